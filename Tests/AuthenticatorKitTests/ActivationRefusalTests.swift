@@ -27,9 +27,9 @@ struct ActivationRefusalTests {
     for answer in answers {
       scene.server.change { $0.start = answer }
       let error = thrown { () throws(VaultError) in try scene.start() }
-      #expect(error?.code == .network, "\(answer)")
+      expect(error?.code, equals: .network, "\(answer)")
     }
-    #expect(try scene.core.status().sequence == before)
+    try expect(scene.core.status().sequence, equals: before)
   }
 
   /// Verified to fail when a bad answer ends the activation.
@@ -53,7 +53,7 @@ struct ActivationRefusalTests {
     ]
     for fields in bad {
       scene.server.change { $0.credential = fields }
-      #expect(thrown { () throws(VaultError) in try scene.finish() }?.code == .network, "\(fields.all)")
+      expect(thrown { () throws(VaultError) in try scene.finish() }?.code, equals: .network, "\(fields.all)")
     }
     scene.server.change { $0.credential = ActivationServer.credential() }
     let more: [[String: TransportValue]] = [
@@ -63,12 +63,12 @@ struct ActivationRefusalTests {
     ]
     for members in more {
       scene.server.change { $0.finish = members }
-      #expect(thrown { () throws(VaultError) in try scene.finish() }?.code == .network, "\(members)")
+      expect(thrown { () throws(VaultError) in try scene.finish() }?.code, equals: .network, "\(members)")
     }
-    #expect(try scene.core.status().sequence == before)
+    try expect(scene.core.status().sequence, equals: before)
     scene.server.change { $0.finish = [:] }
     try scene.finish()
-    #expect(try scene.state() == .active)
+    try expect(scene.state(), equals: .active)
   }
 
   /// Verified to fail when the secrets of an answer are not compared: then the file has the key that the PIN guards.
@@ -83,7 +83,7 @@ struct ActivationRefusalTests {
     try scene.start()
     let pin = try scene.rig.camouflaged()
     expect(.network) { () throws(VaultError) in try scene.finish(pin: pin, scene.rig.context("8306")) }
-    #expect(try scene.state() == .started)
+    try expect(scene.state(), equals: .started)
     scene.server.change {
       ($0.device, $0.credential) = (
         nil, ActivationServer.credential(key: [UInt8](repeating: 0x80, count: 20))
@@ -103,7 +103,7 @@ struct ActivationRefusalTests {
     changes.attributes[.name] = long
     _ = try scene.core.update(scene.core.item(named: "bank").id, changes)
     expect(.malformed) { () throws(VaultError) in try scene.finish(long) }
-    #expect(scene.server.operations == [.activationStart])
+    expect(scene.server.operations, equals: [.activationStart])
   }
 
   @Test("an empty code, one with NUL and one of a megabyte are refused before the server is asked")
@@ -113,7 +113,7 @@ struct ActivationRefusalTests {
     for code in codes { expect(.malformed) { () throws(VaultError) in try scene.start(code: code) } }
     try scene.start()
     for code in codes { expect(.malformed) { () throws(VaultError) in try scene.finish(code: code) } }
-    #expect(scene.server.operations == [.activationStart])
+    expect(scene.server.operations, equals: [.activationStart])
   }
 
   @Test("a name that is taken is refused before the code is used, also that of the device credential")
@@ -138,7 +138,7 @@ struct ActivationRefusalTests {
     _ = try scene.core.add(
       NewItem(.genericPassword, name: "bank-device"), secret: SecretBytes(testing: "x"))
     expect(.duplicateItem) { () throws(VaultError) in try scene.finish() }
-    #expect(scene.server.operations == [.activationStart])
+    expect(scene.server.operations, equals: [.activationStart])
   }
 
   /// Verified to fail when the deadline is only set, and not tried, before the server is asked.
@@ -179,9 +179,9 @@ struct ActivationRefusalTests {
     }
     scene.rig.derivations.reset()
     expect(.blocked) { () throws(VaultError) in try scene.finish(pin: pin, scene.rig.context("8306")) }
-    #expect(scene.rig.derivations.count == 0)
-    #expect(scene.server.operations == [.activationStart])
-    #expect(try scene.state() == .started)
+    expect(scene.rig.derivations.count, equals: 0)
+    expect(scene.server.operations, equals: [.activationStart])
+    try expect(scene.state(), equals: .started)
     let none = try ActivationScene(mode: 0)
     try none.start()
     let unwanted = try none.rig.checked()
@@ -203,10 +203,10 @@ struct ActivationRefusalTests {
       $0.credential = ActivationServer.credential(key: Array("12345678901234567890".utf8))
     }
     expect(.policy) { () throws(VaultError) in try scene.finish(pin: pin, scene.rig.context("8306")) }
-    #expect(try scene.state() == .started)
+    try expect(scene.state(), equals: .started)
     scene.server.change { $0.credential = ActivationServer.credential() }
     let id = try scene.finish(pin: pin, scene.rig.context("8306")).credential
-    #expect(try scene.code(of: id) == scene.rig.code(at: 0))
+    try expect(scene.code(of: id), equals: scene.rig.code(at: 0))
     #expect(try scene.code(of: id, "8307") != scene.rig.code(at: 1))
   }
 
@@ -223,7 +223,7 @@ struct ActivationRefusalTests {
       try guarded.finish(over: other, AuthenticationContext(reason: ""))
     }
     try guarded.finish(over: other, guarded.rig.context(passcode: "passcode"))
-    #expect(try guarded.core.credentialStatus(named: "bank").transport == "/opt/other")
+    try expect(guarded.core.credentialStatus(named: "bank").transport, equals: "/opt/other")
   }
 }
 

@@ -14,7 +14,7 @@ struct ActivationTests {
   func twoSteps() throws {
     let scene = try ActivationScene()
     try scene.start()
-    #expect(try scene.state() == .started)
+    try expect(scene.state(), equals: .started)
     let pending = try scene.core.item(named: "bank")
     expect(.wrongState) { () throws(VaultError) in _ = try scene.core.nextHOTPCode(of: pending.id) }
     expect(.wrongState) { () throws(VaultError) in _ = try scene.core.timedCode(of: pending.id) }
@@ -23,17 +23,17 @@ struct ActivationTests {
     #expect(try scene.core.listOTP(where: Attributes()).isEmpty)
     // As after a process that was killed: another one opens the file.
     let core = try scene.rig.place.openCore()
-    #expect(try core.credentialStatus(named: "bank").state == .started)
-    #expect(try core.credentialStatus(named: "bank").secondsLeft == 300)
+    try expect(core.credentialStatus(named: "bank").state, equals: .started)
+    try expect(core.credentialStatus(named: "bank").secondsLeft, equals: 300)
     let done = try scene.finish()
     #expect(done.type == "hotp" && done.deviceCredential == nil)
-    #expect(try scene.state() == .active)
-    #expect(try scene.core.nextHOTPCode(of: done.credential).code == scene.rig.code(at: 0))
-    #expect(try core.verify().problems == [])
+    try expect(scene.state(), equals: .active)
+    try expect(scene.core.nextHOTPCode(of: done.credential).code, equals: scene.rig.code(at: 0))
+    try expect(core.verify().problems, equals: [])
     // A second end of it, with the same code.
     expect(.authenticationFailed) { () throws(VaultError) in try scene.finish() }
-    #expect(try scene.state() == .active)
-    #expect(scene.server.operations == [.activationStart, .activationFinish])
+    try expect(scene.state(), equals: .active)
+    expect(scene.server.operations, equals: [.activationStart, .activationFinish])
   }
 
   @Test("the requests and the credential are what the guide says", .requirement("A1"))
@@ -54,17 +54,17 @@ struct ActivationTests {
     #expect((status.secondsLeft, status.factors, status.transport) == (20, [], "/opt/peer"))
     let id = try scene.finish().credential
     let requests = scene.server.requests
-    #expect(requests[0].fields.all.map(\.name) == ["device", "codeBase64", "service", "account"])
-    #expect(requests[1].fields.all.map(\.name) == ["device", "peer", "secretBase64", "codeBase64"])
+    expect(requests[0].fields.all.map(\.name), equals: ["device", "codeBase64", "service", "account"])
+    expect(requests[1].fields.all.map(\.name), equals: ["device", "peer", "secretBase64", "codeBase64"])
     let device = try #require(requests[0].fields["device"].map { "\($0)" })
-    #expect(requests[1].fields["device"].map { "\($0)" } == device)
-    #expect(requests[1].text(of: "secretBase64") == String(repeating: "Z", count: 32))
+    expect(requests[1].fields["device"].map { "\($0)" }, equals: device)
+    expect(requests[1].text(of: "secretBase64"), equals: String(repeating: "Z", count: 32))
     let credential = try scene.core.describeOTP(of: id)
     #expect(
       (credential.kind, credential.digits, credential.period, credential.role) == (.totp, 8, 60, .prover))
-    #expect(credential.state.secondsOffset == 7)
-    #expect(credential.item.attributes[Attribute<Int64>(code: 78)] == 5)
-    #expect(credential.state.lastSynchronization == Instant(seconds: 1_700_000_000))
+    expect(credential.state.secondsOffset, equals: 7)
+    expect(credential.item.attributes[Attribute<Int64>(code: 78)], equals: 5)
+    expect(credential.state.lastSynchronization, equals: Instant(seconds: 1_700_000_000))
   }
 
   /// Verified to fail when the deadline is a wall time, when an activation of an earlier boot is accepted, and when the
@@ -80,15 +80,15 @@ struct ActivationTests {
     #expect(try files.contain(sealed))
     scene.rig.clock.advance(by: .seconds(299))
     scene.rig.clock.set(to: Instant(seconds: 1_600_000_000))
-    #expect(try scene.core.credentialStatus(named: "bank").secondsLeft == 1)
+    try expect(scene.core.credentialStatus(named: "bank").secondsLeft, equals: 1)
     if isReboot { scene.rig.clock.reboot() } else { scene.rig.clock.advance(by: .seconds(2)) }
     expect(.expired) { () throws(VaultError) in try scene.finish() }
-    #expect(scene.server.operations == [.activationStart])
+    expect(scene.server.operations, equals: [.activationStart])
     #expect(try !files.contain(sealed))
     expect(.itemNotFound) { () throws(VaultError) in _ = try scene.state() }
     #expect(try scene.core.auditEntries().contains { $0.operation == .activationEnded })
     try scene.start()
-    #expect(try scene.state() == .started)
+    try expect(scene.state(), equals: .started)
   }
 
   /// Verified to fail when a refused code leaves the activation, and when one that came too late for the server does.
@@ -104,7 +104,7 @@ struct ActivationTests {
     for word in ["BLOCKED", "STATE", "NETWORK", "FORBIDDEN", "OTHER"] {
       scene.server.change { $0.before = { _ throws(VaultError) in throw VaultError(peer: word, "no") } }
       #expect(throws: VaultError.self) { try scene.finish() }
-      #expect(try scene.state() == .started)
+      try expect(scene.state(), equals: .started)
     }
     scene.server.change { $0.before = nil }
     if isLate {
@@ -137,7 +137,7 @@ struct ActivationTests {
       }
     }
     try scene.finish()
-    #expect(try scene.state() == .active)
+    try expect(scene.state(), equals: .active)
   }
 
   /// Verified to fail when the device credential is behind the PIN, and when it has the secret of the other.
@@ -155,13 +155,13 @@ struct ActivationTests {
     let item = try scene.core.item(named: "bank-device")
     #expect(item.id == device && item.access.thisDeviceOnly && !item.isBehindPIN)
     #expect(item.attributes[Attribute<String>(code: 76)] == nil, "its server is asked about the other one")
-    #expect(try scene.core.credentialStatus(named: "bank").deviceCredential == device)
+    try expect(scene.core.credentialStatus(named: "bank").deviceCredential, equals: device)
     let expected = try HOTPGenerator(key: SecretBytes(copying: own)).code(at: 4)
-    #expect(try scene.core.nextHOTPCode(of: device).code == expected)
+    try expect(scene.core.nextHOTPCode(of: device).code, equals: expected)
     expect(.interactionNotAllowed) { () throws(VaultError) in
       _ = try scene.core.nextHOTPCode(of: done.credential, context: AuthenticationContext(reason: ""))
     }
-    #expect(try scene.code(of: done.credential) == scene.rig.code(at: 0))
+    try expect(scene.code(of: done.credential), equals: scene.rig.code(at: 0))
   }
 
   @Test("a suite is activated too")
@@ -173,10 +173,10 @@ struct ActivationTests {
     }
     try scene.start()
     let done = try scene.finish()
-    #expect(done.type == "ocra")
+    expect(done.type, equals: "ocra")
     let credential = try await OCRACredential(id: done.credential, in: Vault(core: scene.core))
     let result = try await credential.sign(OCRARequest(OCRAQuestion("12345678", for: credential.suite)))
-    #expect(result.counter == 9)
+    expect(result.counter, equals: 9)
   }
 
   /// Verified to fail when the old secret is deleted at the start.
@@ -195,15 +195,15 @@ struct ActivationTests {
     expect(.wrongState) { () throws(VaultError) in
       _ = try scene.core.nextHOTPCode(of: old.credential, context: scene.rig.typing("8306"))
     }
-    #expect(scene.rig.derivations.count == 0)
+    expect(scene.rig.derivations.count, equals: 0)
     try scene.start()
     #expect(try scene.core.credentialStatus(named: "bank").isBeingReplaced)
-    #expect(try scene.core.item(named: "bank").id == old.credential)
+    try expect(scene.core.item(named: "bank").id, equals: old.credential)
     // By its own name it replaces the same credential.
     let new = try scene.finish("bank-activation", pin: pin, scene.rig.context("8306"))
     #expect(new.credential != old.credential && new.deviceCredential != old.deviceCredential)
     #expect(try scene.state() == .active && scene.code(of: new.credential) == scene.rig.code(at: 0))
-    #expect(try scene.core.items(matching: Query(.otp)).count == 2)
+    try expect(scene.core.items(matching: Query(.otp)).count, equals: 2)
   }
 
   /// Verified to fail when the time of a replacement is not looked at.
@@ -219,7 +219,7 @@ struct ActivationTests {
     let files = VaultFiles(place: scene.rig.place)
     let sealed = try files.lastSealedSecret()
     #expect(try files.contain(sealed))
-    #expect(try scene.core.credentialStatus(named: "bank").secondsLeft == 300)
+    try expect(scene.core.credentialStatus(named: "bank").secondsLeft, equals: 300)
     scene.rig.clock.advance(by: .seconds(301))
     expect(.expired) { () throws(VaultError) in _ = try scene.state() }
     #expect(try !files.contain(sealed))
@@ -236,8 +236,8 @@ struct ActivationTests {
     expect(.policy) { () throws(VaultError) in try scene.core.disableCredential(device, over: scene.server) }
     expect(.policy) { () throws(VaultError) in _ = try scene.core.synchronize(device, over: scene.server) }
     expect(.policy) { () throws(VaultError) in _ = try scene.core.onlineCode(of: device, over: scene.server) }
-    #expect(scene.server.operations == [.activationStart, .activationFinish])
-    #expect(try scene.state("bank-device") == .active)
+    expect(scene.server.operations, equals: [.activationStart, .activationFinish])
+    try expect(scene.state("bank-device"), equals: .active)
   }
 
   @Test("the server is asked first, and a refusal leaves the credential as it was")
@@ -250,7 +250,7 @@ struct ActivationTests {
     let id = try scene.finish().credential
     scene.server.change { $0.before = { _ throws(VaultError) in throw VaultError(peer: "FORBIDDEN", "no") } }
     expect(.policy) { () throws(VaultError) in try scene.core.disableCredential(id, over: scene.server) }
-    #expect(try scene.state() == .active)
+    try expect(scene.state(), equals: .active)
   }
 
   @Test("the actor offers the same, cancellable")
@@ -259,15 +259,16 @@ struct ActivationTests {
     let vault = Vault(core: scene.core)
     let activation = try await Activation.start(
       NewActivation("bank"), code: SecretBytes(testing: "first"), over: scene.server, in: vault)
-    #expect(try await activation.status().state == .started)
+    try await expect(activation.status().state, equals: .started)
     let pin = try await PINItem.make(
       NewPINItem(.checked), in: vault, context: scene.rig.context(new: "8306"))
     let done = try await activation.finish(
       code: SecretBytes(testing: "second"), pin: pin, over: scene.server,
       context: scene.rig.context("8306"))
     let credential = try await OTPCredential(id: done.credential, in: vault)
-    #expect(try await credential.nextCode(context: scene.rig.context("8306")).code == scene.rig.code(at: 0))
+    try await expect(
+      credential.nextCode(context: scene.rig.context("8306")).code, equals: scene.rig.code(at: 0))
     try await CredentialStatus.disable(done.credential, over: scene.server, in: vault)
-    #expect(try await CredentialStatus.of(done.credential, in: vault).state == .disabled)
+    try await expect(CredentialStatus.of(done.credential, in: vault).state, equals: .disabled)
   }
 }

@@ -1,6 +1,7 @@
 import AuthenticatorKit
 import OneTimePassword
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -37,7 +38,7 @@ struct ActorTests {
     let names = try await vault.read { transaction in
       try ids.map { try transaction.item($0).name }
     }
-    #expect(names == ["n0", "n1", "n2"])
-    #expect(try await vault.verify().problems == [])
+    expect(names, equals: ["n0", "n1", "n2"])
+    try await expect(vault.verify().problems, equals: [])
   }
 }

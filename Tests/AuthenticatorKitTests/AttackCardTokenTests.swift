@@ -25,10 +25,10 @@ struct AttackCardTokenTests {
     scene.clock.setSynchronized(true)
     scene.clock.set(to: Instant(seconds: start + seconds))
     #expect([.expired, .itemNotFound].contains(scene.refusal(id)))
-    #expect(try scene.sealed() == 0)
+    try expect(scene.sealed(), equals: 0)
     scene.clock.set(to: Instant(seconds: start))
     #expect([.expired, .itemNotFound].contains(scene.refusal(id)))
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   // MARK: Older states of the file
@@ -63,13 +63,13 @@ struct AttackCardTokenTests {
     }
     try putStateBack(of: scene.place)
     let core = isOpen ? scene.core : try scene.place.openCore()
-    #expect(scene.refusal(spent, in: core) == .expired)
+    expect(scene.refusal(spent, in: core), equals: .expired)
     expect(.wrongState) { () throws(VaultError) in
       _ = try core.judgeConsent(made.consent.id, CardScene.code(code))
     }
-    #expect(scene.refusal(unspent, in: core) == .expired)
+    expect(scene.refusal(unspent, in: core), equals: .expired)
     #expect(try scene.sealed() == 0 && core.verify().problems == [])
-    #expect(try scene.take(scene.store("new", in: core), in: core) == CardScene.token)
+    try expect(scene.take(scene.store("new", in: core), in: core), equals: CardScene.token)
   }
 
   /// Verified to fail when tokens keep their uses in a copy.
@@ -82,8 +82,8 @@ struct AttackCardTokenTests {
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy)
     let other = try VaultCore.open(
       at: copy, protector: scene.place.protector, environment: scene.place.environment)
-    #expect(scene.refusal(id, in: other) == .expired)
-    #expect(try scene.take(id) == CardScene.token)
+    expect(scene.refusal(id, in: other), equals: .expired)
+    try expect(scene.take(id), equals: CardScene.token)
   }
 
   // MARK: What is left of a secret
@@ -126,7 +126,7 @@ struct AttackCardTokenTests {
     }
     #expect(thrown { () throws(VaultError) in _ = try open(other) } != nil)
     #expect(thrown { () throws(VaultError) in _ = try open(nil) } != nil)
-    #expect(try open(mine) == Array(CardScene.token.utf8))
+    try expect(open(mine), equals: Array(CardScene.token.utf8))
   }
 
   /// Verified to fail when the session is not compared.
@@ -152,7 +152,7 @@ struct AttackCardTokenTests {
     let mine = try CardScene.session()
     let token = try scene.confirm(scene.request(over: server), session: mine, over: server)
     #expect(token.belongsToSession && scene.refusal(token.id) == .verificationNeeded)
-    #expect(try scene.take(token.id, session: mine) == CardScene.token)
+    try expect(scene.take(token.id, session: mine), equals: CardScene.token)
   }
 
   // MARK: Attempts
@@ -172,7 +172,7 @@ struct AttackCardTokenTests {
         id, with: CardScene.code("000000"), storing: NewCardToken("t", timeToLive: .seconds(9)), over: server)
     }
     expect(.authenticationFailed) { () throws(VaultError) in try scene.confirm(id, "000000", over: server) }
-    #expect(server.operations.count { $0 == .consentConfirm } == 5)
+    expect(server.operations.count { $0 == .consentConfirm }, equals: 5)
     #expect(try scene.status(id) == .failed && scene.sealed() == 0)
   }
 
@@ -187,7 +187,7 @@ struct AttackCardTokenTests {
     expect(.wrongState) { () throws(VaultError) in try scene.core.prepareConsent(id, over: server) }
     expect(.wrongState) { () throws(VaultError) in try scene.confirm(id, over: server) }
     expect(.wrongState) { () throws(VaultError) in _ = try scene.core.resendConsent(id, over: server) }
-    #expect(server.requests.count == 6)
+    expect(server.requests.count, equals: 6)
   }
 
   /// Before, the name stayed taken for 300 seconds. Verified to fail when only the attempts that are counted here end a consent.

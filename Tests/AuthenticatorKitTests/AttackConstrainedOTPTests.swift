@@ -1,6 +1,7 @@
 import AuthenticatorKit
 import OneTimePassword
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -29,7 +30,7 @@ struct AttackConstrainedOTPTests {
     let prompt = ScriptedPrompt([.text("passcode"), .text("passcode")])
     _ = try core.exportOTP(of: id, context: context(prompt))
     _ = try core.nextHOTPCode(of: id, context: context(prompt))
-    #expect(prompt.requests.map(\.operation) == ["export the secret", "use the secret"])
+    expect(prompt.requests.map(\.operation), equals: ["export the secret", "use the secret"])
   }
 
   // Fails when the counter is taken before the gate has decided.
@@ -45,6 +46,6 @@ struct AttackConstrainedOTPTests {
     }
     #expect(throws: VaultError.self) { try core.nextHOTPCode(of: id) }
     let result = try core.nextHOTPCode(of: id, context: context(ScriptedPrompt([.text("passcode")])))
-    #expect(result.code == "755224")
+    expect(result.code, equals: "755224")
   }
 }

@@ -1,6 +1,7 @@
 import AuthenticatorKit
 import OneTimePassword
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -36,11 +37,11 @@ struct AttackCounterTests {
     do throws(VaultError) {
       _ = try place.openCore().nextHOTPCode(of: id)
       Issue.record("the code was given again")
-    } catch { #expect(error.code == .outOfStep) }
+    } catch { expect(error.code, equals: .outOfStep) }
     try place.openCore().setCounter(of: id, to: 5)
-    #expect(try place.openCore().nextHOTPCode(of: id).factor == .counter(5))
-    #expect(try place.openCore().nextHOTPCode(of: id).factor == .counter(6))
-    #expect(try place.openCore().verify().problems == [])
+    try expect(place.openCore().nextHOTPCode(of: id).factor, equals: .counter(5))
+    try expect(place.openCore().nextHOTPCode(of: id).factor, equals: .counter(6))
+    try expect(place.openCore().verify().problems, equals: [])
   }
 
   @Test("steps ahead that leave the range of time are refused, not a trap")
@@ -53,7 +54,7 @@ struct AttackCounterTests {
       do throws(VaultError) {
         _ = try core.timedCode(of: id, stepsAhead: steps)
         Issue.record("a code \(steps) steps ahead")
-      } catch { #expect(error.code == .malformed) }
+      } catch { expect(error.code, equals: .malformed) }
     }
   }
 }

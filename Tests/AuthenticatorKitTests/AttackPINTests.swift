@@ -42,10 +42,10 @@ struct AttackPINTests {
     let before = try rig.core.status().sequence
     expect(.policy) { () throws(VaultError) in try rig.core.confirmOTP(of: id) }
     expect(.policy) { () throws(VaultError) in try rig.core.confirmPIN(pin) }
-    #expect(try rig.core.status().sequence == before)
+    try expect(rig.core.status().sequence, equals: before)
     #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("5207")).code != rig.code(at: 1))
     try rig.core.undoPINChange(pin)
-    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("8306")).code == rig.code(at: 2))
+    try expect(rig.core.nextHOTPCode(of: id, context: rig.context("8306")).code, equals: rig.code(at: 2))
   }
 
   /// Verified to fail when the zeros count.
@@ -63,7 +63,7 @@ struct AttackPINTests {
     expect(.pinRefused) { () throws(VaultError) in
       try rig.core.changePIN(pin, context: rig.changing("8306", to: "123400"))
     }
-    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("123400")).code.count == 6)
+    try expect(rig.core.nextHOTPCode(of: id, context: rig.context("123400")).code.count, equals: 6)
     _ = try rig.checked("123400")
   }
 
@@ -85,7 +85,7 @@ struct AttackPINTests {
     expect(.authenticationFailed) { () throws(VaultError) in
       try rig.core.unlockPIN(pin, with: other, context: rig.changing("8306", to: "5207"))
     }
-    #expect(rig.derivations.count == 0)
+    expect(rig.derivations.count, equals: 0)
     let last = try #require(try rig.core.auditEntries().last)
     #expect(last.operation == .pinUnlocked && last.result == .authenticationFailed)
     expect(.blocked) { () throws(VaultError) in
@@ -118,13 +118,13 @@ struct AttackPINTests {
     }
     let uses = try rig.core.state(of: pin).uses
     let context = AuthenticationContext(reason: "", prompt: prompt)
-    #expect(try rig.core.nextHOTPCode(of: id, context: context).code == PINRig.rfc4226[0])
+    try expect(rig.core.nextHOTPCode(of: id, context: context).code, equals: PINRig.rfc4226[0])
     let state = try rig.core.state(of: pin)
     #expect(state.failures == 1 && state.attemptsUnderWay == 0 && !state.isBlocked)
-    #expect(state.uses == uses + 1)
+    expect(state.uses, equals: uses + 1)
     for _ in 0..<4 { _ = try? rig.core.verifyPIN(pin, context: rig.typing("2749")) }
     expect(.blocked) { () throws(VaultError) in _ = try rig.core.nextHOTPCode(of: id, context: context) }
-    #expect(try rig.counter(of: id) == 1)
+    try expect(rig.counter(of: id), equals: 1)
   }
 }
 

@@ -29,7 +29,7 @@ struct BoundTokenTests {
     #expect(claims["jti"] as? String != OAuthServer.claims(two.proof ?? "")["jti"] as? String)
     _ = try scene.core.refreshTokens(of: client, over: scene.server)
     #expect(scene.server.requests.last?.header("DPoP") != nil)
-    #expect(try scene.headers(client).authorization == "DPoP " + OAuthServer.access(3))
+    try expect(scene.headers(client).authorization, equals: "DPoP " + OAuthServer.access(3))
     try scene.core.writing { transaction throws(VaultError) in try transaction.delete(key) }
     expect(.itemNotFound) { () throws(VaultError) in _ = try scene.headers(client) }
   }
@@ -56,21 +56,21 @@ struct BoundTokenTests {
     _ = try scene.place.openCore().refreshTokens(of: client, over: scene.server)
     scene.server.answer(nil)
     _ = try scene.place.openCore().requestTokens(for: client, boundTo: key, over: scene.server)
-    #expect(scene.server.requests.last?.proof["nonce"] as? String == "n-2")
+    expect(scene.server.requests.last?.proof["nonce"] as? String, equals: "n-2")
     // Other origins have their own.
     func nonce(_ url: String, given: String? = nil) throws -> String? {
       let proof = try scene.headers(client, url: url, nonce: given).proof
       return OAuthServer.claims(proof ?? "")["nonce"] as? String
     }
     #expect(try nonce("https://api.example/a") == nil)
-    #expect(try nonce("https://API.example:443/a", given: "api-1") == "api-1")
+    try expect(nonce("https://API.example:443/a", given: "api-1"), equals: "api-1")
     #expect(try nonce("https://api.example/b") == "api-1" && nonce("https://as.example/x") == "n-2")
     for bad in ["", "a\"b", "a b", String(repeating: "n", count: 1025)] {
       expect(.malformed) { () throws(VaultError) in _ = try scene.headers(client, nonce: bad) }
     }
     for index in 0..<20 { _ = try nonce("https://h\(index).example/", given: "h-\(index)") }
     #expect(try nonce("https://h19.example/") == "h-19" && nonce("https://api.example/b") == nil)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   @Test("a second demand for a nonce ends the request, and the next one begins with it", .requirement("D4"))
@@ -84,18 +84,18 @@ struct BoundTokenTests {
     expect(.peerFailed) { () throws(VaultError) in
       _ = try scene.core.requestTokens(for: client, boundTo: key, over: scene.server)
     }
-    #expect(scene.server.requests.count == count + 2)
+    expect(scene.server.requests.count, equals: count + 2)
     let last = try #require(scene.server.requests.last)
     scene.server.answer(nil)
     _ = try scene.core.requestTokens(for: client, boundTo: key, over: scene.server)
-    #expect(scene.server.requests.last?.proof["nonce"] as? String == "n-\(last.id.prefix(4))")
+    expect(scene.server.requests.last?.proof["nonce"] as? String, equals: "n-\(last.id.prefix(4))")
     // Without a proof there is nothing to put a nonce into.
     scene.server.answer { _ throws(VaultError) in .refusal("use_dpop_nonce", headers: "dpop-nonce: n\n") }
     let before = scene.server.requests.count
     expect(.peerFailed) { () throws(VaultError) in
       _ = try scene.core.requestTokens(for: client, over: scene.server)
     }
-    #expect(scene.server.requests.count == before + 1)
+    expect(scene.server.requests.count, equals: before + 1)
   }
 
   @Test(
@@ -114,7 +114,7 @@ struct BoundTokenTests {
       let error = thrown { () throws(VaultError) in
         _ = try scene.core.requestTokens(for: client, boundTo: proves ? key : nil, over: scene.server)
       }
-      #expect(error?.code == code)
+      expect(error?.code, equals: code)
       if let error, binds { #expect(error.message.contains("invalid_dpop_proof")) }
       #expect(try (scene.core.tokenSet(of: client) == nil) == (code != nil))
     }
@@ -132,7 +132,7 @@ struct BoundTokenTests {
     expect(.policy) { () throws(VaultError) in
       _ = try scene.core.refreshTokens(of: client, over: scene.server)
     }
-    #expect(try scene.headers(client).authorization == "DPoP " + OAuthServer.access(2))
+    try expect(scene.headers(client).authorization, equals: "DPoP " + OAuthServer.access(2))
   }
 
   @Test("the actor does the same", .requirement("D4", "D5"))
@@ -141,20 +141,20 @@ struct BoundTokenTests {
     let vault = try scene.place.open()
     let (clients, tokens) = (ClientRegistrations(vault), TokenSets(vault))
     let client = try await clients.register(OAuthScene.new(), over: scene.server)
-    #expect(try await clients.named("shop").id == client.id)
-    #expect(try await clients.list().count == 1)
+    try await expect(clients.named("shop").id, equals: client.id)
+    try await expect(clients.list().count, equals: 1)
     let key = try await ClientKey.generate(.p256, NewClientKey(name: "k1"), in: vault)
     let request = try await tokens.begin(for: client.id, boundTo: key.id, scope: "orders")
     let answer = OAuthScene.answer(to: request).bytes.copy()
-    #expect(try await tokens.finish(request, with: answer, over: scene.server).type == .dpop)
+    try await expect(tokens.finish(request, with: answer, over: scene.server).type, equals: .dpop)
     #expect(try await tokens.refresh(client.id, over: scene.server).canRefresh)
     let headers = try await tokens.authorization(for: client.id, method: "GET", url: "https://api.example/")
     #expect(headers.proof != nil)
-    #expect(try await tokens.idToken(of: client.id)?.byteCount == 5)
+    try await expect(tokens.idToken(of: client.id)?.byteCount, equals: 5)
     #expect(try await tokens.current(of: client.id) != nil)
     try await tokens.revoke(client.id, over: scene.server)
     #expect(try await tokens.current(of: client.id) == nil)
-    #expect(try await tokens.request(for: client.id, over: scene.server).type == .bearer)
+    try await expect(tokens.request(for: client.id, over: scene.server).type, equals: .bearer)
     try await clients.remove(client.id)
     #expect(try await clients.list().isEmpty)
   }

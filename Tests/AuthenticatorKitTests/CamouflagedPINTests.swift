@@ -21,17 +21,17 @@ struct CamouflagedPINTests {
       rig.derivations.reset()
       let before = try rig.core.status().sequence
       let result = try rig.core.nextHOTPCode(of: id, context: rig.context(digits))
-      #expect(result.code.utf8.count == 6)
-      #expect(result.factor == .counter(UInt64(index)))
-      #expect(rig.derivations.count == 1)
-      #expect(try rig.core.status().sequence == before + 1)
+      expect(result.code.utf8.count, equals: 6)
+      expect(result.factor, equals: .counter(UInt64(index)))
+      expect(rig.derivations.count, equals: 1)
+      try expect(rig.core.status().sequence, equals: before + 1)
       // Zeros on the right do not count.
       let isRight = digits.hasPrefix("8306")
       #expect((try rig.code(at: UInt64(index)) == result.code) == isRight)
       seen.insert(result.code)
     }
-    #expect(seen.count == 7)
-    #expect(try rig.core.verify().problems == [])
+    expect(seen.count, equals: 7)
+    try expect(rig.core.verify().problems, equals: [])
   }
 
   /// Verified to fail when the state counts one PIN otherwise, and when only one PIN is logged as verified.
@@ -53,8 +53,8 @@ struct CamouflagedPINTests {
         try rig.core.auditEntries(from: first).map { "\($0.operation.name) \($0.result) \($0.detail ?? "")" })
       states.append([try rig.core.state(of: pin), try rig.core.state(of: id)])
     }
-    #expect(entries[0] == entries[1])
-    #expect(states[0] == states[1])
+    expect(entries[0], equals: entries[1])
+    expect(states[0], equals: states[1])
     #expect(!entries[0].isEmpty)
   }
 
@@ -100,9 +100,9 @@ struct CamouflagedPINTests {
     let context = AuthenticationContext(reason: "", prompt: second)
     let credential = try await OTPCredential.enroll(
       new, key: SecretBytes(copying: PINRig.rawKey), in: vault, context: context)
-    #expect(credential.pinMode == .camouflaged)
-    #expect(try await credential.nextCode(context: context).code == rig.code(at: 0))
-    #expect(second.requests.map(\.subject) == [.pin, .pin, .pin])
+    expect(credential.pinMode, equals: .camouflaged)
+    try await expect(credential.nextCode(context: context).code, equals: rig.code(at: 0))
+    expect(second.requests.map(\.subject), equals: [.pin, .pin, .pin])
   }
 
   /// Verified to fail when a change masks the secret again under a new salt, and when it is computed from the pending
@@ -116,17 +116,17 @@ struct CamouflagedPINTests {
     // A mistyped old PIN, then the right one: nothing accumulates.
     for old in ["8305", "8306"] { try rig.core.changePIN(pin, context: rig.context(old, new: "274951")) }
     #expect(try rig.core.pinStatuses(of: pin).first?.hasPendingChange == true)
-    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("274951")).code == rig.code(at: 0))
+    try expect(rig.core.nextHOTPCode(of: id, context: rig.context("274951")).code, equals: rig.code(at: 0))
     #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("8306")).code != rig.code(at: 1))
     try rig.core.undoPINChange(pin)
-    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("8306")).code == rig.code(at: 2))
+    try expect(rig.core.nextHOTPCode(of: id, context: rig.context("8306")).code, equals: rig.code(at: 2))
     expect(.policy) { () throws(VaultError) in try rig.core.undoPINChange(pin) }
     try rig.core.changePIN(pin, context: rig.context("8306", new: "5207"))
-    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("5207")).code == rig.code(at: 3))
+    try expect(rig.core.nextHOTPCode(of: id, context: rig.context("5207")).code, equals: rig.code(at: 3))
     try rig.core.confirmOTP(of: id)
     #expect(try rig.core.pinStatuses(of: pin).first?.hasPendingChange == false)
-    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("5207")).code == rig.code(at: 4))
-    #expect(try rig.materials([pin, id]) == before)
+    try expect(rig.core.nextHOTPCode(of: id, context: rig.context("5207")).code, equals: rig.code(at: 4))
+    try expect(rig.materials([pin, id]), equals: before)
     expect(.pinReused) { () throws(VaultError) in
       try rig.core.changePIN(pin, context: rig.changing("5207", to: "520700"))
     }
@@ -142,7 +142,7 @@ struct CamouflagedPINTests {
     #expect(throws: VaultError.self) { try rig.masked(behind: pin, named: "second", typing: "5207") }
     try rig.core.confirmPIN(pin)
     let id = try rig.masked(behind: pin, named: "second", typing: "5207")
-    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("5207")).code == rig.code(at: 0))
+    try expect(rig.core.nextHOTPCode(of: id, context: rig.context("5207")).code, equals: rig.code(at: 0))
   }
 
   @Test("from the fifth code since the last confirmation on, the result says so, whatever the PIN")
@@ -155,7 +155,7 @@ struct CamouflagedPINTests {
       #expect(notices == (number < 4 ? [] : [.confirmationDue(codes: number + 1)]))
     }
     try rig.core.confirmOTP(of: id)
-    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("8306")).notices == [])
+    try expect(rig.core.nextHOTPCode(of: id, context: rig.context("8306")).notices, equals: [])
   }
 
   @Test("a TOTP credential behind it is tried and confirmed as well")
@@ -170,9 +170,9 @@ struct CamouflagedPINTests {
     let step = UInt64(rig.clock.now().seconds / 30)
     #expect(right == (try rig.code(at: step)))
     #expect(try rig.core.timedCode(of: id, context: rig.context("8307")).code != right)
-    #expect(try rig.core.pinStatuses(of: pin).first?.codesSinceConfirmation == 2)
+    try expect(rig.core.pinStatuses(of: pin).first?.codesSinceConfirmation, equals: 2)
     try rig.core.confirmOTP(of: id)
-    #expect(try rig.core.pinStatuses(of: pin).first?.codesSinceConfirmation == 0)
+    try expect(rig.core.pinStatuses(of: pin).first?.codesSinceConfirmation, equals: 0)
   }
 
   @Test("the counter goes back by force without a PIN, which nothing could judge")
@@ -181,7 +181,7 @@ struct CamouflagedPINTests {
     let id = try rig.masked(behind: rig.camouflaged())
     for _ in 0..<2 { _ = try rig.core.nextHOTPCode(of: id, context: rig.context("1357")) }
     try rig.core.setCounter(of: id, to: 0, force: true)
-    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("8306")).code == rig.code(at: 0))
+    try expect(rig.core.nextHOTPCode(of: id, context: rig.context("8306")).code, equals: rig.code(at: 0))
   }
 }
 

@@ -20,17 +20,17 @@ struct CardTokenRuleTests {
     let foreign = try scene.store("foreign", uses: 9, session: other)
     let files = VaultFiles(place: scene.place)
     let sealed = try files.sealedSecrets()
-    #expect(scene.refusal(id) == .verificationNeeded)
-    #expect(scene.refusal(id, session: other) == .policy)
-    #expect(try scene.take(id, session: mine) == CardScene.token)
-    #expect(try scene.core.cardToken(id).usesLeft == 8)
-    #expect(try scene.core.closeSession(mine) == 1)
-    #expect(try sealed.map { try files.contain($0) } == [false, true, true])
-    #expect(scene.refusal(id, session: mine) == .expired)
-    #expect(try scene.core.closeSession(mine) == 0)
+    expect(scene.refusal(id), equals: .verificationNeeded)
+    expect(scene.refusal(id, session: other), equals: .policy)
+    try expect(scene.take(id, session: mine), equals: CardScene.token)
+    try expect(scene.core.cardToken(id).usesLeft, equals: 8)
+    try expect(scene.core.closeSession(mine), equals: 1)
+    try expect(sealed.map { try files.contain($0) }, equals: [false, true, true])
+    expect(scene.refusal(id, session: mine), equals: .expired)
+    try expect(scene.core.closeSession(mine), equals: 0)
     #expect(try scene.take(free) == CardScene.token && scene.take(free, session: mine) == CardScene.token)
-    #expect(try scene.take(foreign, session: other) == CardScene.token)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.take(foreign, session: other), equals: CardScene.token)
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   @Test("a session is 32 bytes, and two of them differ", .requirement("C4"))
@@ -60,8 +60,9 @@ struct CardTokenRuleTests {
       "41111111\u{200B}1111\u{AD}1111\u{FEFF}", "４１１１１１１１１１１１１１１１", "٤١١١١١١١١١١١١١١١", "４１１",
     ]
     for text in refused {
-      #expect(
-        thrown { () throws(VaultError) in try scene.store("other", secret: text) }?.code == .policy, "\(text)"
+      expect(
+        thrown { () throws(VaultError) in try scene.store("other", secret: text) }?.code, equals: .policy,
+        "\(text)"
       )
       for code in [4, 5, 6, 7, 0x8001] as [UInt16] {
         var changes = ItemChanges()
@@ -75,7 +76,7 @@ struct CardTokenRuleTests {
       changes.attributes[.name] = name
       expect(.policy) { () throws(VaultError) in try scene.core.update(card, changes) }
     }
-    #expect(try scene.core.cardTokens().count == 1)
+    try expect(scene.core.cardTokens().count, equals: 1)
     let error = thrown { () throws(VaultError) in try scene.store("other", secret: "4111111111111111") }
     #expect(error?.message.contains("4111") == false && error?.hint != nil)
   }
@@ -88,14 +89,14 @@ struct CardTokenRuleTests {
     ])
   func notCardData(text: String) throws {
     let scene = try CardScene()
-    #expect(try scene.take(scene.store(secret: text)) == text)
+    try expect(scene.take(scene.store(secret: text)), equals: text)
   }
 
   @Test("other kinds may have such values", .requirement("C5"))
   func otherKinds() throws {
     let scene = try CardScene()
     _ = try scene.core.add(NewItem(.genericPassword, name: "1234"), secret: SecretBytes(testing: "123"))
-    #expect(try scene.core.item(named: "1234").name == "1234")
+    try expect(scene.core.item(named: "1234").name, equals: "1234")
   }
 
   // MARK: Presence
@@ -109,16 +110,16 @@ struct CardTokenRuleTests {
     let prompt = ScriptedPrompt([.cancel])
     let context = AuthenticationContext(reason: "", prompt: prompt)
     expect(.cancelled) { () throws(VaultError) in try scene.take(id, context: context) }
-    #expect(try scene.core.cardToken(id).usesLeft == 2)
+    try expect(scene.core.cardToken(id).usesLeft, equals: 2)
     let given = AuthenticationContext(reason: "")
     given.provide(try Passcode(testing: "passcode"))
-    #expect(try scene.take(id, context: given) == CardScene.token)
+    try expect(scene.take(id, context: given), equals: CardScene.token)
     #expect(try scene.core.cardToken(id).usesLeft == 1 && scene.core.cardToken(id).asksPerson)
     // Nobody is asked for a token that has ended.
     scene.clock.advance(by: .seconds(100))
     let asked = prompt.requests.count
     expect(.expired) { () throws(VaultError) in try scene.take(id, context: context) }
-    #expect(prompt.requests.count == asked)
+    expect(prompt.requests.count, equals: asked)
   }
 
   @Test("a token of a session that asks for presence needs both", .requirement("C4", "C6"))
@@ -129,7 +130,7 @@ struct CardTokenRuleTests {
     let given = AuthenticationContext(reason: "")
     given.provide(try Passcode(testing: "passcode"))
     expect(.verificationNeeded) { () throws(VaultError) in try scene.take(id, context: given) }
-    #expect(try scene.take(id, session: session, context: given) == CardScene.token)
+    try expect(scene.take(id, session: session, context: given), equals: CardScene.token)
   }
 
   // MARK: Bounds
@@ -151,10 +152,10 @@ struct CardTokenRuleTests {
       expect(.malformed) { () throws(VaultError) in try scene.store(ttl: ttl) }
     }
     expect(.malformed) { () throws(VaultError) in try scene.store(uses: 0) }
-    #expect(try scene.core.status().sequence == before)
+    try expect(scene.core.status().sequence, equals: before)
     let id = try scene.store(
       ttl: .seconds(30 * 86_400), uses: .max, secret: String(repeating: "x", count: 65_536))
-    #expect(try scene.take(id).count == 65_536)
+    try expect(scene.take(id).count, equals: 65_536)
   }
 
   /// Verified to fail when an ended token keeps its name.
@@ -165,8 +166,8 @@ struct CardTokenRuleTests {
     expect(.duplicateItem) { () throws(VaultError) in try scene.store() }
     try scene.core.revokeToken(id)
     let next = try scene.store(secret: "another-token")
-    #expect(scene.refusal(id) == .itemNotFound)
-    #expect(try scene.take(next) == "another-token")
+    expect(scene.refusal(id), equals: .itemNotFound)
+    try expect(scene.take(next), equals: "another-token")
     _ = try scene.core.add(NewItem(.genericPassword, name: "word"), secret: SecretBytes(testing: "x"))
     expect(.duplicateItem) { () throws(VaultError) in try scene.store("word") }
   }
@@ -182,7 +183,7 @@ struct CardTokenRuleTests {
     let password = try scene.core.add(
       NewItem(.genericPassword, name: "word"), secret: SecretBytes(testing: "x")
     ).id
-    #expect(scene.refusal(password) == .itemNotFound)
-    #expect(try scene.take(id) == CardScene.token)
+    expect(scene.refusal(password), equals: .itemNotFound)
+    try expect(scene.take(id), equals: CardScene.token)
   }
 }

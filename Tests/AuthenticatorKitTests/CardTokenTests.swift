@@ -22,21 +22,21 @@ struct CardTokenTests {
     let sealed = try #require(try files.sealedSecrets().last)
     #expect(try files.contain(sealed))
     scene.clock.advance(by: .seconds(99))
-    #expect(try scene.take(id) == CardScene.token)
-    #expect(try scene.core.cardToken(id).secondsLeft == 1)
+    try expect(scene.take(id), equals: CardScene.token)
+    try expect(scene.core.cardToken(id).secondsLeft, equals: 1)
     scene.clock.advance(by: .seconds(1))
-    #expect(try scene.core.cardToken(id).status == .ended)
-    #expect(scene.refusal(id) == .expired)
+    try expect(scene.core.cardToken(id).status, equals: .ended)
+    expect(scene.refusal(id), equals: .expired)
     #expect(try scene.sealed() == 0 && !files.contain(sealed))
     scene.clock.advance(by: .seconds(86_399))
-    #expect(scene.refusal(id) == .expired)
-    #expect(try scene.core.cardTokens().map(\.status) == [.ended])
+    expect(scene.refusal(id), equals: .expired)
+    try expect(scene.core.cardTokens().map(\.status), equals: [.ended])
     scene.clock.advance(by: .seconds(1))
-    #expect(scene.refusal(id) == .itemNotFound)
+    expect(scene.refusal(id), equals: .itemNotFound)
     #expect(try scene.core.cardTokens().isEmpty)
-    #expect(try scene.core.purgeTokens() == 0)
+    try expect(scene.core.purgeTokens(), equals: 0)
     #expect(try scene.core.items(matching: Query(.cardToken)).isEmpty)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   /// The second process knows nothing of the token. Verified to fail when a commit ends nothing, when
@@ -50,21 +50,21 @@ struct CardTokenTests {
     try scene.store("later", ttl: .seconds(1000))
     let files = VaultFiles(place: scene.place)
     let sealed = try files.sealedSecrets()
-    #expect(sealed.count == 2)
+    expect(sealed.count, equals: 2)
     let other = try scene.place.openCore()
     scene.clock.advance(by: .seconds(99))
     _ = try other.add(NewItem(.genericPassword, name: "before"), secret: SecretBytes(testing: "x"))
-    #expect(try scene.sealed() == 2)
+    try expect(scene.sealed(), equals: 2)
     if what == "reboot" { scene.clock.reboot() } else { scene.clock.advance(by: .seconds(1)) }
     switch what {
     case "open": _ = try scene.place.openCore()
-    case "purge": #expect(try other.purgeTokens() == 1)
+    case "purge": try expect(other.purgeTokens(), equals: 1)
     default: _ = try other.add(NewItem(.genericPassword, name: "x"), secret: SecretBytes(testing: "x"))
     }
     #expect(try scene.sealed() == (what == "reboot" ? 0 : 1))
     #expect(try !files.contain(sealed[0]))
     #expect(try files.contain(sealed[1]) == (what != "reboot"))
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.core.verify().problems, equals: [])
     #expect(try scene.logged(.tokenEnded) == (what == "reboot" ? 2 : 1))
   }
 
@@ -78,13 +78,13 @@ struct CardTokenTests {
     let start = scene.clock.now().seconds
     for near in [-60, 160] as [Int64] {
       scene.clock.set(to: Instant(seconds: start + near))
-      #expect(try scene.take(id) == CardScene.token)
+      try expect(scene.take(id), equals: CardScene.token)
     }
     scene.clock.set(to: Instant(seconds: start + seconds))
-    #expect(scene.refusal(id) == .expired)
+    expect(scene.refusal(id), equals: .expired)
     scene.clock.set(to: Instant(seconds: start))
-    #expect(scene.refusal(id) == .expired)
-    #expect(try scene.sealed() == 0)
+    expect(scene.refusal(id), equals: .expired)
+    try expect(scene.sealed(), equals: 0)
   }
 
   /// Verified to fail when the boot is not compared.
@@ -101,11 +101,11 @@ struct CardTokenTests {
       scene.clock.advance(by: .seconds(seconds))
       scene.clock.set(to: Instant(seconds: start))
     }
-    #expect(scene.refusal(id) == .expired)
-    #expect(try scene.sealed() == 0)
+    expect(scene.refusal(id), equals: .expired)
+    try expect(scene.sealed(), equals: 0)
     // Stored 0 s after the boot, so a name that ended is free again.
     let again = try scene.store()
-    #expect(try scene.take(again) == CardScene.token)
+    try expect(scene.take(again), equals: CardScene.token)
   }
 
   /// Verified to fail when a token without a boot id is valid, and when one is stored.
@@ -116,10 +116,10 @@ struct CardTokenTests {
     let blind = try VaultCore.open(
       at: scene.place.path, protector: scene.place.protector,
       environment: .testing(clock: BlindClock(clock: scene.clock)))
-    #expect(scene.refusal(id, in: blind) == .io)
+    expect(scene.refusal(id, in: blind), equals: .io)
     expect(.io) { () throws(VaultError) in try scene.store("other", in: blind) }
-    #expect(try blind.purgeTokens() == 0)
-    #expect(try scene.take(id) == CardScene.token)
+    try expect(blind.purgeTokens(), equals: 0)
+    try expect(scene.take(id), equals: CardScene.token)
   }
 
   /// Verified to fail when an opening starts no timer, and when it does not tell the timer what the file has.
@@ -154,7 +154,7 @@ struct CardTokenTests {
       try await Task.sleep(for: .milliseconds(50))
     }
     if let sealed { #expect(try !files.contain(sealed)) }
-    #expect(try await CardTokens(vault).list().first { $0.name == "card" }?.status == .ended)
+    try await expect(CardTokens(vault).list().first { $0.name == "card" }?.status, equals: .ended)
   }
 
   // MARK: Uses
@@ -171,16 +171,16 @@ struct CardTokenTests {
     let sealed = try #require(try files.sealedSecrets().last)
     #expect(try files.contain(sealed))
     for left in [2, 1] {
-      #expect(try scene.take(id) == CardScene.token)
+      try expect(scene.take(id), equals: CardScene.token)
       let other = try scene.place.openCore()
       #expect(try other.state(of: id).usesLeft == UInt32(left) && other.cardToken(id).usesLeft == left)
     }
-    #expect(try scene.take(id) == CardScene.token)
-    #expect(try scene.place.openCore().cardToken(id).status == .ended)
-    #expect(scene.refusal(id) == .expired)
+    try expect(scene.take(id), equals: CardScene.token)
+    try expect(scene.place.openCore().cardToken(id).status, equals: .ended)
+    expect(scene.refusal(id), equals: .expired)
     #expect(try !files.contain(sealed))
     #expect(try scene.logged(.tokenTaken) == 3 && scene.logged(.tokenEnded) == 1)
-    #expect(try scene.logged(.tokenStored) == 1)
+    try expect(scene.logged(.tokenStored), equals: 1)
   }
 
   /// Verified to fail when the end of a secret does not ask for the log to be cut off.
@@ -193,14 +193,14 @@ struct CardTokenTests {
     #expect(try files.contain(sealed))
     let other = try scene.place.openCore()
     #expect(!other.isUnlocked)
-    #expect(try other.cardTokens().map(\.status) == [.valid])
-    #expect(scene.refusal(id, in: other) == .locked)
+    try expect(other.cardTokens().map(\.status), equals: [.valid])
+    expect(scene.refusal(id, in: other), equals: .locked)
     try other.revokeToken(id)
     #expect(try !files.contain(sealed))
-    #expect(scene.refusal(id) == .expired)
+    expect(scene.refusal(id), equals: .expired)
     expect(.expired) { () throws(VaultError) in try scene.core.revokeToken(id) }
-    #expect(try scene.logged(.tokenRevoked) == 1)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.logged(.tokenRevoked), equals: 1)
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   @Test("a token survives a rotation of the epoch, and ends in the midst of one", .requirement("C3"))
@@ -209,15 +209,15 @@ struct CardTokenTests {
     let (first, second) = (try scene.store("first"), try scene.store("second", ttl: .seconds(1000)))
     try scene.core.beginRotation()
     scene.clock.advance(by: .seconds(100))
-    #expect(scene.refusal(first) == .expired)
-    #expect(try scene.take(second) == CardScene.token)
+    expect(scene.refusal(first), equals: .expired)
+    try expect(scene.take(second), equals: CardScene.token)
     while try scene.core.continueRotation() {}
-    #expect(try scene.sealed() == 0)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.sealed(), equals: 0)
+    try expect(scene.core.verify().problems, equals: [])
     let third = try scene.store("third", uses: 2, session: CardScene.session())
     try scene.core.rotateEpoch()
-    #expect(try scene.take(third, session: CardScene.session()) == CardScene.token)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.take(third, session: CardScene.session()), equals: CardScene.token)
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   @Test("a backup has no token, and a restored vault none that ends", .requirement("C3"))
@@ -226,7 +226,7 @@ struct CardTokenTests {
     let id = try scene.store()
     let path = scene.place.folder + "/data/b.vault"
     let report = try scene.core.backUp(to: path, passphrase: Passcode(testing: "p"))
-    #expect(report.leftOut.map(\.id) == [id])
+    expect(report.leftOut.map(\.id), equals: [id])
     let restored = try VaultCore.restore(
       from: path, passphrase: Passcode(testing: "p"), to: scene.place.folder + "/data/r.vault",
       protector: scene.place.protector, environment: scene.place.environment
@@ -234,7 +234,7 @@ struct CardTokenTests {
     #expect(try restored.cardTokens().isEmpty)
     scene.clock.advance(by: .seconds(1000))
     _ = try restored.add(NewItem(.genericPassword, name: "x"), secret: SecretBytes(testing: "x"))
-    #expect(try restored.verify().problems == [])
+    try expect(restored.verify().problems, equals: [])
   }
 }
 

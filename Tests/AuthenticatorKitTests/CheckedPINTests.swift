@@ -18,13 +18,13 @@ struct CheckedPINTests {
     let (first, second) = (try rig.credential(behind: pin), try rig.credential(behind: pin, named: "shop"))
     for code in PINRig.rfc4226.prefix(3) {
       for id in [first, second] {
-        #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("8306")).code == code)
+        try expect(rig.core.nextHOTPCode(of: id, context: rig.context("8306")).code, equals: code)
       }
     }
-    #expect(try rig.core.verify().problems == [])
+    try expect(rig.core.verify().problems, equals: [])
     let status = try #require(try rig.core.pinStatuses(of: pin).first)
     #expect((status.name, status.mode, status.limit, status.attemptsLeft) == ("pin", .checked, 10, 10))
-    #expect(status.credentials == [first, second])
+    expect(status.credentials, equals: [first, second])
     #expect((status.uses, status.factors, status.codesSinceConfirmation) == (8, .current, 0))
   }
 
@@ -44,8 +44,8 @@ struct CheckedPINTests {
     expect(.policy) { () throws(VaultError) in
       try rig.core.update(id, ItemChanges(removed: [Attribute<[UInt8]>.pinItem.code]))
     }
-    #expect(try rig.counter(of: id) == 0)
-    #expect(rig.derivations.count == 0)
+    try expect(rig.counter(of: id), equals: 0)
+    expect(rig.derivations.count, equals: 0)
   }
 
   /// Verified to fail when the attempt is counted after the derivation, and when `takeCounter` runs in another commit.
@@ -64,13 +64,13 @@ struct CheckedPINTests {
       counted.withLock { $0.append(state?.attemptsUnderWay ?? 99) }
     }
     _ = try rig.core.nextHOTPCode(of: id, context: rig.context("8306"))
-    #expect(counted.withLock { $0 } == [1])
-    #expect(try rig.core.status().sequence == before + 2)
-    #expect(try rig.core.state(of: pin).attemptsUnderWay == 0)
+    expect(counted.withLock { $0 }, equals: [1])
+    try expect(rig.core.status().sequence, equals: before + 2)
+    try expect(rig.core.state(of: pin).attemptsUnderWay, equals: 0)
     #expect(throws: VaultError.self) { try rig.core.nextHOTPCode(of: id, context: rig.context("8307")) }
-    #expect(counted.withLock { $0 } == [1, 1])
-    #expect(try rig.core.status().sequence == before + 4)
-    #expect(try rig.counter(of: id) == 1)
+    expect(counted.withLock { $0 }, equals: [1, 1])
+    try expect(rig.core.status().sequence, equals: before + 4)
+    try expect(rig.counter(of: id), equals: 1)
   }
 
   /// Verified to fail when a wrong verdict does not count, and when the attempt is counted after the derivation.
@@ -85,21 +85,21 @@ struct CheckedPINTests {
       let error = thrown { () throws(VaultError) in
         _ = try rig.core.nextHOTPCode(of: id, context: rig.typing("8307"))
       }
-      #expect(error?.code == .authenticationFailed)
-      #expect(error?.attemptsLeft == left)
+      expect(error?.code, equals: .authenticationFailed)
+      expect(error?.attemptsLeft, equals: left)
     }
-    #expect(rig.derivations.count == 10)
+    expect(rig.derivations.count, equals: 10)
     for digits in ["8306", "8307"] {
       expect(.blocked) { () throws(VaultError) in
         _ = try rig.core.nextHOTPCode(of: id, context: rig.typing(digits))
       }
     }
-    #expect(rig.derivations.count == 10)
-    #expect(try rig.counter(of: id) == 0)
-    #expect(try rig.core.auditEntries().suffix(2).map(\.operation) == [.accessDenied, .accessDenied])
+    expect(rig.derivations.count, equals: 10)
+    try expect(rig.counter(of: id), equals: 0)
+    try expect(rig.core.auditEntries().suffix(2).map(\.operation), equals: [.accessDenied, .accessDenied])
     let status = try #require(try rig.place.openCore().pinStatuses().first)
     #expect(status.isBlocked)
-    #expect(status.attemptsLeft == 0)
+    expect(status.attemptsLeft, equals: 0)
   }
 
   @Test("a right PIN starts the count again, in each use that asks for it")
@@ -116,9 +116,9 @@ struct CheckedPINTests {
     ]
     for use in uses {
       for _ in 0..<4 { #expect(throws: VaultError.self) { try use(rig.context("8307")) } }
-      #expect(try rig.core.pinStatuses(of: pin).first?.attemptsLeft == 1)
+      try expect(rig.core.pinStatuses(of: pin).first?.attemptsLeft, equals: 1)
       try use(rig.context("8306"))
-      #expect(try rig.core.pinStatuses(of: pin).first?.attemptsLeft == 5)
+      try expect(rig.core.pinStatuses(of: pin).first?.attemptsLeft, equals: 5)
     }
   }
 
@@ -136,7 +136,7 @@ struct CheckedPINTests {
         }
       }
     }
-    #expect(rig.derivations.count == 5)
+    expect(rig.derivations.count, equals: 5)
     #expect(try rig.core.pinStatuses().first?.isBlocked == true)
   }
 
@@ -158,10 +158,10 @@ struct CheckedPINTests {
       if let state = try? other.state(of: pin) { failures.withLock { $0.append(state.failures) } }
     }
     #expect(throws: VaultError.self) { try rig.core.verifyPIN(pin, context: rig.context("8307")) }
-    #expect(failures.withLock { $0 } == [2])
+    expect(failures.withLock { $0 }, equals: [2])
     let state = try rig.core.state(of: pin)
     #expect(state.failures >= 2)
-    #expect(state.attemptsUnderWay == 0)
+    expect(state.attemptsUnderWay, equals: 0)
   }
 
   @Test("a right PIN is no wrong attempt where something else fails")
@@ -187,11 +187,11 @@ struct CheckedPINTests {
   func verify() throws {
     let rig = try PINRig()
     let pin = try rig.checked()
-    #expect(try rig.core.verifyPIN(pin, context: rig.context("8306")).item == pin)
+    try expect(rig.core.verifyPIN(pin, context: rig.context("8306")).item, equals: pin)
     let error = thrown { () throws(VaultError) in _ = try rig.core.verifyPIN(pin, context: rig.typing("1357"))
     }
-    #expect(error?.code == .authenticationFailed)
-    #expect(error?.attemptsLeft == 9)
+    expect(error?.code, equals: .authenticationFailed)
+    expect(error?.attemptsLeft, equals: 9)
   }
 
   @Test("the secret behind a PIN opens only with what the PIN gives")
@@ -217,7 +217,7 @@ struct CheckedPINTests {
       rig.uri(PINRig.rawKey, kind: .totp(periodSeconds: 30)), named: "timed", pin: pin,
       context: rig.context("8306")
     ).item.id
-    #expect(try rig.core.timedCode(of: timed, context: rig.context("8306")).code.utf8.count == 6)
+    try expect(rig.core.timedCode(of: timed, context: rig.context("8306")).code.utf8.count, equals: 6)
     #expect(throws: VaultError.self) { try rig.core.timedCode(of: timed, context: rig.context("8307")) }
     let verifier = try rig.core.addOTP(
       rig.uri(PINRig.rawKey), named: "server", role: .verifier, pin: pin, context: rig.context("8306")
@@ -231,8 +231,8 @@ struct CheckedPINTests {
       _ = try rig.core.nextHOTPCode(of: both, context: rig.typing("8306"))
     }
     let context = try rig.context("8306", passcode: "correct horse")
-    #expect(try rig.core.nextHOTPCode(of: both, context: context).code == rig.code(at: 0))
-    #expect(try rig.core.pinStatuses(of: pin).first?.attemptsLeft == 10)
+    try expect(rig.core.nextHOTPCode(of: both, context: context).code, equals: rig.code(at: 0))
+    try expect(rig.core.pinStatuses(of: pin).first?.attemptsLeft, equals: 10)
   }
 
   @Test("counters are not reserved behind a PIN")

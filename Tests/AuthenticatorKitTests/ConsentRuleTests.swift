@@ -18,23 +18,23 @@ struct ConsentRuleTests {
     let first = try scene.request(session: mine, over: server)
     expect(.verificationNeeded) { () throws(VaultError) in try scene.confirm(first, over: server) }
     expect(.policy) { () throws(VaultError) in try scene.confirm(first, session: other, over: server) }
-    #expect(server.operations == [.consentRequest])
-    #expect(try scene.core.consent(first).attemptsLeft == 5)
+    expect(server.operations, equals: [.consentRequest])
+    try expect(scene.core.consent(first).attemptsLeft, equals: 5)
     let old = try scene.confirm(first, session: mine, over: server)
     let own = try scene.store("own", session: mine)
     let foreign = try scene.request(NewConsent("foreign", user: "u", card: "c"), session: other, over: server)
     let second = try scene.request(session: mine, over: server)
-    #expect(try scene.status(foreign) == .requested)
+    try expect(scene.status(foreign), equals: .requested)
     let third = try scene.request(NewConsent("third", user: "u", card: "c"), session: mine, over: server)
     #expect(try scene.status(second) == .revoked && scene.status(foreign) == .requested)
-    #expect(try scene.core.cardToken(old.id).status == .valid)
+    try expect(scene.core.cardToken(old.id).status, equals: .valid)
     let new = try scene.confirm(third, storing: "new", session: mine, over: server)
     #expect(try scene.core.cardToken(old.id).status == .ended && scene.core.cardToken(own).status == .valid)
     #expect(scene.refusal(new.id) == .verificationNeeded && new.belongsToSession)
-    #expect(try scene.take(new.id, session: mine) == CardScene.token)
+    try expect(scene.take(new.id, session: mine), equals: CardScene.token)
     #expect(try scene.core.closeSession(other) == 1 && scene.status(foreign) == .revoked)
     expect(.wrongState) { () throws(VaultError) in try scene.confirm(foreign, session: other, over: server) }
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   // MARK: What is refused
@@ -87,7 +87,7 @@ struct ConsentRuleTests {
       expect(.network) { () throws(VaultError) in try scene.confirm(id, over: bad) }
     }
     // Each of them was an attempt.
-    #expect(try scene.core.consent(id).attemptsLeft == 1)
+    try expect(scene.core.consent(id).attemptsLeft, equals: 1)
     #expect(try scene.status(id) == .requested && scene.core.cardTokens().isEmpty)
   }
 
@@ -109,10 +109,11 @@ struct ConsentRuleTests {
   func life() throws {
     let (scene, server) = (try CardScene(), ConsentServer())
     server.answer("lifeSeconds", .number(20))
-    #expect(try scene.confirm(scene.request(over: server), ttl: .seconds(60), over: server).secondsLeft == 20)
+    try expect(
+      scene.confirm(scene.request(over: server), ttl: .seconds(60), over: server).secondsLeft, equals: 20)
     server.answer("lifeSeconds", .number(600))
     let id = try scene.request(NewConsent("other", user: "u", card: "c"), over: server)
-    #expect(try scene.confirm(id, storing: "b", ttl: .seconds(60), over: server).secondsLeft == 60)
+    try expect(scene.confirm(id, storing: "b", ttl: .seconds(60), over: server).secondsLeft, equals: 60)
   }
 
   /// Verified to fail when the transport is not compared.
@@ -130,7 +131,7 @@ struct ConsentRuleTests {
     for new in [NewConsent("x", user: "", card: "c"), NewConsent("x", user: "u", card: "a\u{7}")] {
       expect(.malformed) { () throws(VaultError) in _ = try scene.request(new, over: server) }
     }
-    #expect(server.operations == [.consentRequest])
+    expect(server.operations, equals: [.consentRequest])
     try scene.core.revokeConsent(id)
     #expect(try scene.status(id) == .revoked && scene.sealed() == 0)
     expect(.wrongState) { () throws(VaultError) in try scene.confirm(id, over: server) }
@@ -153,7 +154,7 @@ struct ConsentRuleTests {
       _ = try blind.confirmConsent(
         id, with: CardScene.code("471199"), storing: NewCardToken("t", timeToLive: .seconds(9)), over: server)
     }
-    #expect(server.operations == [.consentRequest])
+    expect(server.operations, equals: [.consentRequest])
   }
 
   // MARK: Issuer
@@ -177,11 +178,11 @@ struct ConsentRuleTests {
     expect(.policy) { () throws(VaultError) in _ = try scene.core.reissueConsent(id) }
     let second = String(decoding: again.code.bytesForTesting, as: UTF8.self)
     #expect(again.consent.attemptsLeft == 1 && again.consent.secondsLeft == 100)
-    #expect(try scene.core.judgeConsent(id, CardScene.code(second)).status == .confirmed)
+    try expect(scene.core.judgeConsent(id, CardScene.code(second)).status, equals: .confirmed)
     expect(.wrongState) { () throws(VaultError) in _ = try scene.core.judgeConsent(id, CardScene.code(second))
     }
-    #expect(try scene.sealed() == 0)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.sealed(), equals: 0)
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   @Test("an issuer's consent dies with its fifth wrong code, and with its time", .requirement("C1"))
@@ -221,7 +222,7 @@ struct ConsentRuleTests {
     }
     let issued = try scene.core.issueConsent(NewConsent("mine", user: "u", card: "c")).consent.id
     expect(.policy) { () throws(VaultError) in try scene.confirm(issued, over: server) }
-    #expect(server.operations == [.consentRequest])
+    expect(server.operations, equals: [.consentRequest])
   }
 
   @Test("the actor does the same, and cancels a request that waits", .requirement("C8"))
@@ -237,16 +238,16 @@ struct ConsentRuleTests {
       storing: NewCardToken("card", timeToLive: .seconds(60)), session: session, over: server)
     await expect(.verificationNeeded) { _ = try await tokens.take(token.id) }
     let taken = try await tokens.take(token.id, session: session)
-    #expect(taken.bytesForTesting == Array(CardScene.token.utf8))
-    #expect(try await consents.list().map(\.status) == [.confirmed])
-    #expect(try await tokens.list().map(\.status) == [.ended])
+    expect(taken.bytesForTesting, equals: Array(CardScene.token.utf8))
+    try await expect(consents.list().map(\.status), equals: [.confirmed])
+    try await expect(tokens.list().map(\.status), equals: [.ended])
     let made = try await consents.issue(NewConsent("mine", user: "u", card: "c"))
     let code = try ConsentCode(made.code.copy())
-    #expect(try await consents.judge(made.consent.id, code).status == .confirmed)
+    try await expect(consents.judge(made.consent.id, code).status, equals: .confirmed)
     let other = try await tokens.store(
       SecretBytes(testing: "x1"), as: NewCardToken("x", timeToLive: .seconds(9)), session: session)
-    #expect(try await tokens.close(session) == 1)
-    #expect(try await tokens.purge() == 0)
+    try await expect(tokens.close(session), equals: 1)
+    try await expect(tokens.purge(), equals: 0)
     await expect(.expired) { try await tokens.revoke(other.id) }
   }
 }

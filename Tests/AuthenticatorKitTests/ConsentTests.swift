@@ -23,16 +23,16 @@ struct ConsentTests {
         "card", 1, 60, "u-17", "c-4"
       ))
     #expect(try scene.status(id) == .confirmed && scene.take(token.id) == CardScene.token)
-    #expect(server.operations == [.consentRequest, .consentConfirm])
+    expect(server.operations, equals: [.consentRequest, .consentConfirm])
     let request = server.requests[0].fields
     #expect((request.text("user"), request.text("card"), request.text("channel")) == ("u-17", "c-4", "sms"))
     let confirm = server.requests[1]
     #expect((confirm.fields.text("user"), confirm.fields.text("challenge")) == ("u-17", "ch-1"))
     #expect(confirm.text(of: "codeBase64") == ConsentServer.code && confirm.fields.text("card") == nil)
     expect(.wrongState) { () throws(VaultError) in try scene.confirm(id, storing: "again", over: server) }
-    #expect(server.requests.count == 2)
+    expect(server.requests.count, equals: 2)
     #expect(try scene.logged(.consentRequested) == 1 && scene.logged(.consentConfirmed) == 1)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   /// Verified to fail when other characters than digits leave.
@@ -60,7 +60,7 @@ struct ConsentTests {
     }
     #expect(try scene.status(id) == .failed && scene.sealed() == 0)
     expect(.wrongState) { () throws(VaultError) in try scene.confirm(id, over: server) }
-    #expect(server.requests.count == 6)
+    expect(server.requests.count, equals: 6)
     #expect(try scene.core.cardTokens().isEmpty)
   }
 
@@ -76,13 +76,13 @@ struct ConsentTests {
     }
     let error = thrown { () throws(VaultError) in try scene.confirm(id, over: server) }
     #expect(error?.code == .policy && error?.message == "multi-factor authentication is not enabled")
-    #expect(error?.hint == "enable it in the bank's app")
-    #expect(try scene.core.consent(id).attemptsLeft == 4)
+    expect(error?.hint, equals: "enable it in the bank's app")
+    try expect(scene.core.consent(id).attemptsLeft, equals: 4)
     let second = thrown { () throws(VaultError) in
       _ = try scene.request(NewConsent("other", user: "u", card: "c"), over: server)
     }
-    #expect(second?.hint == "enable it in the bank's app")
-    #expect(try scene.core.cardConsents().map(\.id) == [id])
+    expect(second?.hint, equals: "enable it in the bank's app")
+    try expect(scene.core.cardConsents().map(\.id), equals: [id])
     server.before(nil)
     try scene.confirm(id, over: server)
   }
@@ -115,7 +115,7 @@ struct ConsentTests {
       }
     }
     #expect(error?.code == .expired && error?.message.contains("a new one was requested") == true)
-    #expect(server.operations.last == .consentRequest)
+    expect(server.operations.last, equals: .consentRequest)
     let next = try #require(try scene.core.cardConsents().first { $0.status == .requested })
     #expect(
       (next.name, next.challenge, next.user, next.card, next.channel) == (
@@ -129,10 +129,10 @@ struct ConsentTests {
     let asked = server.requests.count
     let again = thrown { () throws(VaultError) in try scene.confirm(next.id, over: server) }
     #expect(again?.code == .expired && again?.hint?.contains("request a new one") == true)
-    #expect(server.requests.count == asked)
+    expect(server.requests.count, equals: asked)
     let new = try scene.request(over: server)
     try scene.confirm(new, over: server)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   @Test("where an expired consent cannot be asked for again, the error says why", .requirement("C8"))
@@ -157,7 +157,7 @@ struct ConsentTests {
     scene.clock.advance(by: .seconds(290))
     let resent = try scene.core.resendConsent(id, over: server)
     #expect((resent.id, resent.challenge, resent.secondsLeft, resent.resendsLeft) == (id, "ch-1", 10, 2))
-    #expect(server.requests.last?.fields.text("challenge") == "ch-1")
+    expect(server.requests.last?.fields.text("challenge"), equals: "ch-1")
     scene.clock.advance(by: .seconds(11))
     expect(.expired) { () throws(VaultError) in try scene.confirm(id, over: server) }
   }
@@ -178,12 +178,12 @@ struct ConsentTests {
     scene.clock.advance(by: .seconds(60))
     let error = thrown { () throws(VaultError) in _ = try scene.core.resendConsent(id, over: server) }
     #expect(error?.code == .policy && error?.retryAfter == nil)
-    #expect(server.operations.count { $0 == .consentResend } == 3)
-    #expect(try scene.logged(.consentSentAgain) == 3)
+    expect(server.operations.count { $0 == .consentResend }, equals: 3)
+    try expect(scene.logged(.consentSentAgain), equals: 3)
     // A resend without an answer counts too.
     let other = try scene.request(NewConsent("other", user: "u", card: "c"), over: server)
     server.before { _ throws(VaultError) in throw VaultError(peer: "NETWORK", "no route") }
     expect(.network) { () throws(VaultError) in _ = try scene.core.resendConsent(other, over: server) }
-    #expect(try scene.core.consent(other).resendsLeft == 2)
+    try expect(scene.core.consent(other).resendsLeft, equals: 2)
   }
 }

@@ -47,10 +47,10 @@ struct CredentialStateTests {
       case 3, 4: .blocked
       default: .unsupported
       }
-    #expect(use(core, ids) == [expected, expected, expected, expected, expected])
+    expect(use(core, ids), equals: [expected, expected, expected, expected, expected])
     #expect(try core.state(of: ids[0]).counter == 0 && core.state(of: ids[2]).failures == 0)
     try set(2, of: ids, in: core)
-    #expect(Array(use(core, ids).prefix(3)) == [nil, nil, nil])
+    expect(Array(use(core, ids).prefix(3)), equals: [nil, nil, nil])
   }
 
   private func set(_ number: UInt8, of ids: [ItemID], in core: VaultCore) throws {

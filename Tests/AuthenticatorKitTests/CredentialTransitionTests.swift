@@ -32,13 +32,13 @@ struct CredentialTransitionTests {
     let lines = Self.table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
     let states = lines[0].dropFirst()
     #expect(states.elementsEqual(CredentialState.allCases.map { "\($0)" }))
-    #expect(lines.dropFirst().map { $0[0] } == CredentialEvent.allCases.map { "\($0)" })
+    expect(lines.dropFirst().map { $0[0] }, equals: CredentialEvent.allCases.map { "\($0)" })
     for (line, event) in zip(lines.dropFirst(), CredentialEvent.allCases) {
       for (expected, state) in zip(line.dropFirst(), CredentialState.allCases) {
         let next = state.after(event).map { "\($0)" } ?? "-"
-        #expect(next == expected, "\(state), \(event)")
+        expect(next, equals: expected, "\(state), \(event)")
       }
-      #expect(line.count == 1 + CredentialState.allCases.count)
+      expect(line.count, equals: 1 + CredentialState.allCases.count)
     }
   }
 }

@@ -18,24 +18,24 @@ struct CredentialUnlockTests {
     let (id, pin) = try scene.activated(limit: 5)
     expect(.wrongState) { () throws(VaultError) in try scene.core.startUnlock(of: id, over: scene.server) }
     try scene.block(id)
-    #expect(try scene.state() == .blocked)
+    try expect(scene.state(), equals: .blocked)
     expect(.wrongState) { () throws(VaultError) in
       try scene.finishUnlock(id, scene.rig.context("8306"))
     }
     try scene.core.startUnlock(of: id, over: scene.server)
-    #expect(try scene.state() == .unlockStarted)
+    try expect(scene.state(), equals: .unlockStarted)
     scene.rig.derivations.reset()
     expect(.blocked) { () throws(VaultError) in
       _ = try scene.core.nextHOTPCode(of: id, context: scene.rig.typing("8306"))
     }
     scene.server.change {
-      $0.before = { [derivations = scene.rig.derivations] _ in #expect(derivations.count == 0) }
+      $0.before = { [derivations = scene.rig.derivations] _ in expect(derivations.count, equals: 0) }
     }
     try scene.finishUnlock(id, scene.rig.context("8306"))
-    #expect(scene.rig.derivations.count == 1)
-    #expect(try scene.state() == .active)
-    #expect(try scene.core.pinStatuses(of: pin).first?.attemptsLeft == 5)
-    #expect(try scene.code(of: id) == scene.rig.code(at: 0))
+    expect(scene.rig.derivations.count, equals: 1)
+    try expect(scene.state(), equals: .active)
+    try expect(scene.core.pinStatuses(of: pin).first?.attemptsLeft, equals: 5)
+    try expect(scene.code(of: id), equals: scene.rig.code(at: 0))
   }
 
   /// Verified to fail when the block ends with all attempts.
@@ -48,7 +48,7 @@ struct CredentialUnlockTests {
     let error = thrown { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.typing("8307")) }
     #expect(error?.code == .authenticationFailed && error?.attemptsLeft == 0)
     #expect(try scene.core.pinStatuses(of: pin).first?.isBlocked == true)
-    #expect(try scene.state() == .blocked)
+    try expect(scene.state(), equals: .blocked)
     // The code was used: only another unlock ends the block.
     expect(.wrongState) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
   }
@@ -76,16 +76,16 @@ struct CredentialUnlockTests {
       #expect(error?.code == .authenticationFailed && error?.attemptsLeft == left)
     }
     expect(.blocked) { () throws(VaultError) in try scene.finishUnlock(id, code: "wrong") }
-    #expect(counted.withLock { $0 } == [1, 2, 3, 4, 5])
+    expect(counted.withLock { $0 }, equals: [1, 2, 3, 4, 5])
     // The right code no longer helps, and neither does the same unlock.
     expect(.blocked) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
     expect(.blocked) { () throws(VaultError) in try scene.core.startUnlock(of: id, over: scene.server) }
-    #expect(scene.server.operations.filter { $0 == .unlockFinish }.count == 5)
-    #expect(try scene.state() == .blocked)
+    expect(scene.server.operations.filter { $0 == .unlockFinish }.count, equals: 5)
+    try expect(scene.state(), equals: .blocked)
     scene.server.change { $0.unlock = ["unlock": .text("u-2")] }
     try scene.core.startUnlock(of: id, over: scene.server)
     try scene.finishUnlock(id, scene.rig.context("8306"))
-    #expect(try scene.state() == .active)
+    try expect(scene.state(), equals: .active)
   }
 
   @Test("codes that got no answer count too, and a success takes the count back")
@@ -100,10 +100,10 @@ struct CredentialUnlockTests {
     for _ in 0..<4 {
       expect(.network) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
     }
-    #expect(try scene.core.state(of: id).wrongUnlockCodes == 4)
+    try expect(scene.core.state(of: id).wrongUnlockCodes, equals: 4)
     scene.server.change { $0.before = nil }
     try scene.finishUnlock(id, scene.rig.context("8306"))
-    #expect(try scene.core.state(of: id).wrongUnlockCodes == 0)
+    try expect(scene.core.state(of: id).wrongUnlockCodes, equals: 0)
   }
 
   /// Verified to fail when the deadline of an unlock is not looked at.
@@ -116,7 +116,7 @@ struct CredentialUnlockTests {
     try scene.core.startUnlock(of: id, over: scene.server)
     scene.rig.clock.advance(by: .seconds(60))
     expect(.wrongState) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
-    #expect(try scene.core.state(of: id).credentialState() == .blocked)
+    try expect(scene.core.state(of: id).credentialState(), equals: .blocked)
     #expect(!scene.server.operations.contains(.unlockFinish))
   }
 
@@ -139,7 +139,7 @@ struct CredentialUnlockTests {
       of: done.credential, code: SharedSecret(SecretBytes(testing: "third")), over: other,
       context: scene.rig.context(passcode: "passcode"))
     #expect(try scene.state() == .active && scene.state("bank-device") == .active)
-    #expect(try scene.core.credentialStatus(named: "bank").transport == "/opt/other")
+    try expect(scene.core.credentialStatus(named: "bank").transport, equals: "/opt/other")
   }
 
   /// Verified to fail when the deadline is looked at only before the prompt.
@@ -154,8 +154,8 @@ struct CredentialUnlockTests {
     let context = AuthenticationContext(reason: "test", prompt: prompt)
     expect(.wrongState) { () throws(VaultError) in try scene.finishUnlock(id, context) }
     #expect(!scene.server.operations.contains(.unlockFinish))
-    #expect(try scene.core.state(of: id).wrongUnlockCodes == 0)
-    #expect(try scene.state() == .blocked)
+    try expect(scene.core.state(of: id).wrongUnlockCodes, equals: 0)
+    try expect(scene.state(), equals: .blocked)
     #expect(try scene.core.pinStatuses(of: pin).first?.isBlocked == true)
   }
 
@@ -187,9 +187,9 @@ struct CredentialUnlockTests {
     try scene.core.startUnlock(of: id, over: scene.server)
     #expect(try scene.core.credentialStatus(named: "bank").unlockNeedsNewPIN)
     try scene.finishUnlock(id, scene.rig.context(new: "5207"))
-    #expect(try scene.state() == .active)
-    #expect(try scene.code(of: id, "5207") == scene.rig.code(at: 0))
-    #expect(try scene.code(of: shop, "5207") == PINRig.rfc4226[0])
+    try expect(scene.state(), equals: .active)
+    try expect(scene.code(of: id, "5207"), equals: scene.rig.code(at: 0))
+    try expect(scene.code(of: shop, "5207"), equals: PINRig.rfc4226[0])
     expect(.authenticationFailed) { () throws(VaultError) in
       _ = try scene.core.nextHOTPCode(of: id, context: scene.rig.typing("8306"))
     }
@@ -209,7 +209,7 @@ struct CredentialUnlockTests {
     scene.server.change { $0.unlocked = [:] }
     expect(.network) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context(new: "5207")) }
     #expect(try scene.core.pinStatuses(of: pin).first?.isBlocked == true)
-    #expect(try scene.state() == .unlockStarted)
+    try expect(scene.state(), equals: .unlockStarted)
   }
 
   /// Verified to fail when others behind the PIN are not looked for.
@@ -233,10 +233,10 @@ struct CredentialUnlockTests {
     try scene.finishUnlock(id, scene.rig.context(new: "5207"))
     let item = try scene.core.item(named: "bank")
     #expect(item.id == id && item.attributes[Attribute<[UInt8]>(code: 77)] == before)
-    #expect(try scene.state() == .active)
+    try expect(scene.state(), equals: .active)
     let expected = try HOTPGenerator(key: SecretBytes(copying: key)).code(at: 7)
-    #expect(try scene.code(of: id, "5207") == expected)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.code(of: id, "5207"), equals: expected)
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   /// Verified to fail when the biokeys stay.
@@ -258,7 +258,7 @@ struct CredentialUnlockTests {
       of: scene.bank, code: SharedSecret(SecretBytes(testing: "third")), over: server,
       context: BiokeyScene.given(new: "5207"))
     #expect(try scene.core.biokeys().isEmpty)
-    #expect(try scene.code(BiokeyScene.given(pin: "5207")).count == 6)
+    try expect(scene.code(BiokeyScene.given(pin: "5207")).count, equals: 6)
   }
 
   /// Verified to fail when the others behind the PIN become active too.
@@ -274,9 +274,9 @@ struct CredentialUnlockTests {
     }
     try scene.core.startUnlock(of: id, over: scene.server)
     try scene.finishUnlock(id, scene.rig.context("8306"))
-    #expect(
-      try [scene.state(), scene.state("blocked"), scene.state("refused")] == [.active, .blocked, .blocked])
-    #expect(try scene.core.read { try $0.state(of: others[1]).wrongUnlockCodes } == 5)
+    try expect(
+      [scene.state(), scene.state("blocked"), scene.state("refused")], equals: [.active, .blocked, .blocked])
+    try expect(scene.core.read { try $0.state(of: others[1]).wrongUnlockCodes }, equals: 5)
   }
 
   @Test("answers that are none change nothing")
@@ -295,7 +295,7 @@ struct CredentialUnlockTests {
       scene.server.change { $0.unlock = answer }
       expect(.network) { () throws(VaultError) in try scene.core.startUnlock(of: id, over: scene.server) }
     }
-    #expect(try scene.core.status().sequence == before)
+    try expect(scene.core.status().sequence, equals: before)
     let open = try ActivationScene()
     try open.start()
     let plain = try open.finish().credential
@@ -305,7 +305,7 @@ struct CredentialUnlockTests {
     open.server.change { $0.unlock["pinMode"] = nil }
     try open.core.startUnlock(of: plain, over: open.server)
     try open.finishUnlock(plain)
-    #expect(try open.state() == .active)
+    try expect(open.state(), equals: .active)
   }
 }
 

@@ -26,20 +26,20 @@ struct FactorLadderTests {
     let (context, prompt) = scene.asking(wrong, wrong, wrong, wrong, wrong, .text("8306"))
     let decision = try scene.accept(first, by: .biometry, context)
     let (bio, both, pin): (Subjects, Subjects, Subjects) = ([.phrase], [.phrase, .pin], [.pin])
-    #expect(offered(prompt) == [bio, bio, bio, both, both, pin])
+    expect(offered(prompt), equals: [bio, bio, bio, both, both, pin])
     #expect(decision.factor == .pin && scene.server.answers.last?.word("type") == "pin")
-    #expect(prompt.requests.map(\.triesLeft) == [5, 4, 3, 2, 1, 3])
-    #expect(prompt.requests.map(\.problem).filter { $0 == "that is no member's phrase" }.count == 4)
+    expect(prompt.requests.map(\.triesLeft), equals: [5, 4, 3, 2, 1, 3])
+    expect(prompt.requests.map(\.problem).filter { $0 == "that is no member's phrase" }.count, equals: 4)
     #expect(prompt.requests.allSatisfy { $0.text?.text == TransactionScene.text })
-    #expect(
-      prompt.requests.map(\.emptyAnswer)
-        == ["cancels", "cancels", "cancels", "goes on to the PIN", "goes on to the PIN", "cancels"])
+    expect(
+      prompt.requests.map(\.emptyAnswer),
+      equals: ["cancels", "cancels", "cancels", "goes on to the PIN", "goes on to the PIN", "cancels"])
     // The right PIN has ended it.
     let second = try scene.pushed(types: Self.both)
     let (again, next) = scene.asking(.text("right"))
-    #expect(try scene.accept(second, by: .biometry, again).factor == .biometry)
-    #expect(offered(next) == [bio])
-    #expect(try scene.uses() == [7, 0, 10, 5])
+    try expect(scene.accept(second, by: .biometry, again).factor, equals: .biometry)
+    expect(offered(next), equals: [bio])
+    try expect(scene.uses(), equals: [7, 0, 10, 5])
   }
 
   @Test("the failures of earlier uses count, and an empty answer goes on to the PIN")
@@ -49,11 +49,11 @@ struct FactorLadderTests {
     let wrong = ScriptedPrompt.Answer.text("wrong")
     let (first, cancelled) = scene.asking(wrong, wrong, .text(""))
     expect(.cancelled) { () throws(VaultError) in _ = try scene.accept(id, by: .biometry, first) }
-    #expect(offered(cancelled) == [[.phrase], [.phrase], [.phrase]])
+    expect(offered(cancelled), equals: [[.phrase], [.phrase], [.phrase]])
     let (second, prompt) = scene.asking(wrong, .text(""), .text("8306"))
-    #expect(try scene.accept(id, by: .biometry, second).factor == .pin)
-    #expect(offered(prompt) == [[.phrase], [.phrase, .pin], [.pin]])
-    #expect(try scene.uses() == [6, 0, 10, 5])
+    try expect(scene.accept(id, by: .biometry, second).factor, equals: .pin)
+    expect(offered(prompt), equals: [[.phrase], [.phrase, .pin], [.pin]])
+    try expect(scene.uses(), equals: [6, 0, 10, 5])
   }
 
   @Test("who cancels where the PIN is offered too decides nothing, and a wrong PIN is an error")
@@ -65,12 +65,12 @@ struct FactorLadderTests {
     expect(.cancelled) { () throws(VaultError) in _ = try scene.accept(id, by: .biometry, first) }
     let (second, prompt) = scene.asking(wrong, wrong, .text("8307"), .cancel)
     expect(.cancelled) { () throws(VaultError) in _ = try scene.accept(id, by: .biometry, second) }
-    #expect(offered(prompt) == [[.phrase, .pin], [.phrase, .pin], [.pin], [.pin]])
+    expect(offered(prompt), equals: [[.phrase, .pin], [.phrase, .pin], [.pin], [.pin]])
     #expect(try scene.status(id) == .pending && scene.uses() == [5, 0, 9, 0])
     // It is withdrawn until the PIN is right: of two that are offered one is left, and there is no choice.
-    #expect(try scene.core.transactionDetails(of: id).choices == [.pin])
-    #expect(try scene.accept(id, scene.context(pin: "8306")).factor == .pin)
-    #expect(try scene.uses() == [6, 0, 10, 5])
+    try expect(scene.core.transactionDetails(of: id).choices, equals: [.pin])
+    try expect(scene.accept(id, scene.context(pin: "8306")).factor, equals: .pin)
+    try expect(scene.uses(), equals: [6, 0, 10, 5])
   }
 
   @Test("without the PIN in the transaction the biokey alone is asked for, and its lock is an error")
@@ -97,9 +97,10 @@ struct FactorLadderTests {
       expect(.authenticationFailed) { () throws(VaultError) in
         _ = try scene.accept(id, by: .biometry, try! scene.context(pin: "8306", phrase: "wrong"))
       }
-      #expect(try scene.uses() == [5, 0, 10, left])
+      try expect(scene.uses(), equals: [5, 0, 10, left])
     }
-    #expect(try scene.accept(id, by: .biometry, scene.context(pin: "8306", phrase: "wrong")).factor == .pin)
+    try expect(
+      scene.accept(id, by: .biometry, scene.context(pin: "8306", phrase: "wrong")).factor, equals: .pin)
   }
 
   @Test("after a change of the enrolled set the PIN is asked for")
@@ -109,7 +110,7 @@ struct FactorLadderTests {
       BiometricPhrase(testing: "other"), named: "other", passcode: Passcode(testing: "passcode"))
     let id = try scene.pushed(types: Self.both)
     let (context, prompt) = scene.asking(.text("8306"))
-    #expect(try scene.accept(id, context).factor == .pin)
-    #expect(offered(prompt) == [[.pin]])
+    try expect(scene.accept(id, context).factor, equals: .pin)
+    expect(offered(prompt), equals: [[.pin]])
   }
 }

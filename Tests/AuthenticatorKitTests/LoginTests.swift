@@ -29,8 +29,8 @@ struct LoginTests {
       login.id == String(entry.sequence) && login.item == pin && login.attemptsLeft == 10 && !login.wasMarked)
     let next = try scene.core.logIn(pin, by: .pin, context: scene.rig.context("8306"))
     #expect(next.id != login.id)
-    #expect(try scene.state.counter == 0)
-    #expect(try scene.core.verifyPIN(pin, context: scene.rig.context("8306")).item == login.item)
+    try expect(scene.state.counter, equals: 0)
+    try expect(scene.core.verifyPIN(pin, context: scene.rig.context("8306")).item, equals: login.item)
   }
 
   @Test("what it is bound to is in its entry, and other data is another entry")
@@ -42,7 +42,7 @@ struct LoginTests {
     }
     let details = try scene.core.auditEntries().filter { $0.operation == .login }.map(\.detail)
     // FIPS 180-2, B.1.
-    #expect(details.first == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    expect(details.first, equals: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     #expect(details.count == 2 && details[0] != details[1])
   }
 
@@ -55,8 +55,8 @@ struct LoginTests {
     try scene.register()
     let login = try scene.core.logIn(
       scene.pin, by: .biometry, data: data("x"), context: BiokeyScene.given(phrase: "right"))
-    #expect(try login.id == scene.core.auditEntries().last.map { String($0.sequence) })
-    #expect(login.attemptsLeft == 10)
+    try expect(login.id, equals: scene.core.auditEntries().last.map { String($0.sequence) })
+    expect(login.attemptsLeft, equals: 10)
     expect(.authenticationFailed) { () throws(VaultError) in
       _ = try scene.core.logIn(scene.pin, by: .biometry, context: try! BiokeyScene.given(phrase: "wrong"))
     }
@@ -67,7 +67,7 @@ struct LoginTests {
     expect(.interactionNotAllowed) { () throws(VaultError) in
       _ = try scene.core.logIn(scene.pin, by: .biometry, context: try! BiokeyScene.given(pin: "8306"))
     }
-    #expect(try scene.pinAttemptsLeft() == 10)
+    try expect(scene.pinAttemptsLeft(), equals: 10)
   }
 
   @Test("nothing here judges a camouflaged PIN", arguments: [true, false])
@@ -108,10 +108,10 @@ struct LoginTests {
       Issue.record("no data")
       return
     }
-    #expect(secret.expose { $0.byteCount } == 5)
+    expect(secret.expose { $0.byteCount }, equals: 5)
     let entry = try #require(scene.core.auditEntries().last)
     #expect(entry.operation == .login && entry.detail == "l-42")
-    #expect(try scene.core.state(of: scene.bank).counter == 1)
+    try expect(scene.core.state(of: scene.bank).counter, equals: 1)
   }
 
   @Test("with a suite, the data is the question", arguments: [PeerScene.Kind.countedSuite, .plainSuite])
@@ -128,7 +128,7 @@ struct LoginTests {
     let suite = try OCRASuite(try #require(kind.suite))
     let expected = try OCRAGenerator(key: SecretBytes(copying: Scene.key), suite: suite).code(
       for: OCRADataInput(question: Scene.request().question, counter: kind.counts ? 0 : nil))
-    #expect(peer.requests.first?.fields.text("code") == expected)
+    expect(peer.requests.first?.fields.text("code"), equals: expected)
   }
 
   @Test("a wrong PIN counts, and the server hears of nothing")
@@ -168,7 +168,7 @@ struct LoginTests {
         pin, with: scene.id, over: Scene.answering(answer), by: .pin, context: scene.rig.context("8306"))
     }
     #expect(try scene.core.auditEntries().allSatisfy { $0.operation != .login })
-    #expect(try scene.state.counter == 1, "a counter that was used stays used")
+    try expect(scene.state.counter, equals: 1, "a counter that was used stays used")
   }
 
   @Test("the credential is one behind the PIN, the factor one that the server takes, and the data short")
@@ -186,8 +186,8 @@ struct LoginTests {
       }?.code
     }
     #expect(refusal(pin, .pin) == .policy && refusal(otherPIN, .biometry) == .policy)
-    #expect(refusal(pin, .biometry, data(String(repeating: "x", count: 4097))) == .malformed)
-    #expect(refusal(pin, .biometry, data("")) == .malformed)
+    expect(refusal(pin, .biometry, data(String(repeating: "x", count: 4097))), equals: .malformed)
+    expect(refusal(pin, .biometry, data("")), equals: .malformed)
     #expect(peer.requests.isEmpty && scene.rig.derivations.count == 0)
   }
 
@@ -215,8 +215,8 @@ struct LoginTests {
     let vault = try scene.rig.place.open()
     let pin = try await PINItem(named: "pin", in: vault)
     let context = try scene.rig.context("8306")
-    #expect(try await pin.logIn(data: SecretBytes(testing: "x"), context: context).attemptsLeft == 10)
+    try await expect(pin.logIn(data: SecretBytes(testing: "x"), context: context).attemptsLeft, equals: 10)
     let peer = Scene.answering(["login": .text("l")])
-    #expect(try await pin.logIn(with: scene.id, over: peer, context: context).id == "l")
+    try await expect(pin.logIn(with: scene.id, over: peer, context: context).id, equals: "l")
   }
 }

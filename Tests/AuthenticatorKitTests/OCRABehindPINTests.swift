@@ -79,8 +79,8 @@ struct OCRABehindPINTests {
     let context = AuthenticationContext(reason: "pay", prompt: prompt).showing(try ShownText(Self.data))
     let request = try request(credential.suite)
     let code = try await credential.sign(request, context: context).code
-    #expect(try code == expected(credential.suite, counter: 0))
-    #expect(prompt.requests.map(\.subject) == [.pin])
-    #expect(prompt.requests.map { $0.text?.text } == [Self.data])
+    try expect(code, equals: expected(credential.suite, counter: 0))
+    expect(prompt.requests.map(\.subject), equals: [.pin])
+    expect(prompt.requests.map { $0.text?.text }, equals: [Self.data])
   }
 }

@@ -44,10 +44,10 @@ struct OCRACredentialTests {
     for counter: UInt64 in 0..<6 {
       let result = try cores[Int(counter) % 2].signOCRA(request(signer), with: signer.item.id)
       #expect(result.counter == counter && result.validity == nil && result.name == "signer")
-      #expect(try result.code == code(signer, counter: counter))
+      try expect(result.code, equals: code(signer, counter: counter))
     }
-    #expect(try place.openCore().describeOCRA(named: "signer").state.counter == 6)
-    #expect(try place.openCore().verify().problems == [])
+    try expect(place.openCore().describeOCRA(named: "signer").state.counter, equals: 6)
+    try expect(place.openCore().verify().problems, equals: [])
   }
 
   @Test("a request that does not fit uses no counter and stores nothing")
@@ -62,15 +62,15 @@ struct OCRACredentialTests {
     for wrong in [longer, withPIN, withSession, withTime] {
       expect(.malformed) { () throws(VaultError) in _ = try core.signOCRA(wrong, with: signer.item.id) }
     }
-    #expect(try core.status().sequence == before)
-    #expect(try core.signOCRA(request(signer), with: signer.item.id).counter == 0)
+    try expect(core.status().sequence, equals: before)
+    try expect(core.signOCRA(request(signer), with: signer.item.id).counter, equals: 0)
   }
 
   @Test("the counters 0 and 2^64 - 1 sign, and nothing comes after the last")
   func ends() throws {
     let core = try TemporaryVault().makeCore()
     let signer = try add(core, "C-QN08") { $0.counter = .max }
-    #expect(try core.signOCRA(request(signer), with: signer.item.id).code == code(signer, counter: .max))
+    try expect(core.signOCRA(request(signer), with: signer.item.id).code, equals: code(signer, counter: .max))
     expect(.expired) { () throws(VaultError) in
       _ = try core.signOCRA(OCRARequest(OCRAQuestion(testing: "0", signer.suite)), with: signer.item.id)
     }
@@ -87,7 +87,7 @@ struct OCRACredentialTests {
     #expect(first.validity == 0..<60 && first.counter == nil)
     request.unixTime = 60
     #expect(try core.signOCRA(request, with: signer.item.id).code != first.code)
-    #expect(try core.status().sequence == before)
+    try expect(core.status().sequence, equals: before)
   }
 
   /// Verified to fail when the verifier's counter, last code and delay are not stored.
@@ -108,11 +108,11 @@ struct OCRACredentialTests {
       return thrown { () throws(VaultError) in _ = try core.verifyOCRA(code, for: request, with: gate.item.id)
       }?.code
     }
-    #expect(
-      try core.verifyOCRA(code, for: request("Pay 12 EUR to Anna"), with: gate.item.id).counter == ahead)
-    #expect(try verdict("Pay 12 EUR to Anna") == .alreadyUsed)
-    #expect(try verdict("Pay 12 EUR to Anne") == .authenticationFailed)
-    #expect(try verdict("Pay 12 EUR to Anna") == .lockedOut)
+    try expect(
+      core.verifyOCRA(code, for: request("Pay 12 EUR to Anna"), with: gate.item.id).counter, equals: ahead)
+    try expect(verdict("Pay 12 EUR to Anna"), equals: .alreadyUsed)
+    try expect(verdict("Pay 12 EUR to Anne"), equals: .authenticationFailed)
+    try expect(verdict("Pay 12 EUR to Anna"), equals: .lockedOut)
   }
 
   @Test("a verifier counts wrong codes across openings, and delays")
@@ -129,8 +129,9 @@ struct OCRACredentialTests {
       #expect(wrong?.code == .authenticationFailed && wrong?.retryAfter == .seconds(failures * 5))
       clock.advance(by: .seconds(failures * 5))
     }
-    #expect(
-      try place.openCore().verifyOCRA(code(gate, counter: 4), for: request, with: gate.item.id).counter == 4)
+    try expect(
+      place.openCore().verifyOCRA(code(gate, counter: 4), for: request, with: gate.item.id).counter, equals: 4
+    )
     for text in ["", "00000", "0000000", "00000a", "٠٠٠٠٠٠"] {
       expect(.malformed) { () throws(VaultError) in
         _ = try place.openCore().verifyOCRA(text, for: request, with: gate.item.id)
@@ -156,8 +157,8 @@ struct OCRACredentialTests {
     expect(.policy) { () throws(VaultError) in _ = try core.timedCode(of: signer.item.id) }
     expect(.policy) { () throws(VaultError) in _ = try core.verifyOTP(of: gate.item.id, code: "000000") }
     expect(.policy) { () throws(VaultError) in _ = try core.exportOTP(of: signer.item.id) }
-    #expect(try core.listOTP(where: Attributes()).map(\.item.name) == ["plain"])
-    #expect(try core.listOCRA().map(\.item.name) == ["signer", "gate"])
+    try expect(core.listOTP(where: Attributes()).map(\.item.name), equals: ["plain"])
+    try expect(core.listOCRA().map(\.item.name), equals: ["signer", "gate"])
   }
 
   /// Verified to fail when only HOTP credentials are marked.
@@ -174,11 +175,11 @@ struct OCRACredentialTests {
     expect(.outOfStep) { () throws(VaultError) in
       _ = try copy.signOCRA(OCRARequest(OCRAQuestion(testing: "0", signer.suite)), with: signer.item.id)
     }
-    #expect(try copy.signOCRA(request(other), with: other.item.id).code == "237653")
+    try expect(copy.signOCRA(request(other), with: other.item.id).code, equals: "237653")
     expect(.policy) { () throws(VaultError) in try copy.setCounter(of: signer.item.id, to: 0) }
     expect(.policy) { () throws(VaultError) in try copy.setCounter(of: other.item.id, to: 9) }
     try copy.setCounter(of: signer.item.id, to: 7)
-    #expect(try copy.signOCRA(request(signer), with: signer.item.id).counter == 7)
+    try expect(copy.signOCRA(request(signer), with: signer.item.id).counter, equals: 7)
   }
 
   @Test("what no code can be made with is not enrolled: T0H, a window, a key", arguments: [9, 10, 512, 513])
@@ -197,7 +198,7 @@ struct OCRACredentialTests {
         _ = try core.addOCRA(wrong, key: SecretBytes(testing: Self.key))
       }
     }
-    #expect(try core.status().sequence == before)
+    try expect(core.status().sequence, equals: before)
   }
 }
 
@@ -241,16 +242,16 @@ struct OCRAActorTests {
     }
     let credential = try await OCRACredential.named("bank", in: vault)
     #expect(credential.id == item.id && credential.suite == suite && credential.role == .prover)
-    #expect(try await OCRACredential(id: item.id, in: vault).describe().window == 10)
-    #expect(try await OCRACredential.list(in: vault).map(\.item.id) == [item.id])
+    try await expect(OCRACredential(id: item.id, in: vault).describe().window, equals: 10)
+    try await expect(OCRACredential.list(in: vault).map(\.item.id), equals: [item.id])
     let request = OCRARequest(try OCRAQuestion("1234", for: suite))
     let counters = try await withThrowingTaskGroup(of: UInt64?.self) { group in
       for _ in 0..<40 { group.addTask { try await credential.sign(request).counter } }
       return try await group.reduce(into: [UInt64?]()) { $0.append($1) }
     }
-    #expect(counters.compactMap(\.self).sorted() == Array(0..<40))
+    expect(counters.compactMap(\.self).sorted(), equals: Array(0..<40))
     try await credential.setCounter(to: 100)
-    #expect(try await credential.sign(request).counter == 100)
+    try await expect(credential.sign(request).counter, equals: 100)
   }
 }
 

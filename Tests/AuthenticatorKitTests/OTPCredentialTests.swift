@@ -19,11 +19,11 @@ struct OTPCredentialTests {
     let id = try add(place.makeCore(), "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0")
     for (counter, code) in rfc4226.enumerated() {
       let result = try place.openCore().nextHOTPCode(of: id)
-      #expect(result.code == code)
-      #expect(result.factor == .counter(UInt64(counter)))
+      expect(result.code, equals: code)
+      expect(result.factor, equals: .counter(UInt64(counter)))
     }
-    #expect(try place.openCore().describeOTP(named: "n").state.counter == 10)
-    #expect(try place.openCore().verify().problems == [])
+    try expect(place.openCore().describeOTP(named: "n").state.counter, equals: 10)
+    try expect(place.openCore().verify().problems, equals: [])
   }
 
   @Test(
@@ -34,10 +34,10 @@ struct OTPCredentialTests {
     let id = try add(core, "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&digits=8")
     let before = try core.status().sequence
     let at59 = try core.timedCode(of: id, at: 59)
-    #expect(at59.code == "94287082")
-    #expect(at59.factor == .time(validFrom: 30, validTo: 60, remaining: 1, isSteam: false))
+    expect(at59.code, equals: "94287082")
+    expect(at59.factor, equals: .time(validFrom: 30, validTo: 60, remaining: 1, isSteam: false))
     #expect(try core.timedCode(of: id, at: 60).code != at59.code)
-    #expect(try core.status().sequence == before)
+    try expect(core.status().sequence, equals: before)
   }
 
   @Test("the counter is on disk before the code: after each code another process goes on after it")
@@ -47,7 +47,7 @@ struct OTPCredentialTests {
     let id = try add(core, "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0")
     let other = try place.openCore()
     for index in 0..<10 {
-      #expect(try (index % 2 == 0 ? core : other).nextHOTPCode(of: id).code == rfc4226[index])
+      try expect((index % 2 == 0 ? core : other).nextHOTPCode(of: id).code, equals: rfc4226[index])
     }
   }
 
@@ -59,16 +59,16 @@ struct OTPCredentialTests {
     let core = try place.makeCore()
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
     let id = try add(core, uri)
-    #expect(try core.nextHOTPCode(of: id).code == rfc4226[0])
+    try expect(core.nextHOTPCode(of: id).code, equals: rfc4226[0])
     let before = try core.status().sequence
     try RawSQLite.run(
       "UPDATE material SET secret = CAST(substr(secret, 1, length(secret) - 1) || x'00' AS BLOB)",
       on: place.path)
     for _ in 0..<3 { expect(.damaged) { () throws(VaultError) in _ = try core.nextHOTPCode(of: id) } }
-    #expect(try core.describeOTP(named: "n").state.counter == 1)
-    #expect(try core.status().sequence == before)
+    try expect(core.describeOTP(named: "n").state.counter, equals: 1)
+    try expect(core.status().sequence, equals: before)
     let second = try core.addOTP(OTPAuthURI(parsing: SecretBytes(testing: uri)), named: "m").item.id
-    for code in rfc4226 { #expect(try core.nextHOTPCode(of: second).code == code) }
+    for code in rfc4226 { try expect(core.nextHOTPCode(of: second).code, equals: code) }
   }
 
   @Test("the last counter is used once, then no more")
@@ -76,7 +76,7 @@ struct OTPCredentialTests {
     let core = try TemporaryVault().makeCore()
     let id = try add(
       core, "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=18446744073709551615")
-    #expect(try core.nextHOTPCode(of: id).factor == .counter(.max))
+    try expect(core.nextHOTPCode(of: id).factor, equals: .counter(.max))
     expect(.expired) { () throws(VaultError) in _ = try core.nextHOTPCode(of: id) }
   }
 
@@ -86,7 +86,7 @@ struct OTPCredentialTests {
     let core = try place.makeCore()
     let id = try add(
       core, "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0", role: .verifier)
-    #expect(try core.verifyOTP(of: id, code: "359152").counter == 2)
+    try expect(core.verifyOTP(of: id, code: "359152").counter, equals: 2)
     let other = try place.openCore()
     // The code of an earlier counter is no longer compared.
     for (code, error) in [
@@ -113,13 +113,13 @@ struct OTPCredentialTests {
       let core = try place.openCore()
       let wrong = thrown { () throws(VaultError) in _ = try core.verifyOTP(of: id, code: "000000") }
       #expect(wrong?.code == .authenticationFailed && wrong?.attemptsLeft == 0)
-      #expect(wrong?.retryAfter == .seconds(failures * 5))
+      expect(wrong?.retryAfter, equals: .seconds(failures * 5))
       clock.advance(by: .seconds(failures * 5 - 1))
       let early = thrown { () throws(VaultError) in _ = try core.verifyOTP(of: id, code: "755224") }
       #expect(early?.code == .lockedOut && early?.attemptsLeft == 0 && early?.retryAfter == .seconds(1))
       clock.advance(by: .seconds(1))
     }
-    #expect(try place.openCore().verifyOTP(of: id, code: "755224").counter == 0)
+    try expect(place.openCore().verifyOTP(of: id, code: "755224").counter, equals: 0)
   }
 
   @Test("two codes in a row resynchronise a verifier far behind; one does not")
@@ -129,8 +129,8 @@ struct OTPCredentialTests {
     let verifier = try add(core, uri + "0", role: .verifier)
     let far = try HOTPGenerator(key: SecretBytes(testing: "12345678901234567890"))
     let accepted = try core.resynchronizeOTP(of: verifier, far.code(at: 500), far.code(at: 501))
-    #expect(accepted.counter == 501)
-    #expect(try core.verifyOTP(of: verifier, code: far.code(at: 502)).counter == 502)
+    expect(accepted.counter, equals: 501)
+    try expect(core.verifyOTP(of: verifier, code: far.code(at: 502)).counter, equals: 502)
   }
 
   @Test("a copied vault gives no HOTP code before its counter is set")
@@ -146,7 +146,7 @@ struct OTPCredentialTests {
     expect(.outOfStep) { () throws(VaultError) in _ = try core.nextHOTPCode(of: id) }
     expect(.policy) { () throws(VaultError) in try core.setCounter(of: id, to: 0) }
     try core.setCounter(of: id, to: 7)
-    #expect(try core.nextHOTPCode(of: id).code == rfc4226[7])
+    try expect(core.nextHOTPCode(of: id).code, equals: rfc4226[7])
   }
 
   @Test("an exported URI gives the same codes in another vault")
@@ -159,7 +159,7 @@ struct OTPCredentialTests {
     let text = try core.exportOTP(of: id)
     let uri = try OTPAuthURI(parsing: text)
     let again = try core.addOTP(uri, named: "again").item.id
-    #expect(try core.timedCode(of: id, at: 1234).code == core.timedCode(of: again, at: 1234).code)
+    try expect(core.timedCode(of: id, at: 1234).code, equals: core.timedCode(of: again, at: 1234).code)
   }
 
   private func add(_ core: VaultCore, _ text: String, role: OTPRole = .prover) throws -> ItemID {

@@ -30,11 +30,11 @@ struct OTPServerTests {
     let parsed = try await OTPCredential.enroll(
       SecretBytes(testing: uri), window: 20, named: "b", in: vault)
     let (first, second) = (try await made.describe(), try await parsed.describe())
-    #expect(first.item.attributes.codes == second.item.attributes.codes)
+    expect(first.item.attributes.codes, equals: second.item.attributes.codes)
     #expect(first.kind == second.kind && first.role == second.role && first.digits == second.digits)
     #expect(first.algorithm == second.algorithm && first.window == second.window)
     #expect(first.item.attributes[.issuer] == "Example" && first.item.attributes[.account] == "anna")
-    #expect(try await made.nextCode().code == parsed.nextCode().code)
+    try await expect(made.nextCode().code, equals: parsed.nextCode().code)
   }
 
   @Test("parameters that no code has are refused, and nothing is added")
@@ -75,8 +75,9 @@ struct OTPServerTests {
     let named = await thrown { [long, key] () async throws(VaultError) in
       _ = try await OTPCredential.enroll(long, key: SecretBytes(testing: key), in: vault)
     }
-    #expect(
-      named?.message == "the issuer or the account cannot be part of a URI: a name is longer than 255 bytes")
+    expect(
+      named?.message,
+      equals: "the issuer or the account cannot be part of a URI: a name is longer than 255 bytes")
     #expect(named?.hint == nil)
     #expect(try await vault.items(matching: Query()).isEmpty)
   }
@@ -116,7 +117,7 @@ struct OTPServerTests {
     #expect(listed.map(\.item.id) == ids && listed.allSatisfy { $0.role == .verifier && $0.digits == 6 })
     var attributes = Attributes()
     attributes[.account] = "user-17@example.org"
-    #expect(try await OTPCredential.list(in: vault, where: attributes).map(\.item.id) == [ids[17]])
+    try await expect(OTPCredential.list(in: vault, where: attributes).map(\.item.id), equals: [ids[17]])
     let credential = try await OTPCredential(id: ids[17], in: vault)
     let now = SystemClock().now().seconds
     let code = try TOTPGenerator(key: SecretBytes(testing: key)).code(at: now).code
@@ -129,7 +130,7 @@ struct OTPServerTests {
           try transaction.enroll(users[0], key: SecretBytes(testing: key)).id
         }
       })
-    #expect(try await vault.verify().problems == [])
+    try await expect(vault.verify().problems, equals: [])
   }
 
   @Test("an identifier of another kind of item, or of none, is not a credential")
@@ -148,7 +149,7 @@ struct OTPServerTests {
     new.access = try AccessControl(.devicePasscode)
     _ = try await OTPCredential.enroll(new, key: SecretBytes(testing: key), in: vault)
     vault.lock()
-    #expect(try await OTPCredential.list(in: vault).map(\.state.counter) == [3])
+    try await expect(OTPCredential.list(in: vault).map(\.state.counter), equals: [3])
   }
 }
 
@@ -174,17 +175,17 @@ struct ReservedCodesTests {
     var block = try await credential.reserve(4)
     let sequence = try await vault.status().sequence
     let other = try await OTPCredential.named("n", in: try place.open())
-    #expect(try await other.nextCode().code == codes[4])
+    try await expect(other.nextCode().code, equals: codes[4])
     var given: [String] = []
     while let result = block.next() {
       #expect(result.factor == .counter(UInt64(given.count)) && result.digits == 6 && result.name == "n")
       given.append(result.code)
     }
     #expect(given == Array(codes[0..<4]) && block.remaining == 0)
-    #expect(try await vault.status().sequence == sequence + 1)
-    #expect(try await credential.nextCode().code == codes[5])
+    try await expect(vault.status().sequence, equals: sequence + 1)
+    try await expect(credential.nextCode().code, equals: codes[5])
     let details = try await vault.auditEntries().filter { $0.operation == .codeGenerated }.map(\.detail)
-    #expect(details == ["counters 0 to 3", nil, nil])
+    expect(details, equals: ["counters 0 to 3", nil, nil])
   }
 
   @Test("codes that are not taken are a gap, never given again")
@@ -192,9 +193,9 @@ struct ReservedCodesTests {
     let vault = try place.make()
     let credential = try await makeProver(in: vault)
     var block = try await credential.reserve(3)
-    #expect(block.next()?.code == codes[0])
+    expect(block.next()?.code, equals: codes[0])
     _ = consume block
-    #expect(try await credential.nextCode().code == codes[3])
+    try await expect(credential.nextCode().code, equals: codes[3])
   }
 
   @Test("a block is smaller than half of what the server looks ahead, and ends before the counter does")
@@ -205,10 +206,10 @@ struct ReservedCodesTests {
       await expect(.malformed, awaiting: { _ = try await credential.reserve(count) })
     }
     await expect(.malformed, awaiting: { _ = try await credential.reserve(1, lookAhead: 10_001) })
-    #expect(try await credential.reserve(40, lookAhead: 100).remaining == 40)
+    try await expect(credential.reserve(40, lookAhead: 100).remaining, equals: 40)
     try await credential.setCounter(to: .max - 1)
     await expect(.expired, awaiting: { _ = try await credential.reserve(2) })
-    #expect(try await credential.nextCode().factor == .counter(.max - 1))
+    try await expect(credential.nextCode().factor, equals: .counter(.max - 1))
   }
 
   @Test("a verifier, a credential by time and a counter that needs a resynchronization reserve nothing")
@@ -237,12 +238,12 @@ struct ReservedCodesTests {
     let credential = try await makeProver(in: place.make())
     _ = try await credential.nextCode()
     _ = try await credential.reserve(4)
-    #expect(try await credential.describe().state.unconfirmed == 5)
+    try await expect(credential.describe().state.unconfirmed, equals: 5)
     try await credential.confirm()
     let state = try await credential.describe().state
     #expect(state.unconfirmed == 0 && state.counter == 5)
     _ = try await credential.nextCode()
-    #expect(try await credential.describe().state.unconfirmed == 1)
+    try await expect(credential.describe().state.unconfirmed, equals: 1)
   }
 
   // Verified to fail when the confirmation takes no context.
@@ -258,8 +259,8 @@ struct ReservedCodesTests {
     }
     _ = try await credential.nextCode(context: person())
     await expect(.interactionNotAllowed, awaiting: { try await credential.confirm() })
-    #expect(try await credential.describe().state.unconfirmed == 1)
+    try await expect(credential.describe().state.unconfirmed, equals: 1)
     try await credential.confirm(context: person())
-    #expect(try await credential.describe().state.unconfirmed == 0)
+    try await expect(credential.describe().state.unconfirmed, equals: 0)
   }
 }

@@ -19,13 +19,13 @@ struct OfflineLimitTests {
     let scene = try Scene(kind, mode: nil, guarded: isGuarded, OfflineLimits(codes: 3))
     for _ in 0..<3 { try scene.code() }
     let (state, sequence) = (try scene.state, try scene.sequence)
-    #expect(state.codesSinceSynchronization == 3)
+    expect(state.codesSinceSynchronization, equals: 3)
     scene.rig.derivations.reset()
     for pin in ["8306", "8307"] {
       let error = thrown { () throws(VaultError) in try scene.code(pin) }
       #expect(error?.code == .outOfStep && error?.message.contains("3 of 3 codes") == true)
     }
-    #expect(scene.rig.derivations.count == 0)
+    expect(scene.rig.derivations.count, equals: 0)
     #expect(try scene.state == state && scene.sequence == sequence)
     #expect(try scene.core.pinStatuses().allSatisfy { $0.attemptsLeft == 10 })
   }
@@ -41,14 +41,14 @@ struct OfflineLimitTests {
     try scene.code()
     scene.rig.clock.advance(by: .seconds(1))
     scene.rig.derivations.reset()
-    #expect(scene.refusal() == .outOfStep)
+    expect(scene.refusal(), equals: .outOfStep)
     // A commit of another item is enough for the vault to have seen this time.
     _ = try scene.core.add(NewItem(.genericPassword, name: "other"), secret: nil)
     for back in [1, 1800, 3600, 7200] {
       scene.rig.clock.set(to: added.advanced(byMilliseconds: 3_600_000 - Int64(back) * 1000))
-      #expect(scene.refusal() == .outOfStep, "\(back) s back")
+      expect(scene.refusal(), equals: .outOfStep, "\(back) s back")
     }
-    #expect(scene.rig.derivations.count == 0)
+    expect(scene.rig.derivations.count, equals: 0)
   }
 
   /// Verified to fail when only the greatest time is compared.
@@ -57,7 +57,7 @@ struct OfflineLimitTests {
     let scene = try Scene(.totp, mode: nil, OfflineLimits(seconds: 3600))
     try scene.code()
     scene.rig.clock.set(to: Instant(seconds: scene.rig.clock.now().seconds - 86_401))
-    #expect(scene.refusal() == .outOfStep)
+    expect(scene.refusal(), equals: .outOfStep)
     scene.rig.clock.set(to: Instant(seconds: scene.rig.clock.now().seconds + 1))
     try scene.code()
   }
@@ -69,7 +69,7 @@ struct OfflineLimitTests {
     let now = scene.rig.clock.now().seconds
     for ahead in [7200, 60] {
       scene.rig.clock.set(to: Instant(seconds: now + Int64(ahead)))
-      if ahead == 7200 { #expect(scene.refusal() == .outOfStep) }
+      if ahead == 7200 { expect(scene.refusal(), equals: .outOfStep) }
       let time = TransportValue.number(UInt64(now) + UInt64(ahead))
       _ = try scene.synchronize(over: Scene.answering(["state": .text("active"), "unixTime": time]))
     }
@@ -84,7 +84,7 @@ struct OfflineLimitTests {
       let scene = try Scene(kind, mode: nil, guarded: false, limits)
       let before = try scene.sequence
       try scene.code()
-      #expect(try scene.sequence == before + UInt64(isLimited ? 1 : commits), "\(kind)")
+      try expect(scene.sequence, equals: before + UInt64(isLimited ? 1 : commits), "\(kind)")
       #expect(try scene.state.codesSinceSynchronization == (isLimited || kind.counts ? 1 : 0), "\(kind)")
     }
   }
@@ -96,9 +96,9 @@ struct OfflineLimitTests {
     _ = try scene.core.reserveHOTPCodes(3, of: scene.id)
     let sequence = try scene.sequence
     expect(.outOfStep) { () throws(VaultError) in _ = try scene.core.reserveHOTPCodes(3, of: scene.id) }
-    #expect(try scene.sequence == sequence)
+    try expect(scene.sequence, equals: sequence)
     _ = try scene.core.reserveHOTPCodes(2, of: scene.id)
-    #expect(scene.refusal() == .outOfStep)
+    expect(scene.refusal(), equals: .outOfStep)
   }
 
   /// Verified to fail when the count is compared outside of the commit alone.
@@ -114,7 +114,7 @@ struct OfflineLimitTests {
       }
       return await group.reduce(0, +)
     }
-    #expect(made == 7)
+    expect(made, equals: 7)
   }
 
   @Test("a verifier has no limits; K = 0 permits no code; a limit of another type is none of ours")
@@ -129,7 +129,7 @@ struct OfflineLimitTests {
       }
     }
     let none = try Scene(.hotp, mode: nil, guarded: false, OfflineLimits(codes: 0))
-    #expect(none.refusal() == .outOfStep)
+    expect(none.refusal(), equals: .outOfStep)
     // The device key alone can write this.
     var changes = ItemChanges()
     changes.attributes[Attribute<Int64>(code: 78)] = -1
@@ -137,7 +137,7 @@ struct OfflineLimitTests {
     try none.core.writing { transaction throws(VaultError) in
       _ = try transaction.update(none.id, negative, secret: nil, by: Component(.otp), with: nil)
     }
-    #expect(none.refusal() == .outOfStep)
+    expect(none.refusal(), equals: .outOfStep)
   }
 
   @Test("without a server, a counter that the person sets is the synchronization; with one it is not")
@@ -146,9 +146,9 @@ struct OfflineLimitTests {
     try scene.code()
     scene.rig.clock.advance(by: .seconds(60))
     let error = thrown { () throws(VaultError) in try scene.code() }
-    #expect(error?.advice?.action == .setCounter)
+    expect(error?.advice?.action, equals: .setCounter)
     try scene.core.setCounter(of: scene.id, to: 5)
-    #expect(try scene.code() == PINRig.rfc4226[5])
+    try expect(scene.code(), equals: PINRig.rfc4226[5])
     try scene.core.activate(scene.id)
     try scene.core.setCounter(of: scene.id, to: 7)
     let again = thrown { () throws(VaultError) in try scene.code() }
@@ -163,10 +163,10 @@ struct OfflineLimitTests {
     let now = scene.rig.clock.now().seconds
     let seal = try scene.core.signOCRA(request, with: scene.id, context: scene.rig.context("8306"))
     #expect(seal.validity.map { $0.contains(now) && $0.count == 60 } == true)
-    #expect(scene.refusal("8307") == .authenticationFailed)
-    #expect(scene.refusal(nil) == .interactionNotAllowed)
-    #expect(try scene.state.codesSinceSynchronization == 1)
+    expect(scene.refusal("8307"), equals: .authenticationFailed)
+    expect(scene.refusal(nil), equals: .interactionNotAllowed)
+    try expect(scene.state.codesSinceSynchronization, equals: 1)
     try scene.code()
-    #expect(scene.refusal() == .outOfStep)
+    expect(scene.refusal(), equals: .outOfStep)
   }
 }

@@ -44,7 +44,7 @@ struct OnlineCodeTests {
   func code(kind: PeerScene.Kind) throws {
     let scene = try Scene(kind, OfflineLimits(codes: 1))
     try scene.code()
-    #expect(scene.refusal() == .outOfStep)
+    expect(scene.refusal(), equals: .outOfStep)
     let peer = Self.peer(
       start: ["challenge": .text("ch-1"), "question": .text(Self.question), "lifeSeconds": .number(60)],
       finish: ["counter": .number(5), "unixTime": .number(1_700_000_007), "offlineCodes": .number(2)])
@@ -54,20 +54,20 @@ struct OnlineCodeTests {
     #expect(start.text("purpose") == "code" && start["question"] == nil)
     #expect(finish.text("challenge") == "ch-1" && finish.text("code") == result.code)
     #expect(finish.number("counter") == (kind.counts ? 1 : nil))
-    if kind == .hotp { #expect(result.code == PINRig.rfc4226[1]) }
+    if kind == .hotp { expect(result.code, equals: PINRig.rfc4226[1]) }
     if let text = kind.suite {
       let suite = try OCRASuite(text)
       let step = suite.timeStepSeconds == nil ? nil : try suite.timeStep(at: 1_700_000_000).number
       let expected = try OCRAGenerator(key: SecretBytes(copying: Scene.key), suite: suite).code(
         for: OCRADataInput(
           question: OCRAQuestion(Self.question, for: suite), counter: kind.counts ? 1 : nil, timeStep: step))
-      #expect(result.code == expected)
+      expect(result.code, equals: expected)
     }
     let state = try scene.state
     #expect(state.counter == (kind.counts ? 5 : 0) && state.secondsOffset == 7)
     #expect(state.codesSinceSynchronization == 0 && state.lastSynchronization == scene.rig.clock.now())
     for _ in 0..<2 { try scene.code() }
-    #expect(scene.refusal() == .outOfStep)
+    expect(scene.refusal(), equals: .outOfStep)
   }
 
   @Test("a seal tells the question that is signed, and signs that", .requirement("A17"))
@@ -77,13 +77,13 @@ struct OnlineCodeTests {
     let request = try Scene.request(for: "Pay 12 EUR to Anna")
     let seal = try scene.core.onlineSeal(
       request, with: scene.id, over: peer, context: scene.rig.context("8306"))
-    #expect(peer.requests[0].fields.text("purpose") == "seal")
-    #expect(peer.requests[0].fields.text("question") == request.question.text)
+    expect(peer.requests[0].fields.text("purpose"), equals: "seal")
+    expect(peer.requests[0].fields.text("question"), equals: request.question.text)
     let suite = try OCRASuite(try #require(PeerScene.Kind.countedSuite.suite))
     let expected = try OCRAGenerator(key: SecretBytes(copying: Scene.key), suite: suite).code(
       for: OCRADataInput(question: request.question, counter: 0))
     #expect(seal.code == expected && peer.requests[1].fields.text("code") == expected)
-    #expect(peer.requests[1].fields.number("counter") == 0)
+    expect(peer.requests[1].fields.number("counter"), equals: 0)
   }
 
   @Test("by biokey where the server takes one, and by nothing else", arguments: [1, 8, 9])
@@ -115,8 +115,8 @@ struct OnlineCodeTests {
     let peer = Self.peer()
     let error = thrown { () throws(VaultError) in _ = try online(scene, "8307", over: peer) }
     #expect(error?.code == .authenticationFailed && error?.attemptsLeft == 9)
-    #expect(peer.operations == [.onlineStart])
-    #expect(try scene.state.counter == 0)
+    expect(peer.operations, equals: [.onlineStart])
+    try expect(scene.state.counter, equals: 0)
   }
 
   /// Verified to fail when the deadline is not looked at before the code is told.
@@ -128,7 +128,7 @@ struct OnlineCodeTests {
     let error = thrown { () throws(VaultError) in _ = try online(scene, over: peer) }
     #expect(error?.code == (seconds < 300 ? nil : .expired))
     #expect(peer.operations.count == (seconds < 300 ? 2 : 1))
-    #expect(try scene.state.counter == 1)
+    try expect(scene.state.counter, equals: 1)
   }
 
   /// Verified to fail when the deadline is on the wall clock.
@@ -147,9 +147,9 @@ struct OnlineCodeTests {
       clock.advance(by: .seconds(70))
       clock.set(to: Instant(seconds: 1_700_000_000))
     }
-    #expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code == .expired)
+    expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code, equals: .expired)
     scene.rig.derivations.reset { _ in clock.reboot() }
-    #expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code == .expired)
+    expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code, equals: .expired)
     #expect(try scene.state.counter == 3 && peer.operations.filter { $0 == .onlineFinish }.count == 1)
   }
 
@@ -180,7 +180,7 @@ struct OnlineCodeTests {
   func malformed(start: KeyValuePairs<String, TransportValue>) throws {
     let scene = try Scene()
     let (peer, state) = (Self.peer(start: start), try scene.state)
-    #expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code == .network)
+    expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code, equals: .network)
     #expect(try scene.rig.derivations.count == 0 && scene.state == state && peer.requests.count == 1)
   }
 
@@ -193,8 +193,8 @@ struct OnlineCodeTests {
       }
       ?? ["challenge": .text("c")]
     let peer = Self.peer(start: fields)
-    #expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code == .network)
-    #expect(scene.rig.derivations.count == 0)
+    expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code, equals: .network)
+    expect(scene.rig.derivations.count, equals: 0)
   }
 
   @Test(
@@ -205,7 +205,7 @@ struct OnlineCodeTests {
     let scene = try Scene(.hotp, OfflineLimits(codes: 3))
     try scene.code()
     let peer = Self.peer(error: VaultError(peer: word, "no"))
-    #expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code == code)
+    expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code, equals: code)
     #expect(try scene.state.counter == 2 && scene.state.codesSinceSynchronization == 1)
   }
 
@@ -224,9 +224,9 @@ struct OnlineCodeTests {
     let result = try online(scene, over: Self.peer(finish: finish))
     #expect(result.code == PINRig.rfc4226[1] && result.notices == [.synchronizationFailed])
     #expect(try scene.state.counter == 2 && scene.state.codesSinceSynchronization == 1)
-    #expect(try scene.state.secondsOffset == 0)
+    try expect(scene.state.secondsOffset, equals: 0)
     let failed = VaultError(peer: "SYNCHROFAILED", "done")
-    #expect(try online(scene, over: Self.peer(error: failed)).notices == [.synchronizationFailed])
+    try expect(online(scene, over: Self.peer(error: failed)).notices, equals: [.synchronizationFailed])
   }
 
   @Test("what makes no code here announces none")
@@ -245,15 +245,15 @@ struct OnlineCodeTests {
           ($0.needsResync, $0.isBlocked) = (needsResync, isBlocked)
         }
       }
-      #expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code == code)
+      expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code, equals: code)
     }
     try scene.core.writing { transaction throws(VaultError) in
       try transaction.changeState(of: id) { $0.isBlocked = false }
     }
     for _ in 0..<10 { _ = scene.refusal("8307") }
-    #expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code == .blocked)
+    expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code, equals: .blocked)
     let alone = try Scene(mode: nil)
-    #expect(thrown { () throws(VaultError) in _ = try online(alone, over: peer) }?.code == .policy)
+    expect(thrown { () throws(VaultError) in _ = try online(alone, over: peer) }?.code, equals: .policy)
     #expect(peer.requests.isEmpty)
   }
 
@@ -269,8 +269,8 @@ struct OnlineCodeTests {
       }
       return TransportFields()
     }
-    #expect(try online(scene, over: peer).code == PINRig.rfc4226[0])
-    #expect(try scene.state.credentialState() == .blocked)
+    try expect(online(scene, over: peer).code, equals: PINRig.rfc4226[0])
+    try expect(scene.state.credentialState(), equals: .blocked)
   }
 
   @Test("through the actor", arguments: [false, true])
@@ -283,15 +283,15 @@ struct OnlineCodeTests {
       let credential = try await OCRACredential.enroll(
         NewOCRACredential(suite, name: "x"), key: SecretBytes(copying: Scene.key), in: vault)
       try place.openCore().activate(credential.id, mode: [])
-      #expect(try await credential.onlineCode(over: peer).counter == 0)
-      #expect(try await credential.onlineSeal(Scene.request(), over: peer).counter == 1)
+      try await expect(credential.onlineCode(over: peer).counter, equals: 0)
+      try await expect(credential.onlineSeal(Scene.request(), over: peer).counter, equals: 1)
       let active = Scene.answering(["state": .text("active")])
-      #expect(try await credential.synchronize(over: active).counter == 2)
+      try await expect(credential.synchronize(over: active).counter, equals: 2)
     } else {
       let credential = try await OTPCredential.enroll(
         NewOTPCredential(.hotp(counter: 0), name: "x"), key: SecretBytes(copying: Scene.key), in: vault)
       try place.openCore().activate(credential.id, mode: [])
-      #expect(try await credential.onlineCode(over: peer).code == PINRig.rfc4226[0])
+      try await expect(credential.onlineCode(over: peer).code, equals: PINRig.rfc4226[0])
     }
   }
 }

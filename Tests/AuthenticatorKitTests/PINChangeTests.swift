@@ -17,22 +17,24 @@ struct PINChangeTests {
     let rig = try PINRig()
     let pin = try rig.checked()
     let ids = try (0..<accounts).map { try rig.credential(behind: pin, named: "account \($0)") }
-    #expect(try rig.core.nextHOTPCode(of: ids[0], context: rig.context("8306")).code == PINRig.rfc4226[0])
+    try expect(
+      rig.core.nextHOTPCode(of: ids[0], context: rig.context("8306")).code, equals: PINRig.rfc4226[0])
     let before = try rig.core.status().sequence
     rig.derivations.reset()
     try rig.core.changePIN(pin, context: rig.context("8306", new: "5207"))
     // One derivation to judge, one for the new PIN. The attempt, its verdict, the change, the cleaning after it.
-    #expect(rig.derivations.count == 2)
-    #expect(try rig.core.status().sequence == before + 4)
-    #expect(try rig.core.nextHOTPCode(of: ids[0], context: rig.context("5207")).code == PINRig.rfc4226[1])
+    expect(rig.derivations.count, equals: 2)
+    try expect(rig.core.status().sequence, equals: before + 4)
+    try expect(
+      rig.core.nextHOTPCode(of: ids[0], context: rig.context("5207")).code, equals: PINRig.rfc4226[1])
     for id in ids.dropFirst() {
-      #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("5207")).code == PINRig.rfc4226[0])
+      try expect(rig.core.nextHOTPCode(of: id, context: rig.context("5207")).code, equals: PINRig.rfc4226[0])
     }
     let error = thrown { () throws(VaultError) in
       _ = try rig.core.nextHOTPCode(of: ids[0], context: rig.typing("8306"))
     }
-    #expect(error?.code == .authenticationFailed)
-    #expect(error?.attemptsLeft == 9)
+    expect(error?.code, equals: .authenticationFailed)
+    expect(error?.attemptsLeft, equals: 9)
   }
 
   /// Verified to fail when the two PINs are not compared.
@@ -48,7 +50,7 @@ struct PINChangeTests {
     await expect(.malformed) {
       try await item.change(context: AuthenticationContext(reason: "", prompt: prompt))
     }
-    #expect(prompt.requests.map(\.subject) == [.pin, .newPIN, .newPIN])
+    expect(prompt.requests.map(\.subject), equals: [.pin, .newPIN, .newPIN])
     _ = try await item.verify(context: rig.context("8306"))
     // A person may type another one.
     let second = ScriptedPrompt([
@@ -83,11 +85,11 @@ struct PINChangeTests {
       new.attributes[.pinItem] = owner.bytes
       _ = try rig.core.add(new, secret: SecretBytes(testing: "-"), by: Component(.biokey))
     }
-    #expect(try rig.core.pinStatuses(of: pin).first?.factors == [.current, .biometric])
+    try expect(rig.core.pinStatuses(of: pin).first?.factors, equals: [.current, .biometric])
     try rig.core.changePIN(pin, keepingBiokeys: true, context: rig.context("8306", new: "5207"))
-    #expect(try rig.core.items(matching: Query(.biokey)).map(\.name) == ["mine", "other's"])
+    try expect(rig.core.items(matching: Query(.biokey)).map(\.name), equals: ["mine", "other's"])
     try rig.core.changePIN(pin, context: rig.context("5207", new: "8306"))
-    #expect(try rig.core.items(matching: Query(.biokey)).map(\.name) == ["other's"])
+    try expect(rig.core.items(matching: Query(.biokey)).map(\.name), equals: ["other's"])
     #expect(try rig.core.pinStatuses(of: pin).first?.hasBiokey == false)
   }
 
@@ -121,7 +123,7 @@ struct PINChangeTests {
     expect(.busy) { () throws(VaultError) in
       _ = try rig.core.nextHOTPCode(of: id, context: rig.typing("8306"))
     }
-    #expect(try rig.counter(of: id) == 0)
+    try expect(rig.counter(of: id), equals: 0)
   }
 
   @Test("undo and confirm are for camouflaged PINs")

@@ -35,13 +35,13 @@ struct PINModeTests {
         }
       let id = mode == 0 ? scene.open : scene.bank
       let found = scene.refusal(by: PINFactors(rawValue: mode), of: id, context)
-      #expect(found == refusal, "mode \(mode), \(given)")
+      expect(found, equals: refusal, "mode \(mode), \(given)")
     }
-    #expect(Self.table.count == 15)
-    #expect(try scene.pinAttemptsLeft() == 10)
+    expect(Self.table.count, equals: 15)
+    try expect(scene.pinAttemptsLeft(), equals: 10)
     // Behind a PIN, mode 0 makes no code.
     let pin = try BiokeyScene.given(pin: BiokeyScene.pinDigits)
-    #expect(scene.refusal(by: [], pin) == .policy)
+    expect(scene.refusal(by: [], pin), equals: .policy)
   }
 
   @Test("a person is asked for what the mode names, the biokey before the PIN")
@@ -53,8 +53,8 @@ struct PINModeTests {
     {
       let prompt = ScriptedPrompt([])
       let context = AuthenticationContext(reason: "", prompt: prompt)
-      #expect(scene.refusal(by: PINFactors(rawValue: mode), context) == .cancelled)
-      #expect(prompt.requests.map(\.subject) == asked)
+      expect(scene.refusal(by: PINFactors(rawValue: mode), context), equals: .cancelled)
+      expect(prompt.requests.map(\.subject), equals: asked)
       #expect(prompt.requests.allSatisfy { $0.operation == "make a code" })
     }
   }

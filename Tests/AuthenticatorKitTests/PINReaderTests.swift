@@ -23,8 +23,8 @@ struct PINReaderTests {
       }
     }
     let right = try read(rig.place, pin: isChanged ? "52074" : "8306")
-    #expect(right["checked"] == Array("12345678901234567890".utf8))
-    #expect(right["camouflaged"] == PINRig.rawKey)
+    expect(right["checked"], equals: Array("12345678901234567890".utf8))
+    expect(right["camouflaged"], equals: PINRig.rawKey)
     let wrong = try read(rig.place, pin: "1357")
     #expect(wrong["checked"] == nil)
     #expect(wrong["camouflaged"] != nil)
@@ -38,14 +38,14 @@ struct PINReaderTests {
     try FileManager.default.createDirectory(atPath: place.folder + "/data", withIntermediateDirectories: true)
     let made = try Program("/usr/bin/python3", ["-B", root.path + "/Tests/Reader/make_vault.py", place.path])
       .run(errors: .apart)
-    #expect(made.status == 0, "\(made.errors)")
+    expect(made.status, equals: 0, "\(made.errors)")
     let core = try VaultCore.open(
       at: place.path, protector: FileProtector(file: place.path + ".key"), environment: place.environment)
     for name in ["behind pin", "camouflaged"] {
       let id = try core.item(named: name).id
       let context = AuthenticationContext(reason: "")
       context.provide(try PIN(SecretBytes(testing: "2580")))
-      #expect(try core.nextHOTPCode(of: id, context: context).code == PINRig.rfc4226[0])
+      try expect(core.nextHOTPCode(of: id, context: context).code, equals: PINRig.rfc4226[0])
     }
   }
 
@@ -64,7 +64,7 @@ struct PINReaderTests {
       "exec /usr/bin/python3 -B '\(root.path)/docs/format/open_vault.py' '\(place.path)' --json"
       + " --device-key '\(place.folder)/state/\(key)' --pin-fd 3 3<'\(file)'"
     let run = try Program("/bin/sh", ["-c", command]).run(errors: .apart)
-    #expect(run.status == 0, "\(run.errors)")
+    expect(run.status, equals: 0, "\(run.errors)")
     let found = try #require(try JSONSerialization.jsonObject(with: run.output) as? [String: Any])
     var secrets: [String: [UInt8]] = [:]
     for item in try #require(found["items"] as? [[String: Any]]) {

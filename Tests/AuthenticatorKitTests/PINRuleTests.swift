@@ -35,8 +35,8 @@ struct PINRuleTests {
         _ = try rig.core.makePIN(new, context: context)
       }
     }
-    #expect(try rig.core.status().sequence == before)
-    #expect(rig.derivations.count == 0)
+    try expect(rig.core.status().sequence, equals: before)
+    expect(rig.derivations.count, equals: 0)
   }
 
   @Test(
@@ -51,7 +51,7 @@ struct PINRuleTests {
     let id = try rig.core.makePIN(new, context: context).id
     let again = AuthenticationContext(reason: "")
     again.provide(try PIN(SecretBytes(testing: digits), policy: new.policy ?? .standard))
-    #expect(try rig.core.verifyPIN(id, context: again).item == id)
+    try expect(rig.core.verifyPIN(id, context: again).item, equals: id)
   }
 
   @Test(
@@ -83,7 +83,7 @@ struct PINRuleTests {
       let digits = String(String(number + 10_000).dropFirst())
       do throws(VaultError) { try rig.core.changePIN(pin, context: rig.context("83061", new: digits)) } catch
       {
-        #expect(error.code == .pinRefused)
+        expect(error.code, equals: .pinRefused)
         refused += 1
       }
     }
@@ -109,7 +109,7 @@ struct PINRuleTests {
     ])
     let context = AuthenticationContext(reason: "", prompt: prompt)
     _ = try rig.core.makePIN(NewPINItem(.checked), context: context)
-    #expect(prompt.unused == 0)
+    expect(prompt.unused, equals: 0)
     #expect(prompt.requests.map(\.problem).contains("the PIN must not be the passcode of the vault"))
   }
 
@@ -155,9 +155,9 @@ struct PINRuleTests {
     expect(.locked) { () throws(VaultError) in
       _ = try rig.core.nextHOTPCode(of: id, context: rig.typing("8306"))
     }
-    #expect(try rig.core.pinStatuses(of: pin).first?.attemptsLeft == 10)
+    try expect(rig.core.pinStatuses(of: pin).first?.attemptsLeft, equals: 10)
     let context = try rig.context("8306", passcode: "correct horse")
-    #expect(try rig.core.nextHOTPCode(of: id, context: context).code == PINRig.rfc4226[0])
+    try expect(rig.core.nextHOTPCode(of: id, context: context).code, equals: PINRig.rfc4226[0])
   }
 
   @Test(
@@ -173,10 +173,10 @@ struct PINRuleTests {
       try rig.core.nextHOTPCode(of: device).code,
       try rig.core.nextHOTPCode(of: user, context: rig.context("8306")).code,
     ]
-    #expect(codes == [try rig.code(at: 0), PINRig.rfc4226[0]])
+    expect(codes, equals: [try rig.code(at: 0), PINRig.rfc4226[0]])
     let report = try rig.core.backUp(
       to: rig.place.folder + "/backup", passphrase: Passcode(testing: "correct horse"))
-    #expect(report.leftOut.map(\.id) == [device])
+    expect(report.leftOut.map(\.id), equals: [device])
   }
 }
 
@@ -192,10 +192,10 @@ struct CopiedPINTests {
     expect(.interactionNotAllowed) { () throws(VaultError) in
       _ = try rig.core.nextHOTPCode(of: id, context: rig.typing("8306"))
     }
-    #expect(try rig.counter(of: id) == before)
+    try expect(rig.counter(of: id), equals: before)
     let context = try rig.context("8306", passcode: "correct horse")
-    #expect(try rig.core.nextHOTPCode(of: id, context: context).notices == [.pinWasMarked])
-    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("8306")).notices == [])
+    try expect(rig.core.nextHOTPCode(of: id, context: context).notices, equals: [.pinWasMarked])
+    try expect(rig.core.nextHOTPCode(of: id, context: rig.context("8306")).notices, equals: [])
   }
 
   @Test(
@@ -205,8 +205,8 @@ struct CopiedPINTests {
     let rig = try PINRig()
     let (pin, id) = try rig.marked(mode)
     let credential = try await OTPCredential(id: id, in: Vault(core: rig.core))
-    #expect(try await credential.nextCode(context: rig.context("8306")).notices == [.pinWasMarked])
-    #expect(try await credential.nextCode(context: rig.context("8306")).notices == [])
+    try await expect(credential.nextCode(context: rig.context("8306")).notices, equals: [.pinWasMarked])
+    try await expect(credential.nextCode(context: rig.context("8306")).notices, equals: [])
     #expect(try rig.core.pinStatuses(of: pin).first?.isMarked == false)
   }
 }

@@ -18,7 +18,7 @@ struct PublicKeyTests {
 
   private func output(_ program: String, _ words: [String]) throws -> String {
     let run = try Program(program, words).run(errors: .discarded)
-    #expect(run.status == 0, "\(program) \(words)")
+    expect(run.status, equals: 0, "\(program) \(words)")
     return run.text
   }
 
@@ -26,7 +26,7 @@ struct PublicKeyTests {
   func pem(type: ClientKeyType) throws {
     guard Shell.has("openssl") else { return print("skipped: openssl is not installed") }
     let name = "\(type.rawValue).pkcs8.pem"
-    #expect(try imported(name).pem == output("openssl", ["pkey", "-in", path(name), "-pubout"]))
+    try expect(imported(name).pem, equals: output("openssl", ["pkey", "-in", path(name), "-pubout"]))
   }
 
   @Test(
@@ -40,7 +40,7 @@ struct PublicKeyTests {
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy.path)
     let line = try output("ssh-keygen", ["-y", "-f", copy.path])
     let words = line.split(whereSeparator: \.isWhitespace)
-    #expect(try words.prefix(2).joined(separator: " ") == imported(name).ssh)
+    try expect(words.prefix(2).joined(separator: " "), equals: imported(name).ssh)
   }
 
   /// Verified to fail when the pin is made of the point alone.
@@ -66,7 +66,7 @@ struct PublicKeyTests {
       """
     guard Self.hasCryptography else { return print("skipped: Python's cryptography is not installed") }
     let key = try imported(name)
-    #expect(try output("python3", ["-c", script, path(name)]) == "\(key.pin)\n\(key.jwk)\n")
+    try expect(output("python3", ["-c", script, path(name)]), equals: "\(key.pin)\n\(key.jwk)\n")
   }
 
   private static let hasCryptography =

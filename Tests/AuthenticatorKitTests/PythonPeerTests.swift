@@ -10,7 +10,7 @@ struct PythonPeerTests {
     let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appending(path: "Peers/test_peer.py").path
     let result = try Program("/usr/bin/python3", ["-B", script]).run()
-    #expect(result.status == 0, "\(result.text.suffix(4000))")
+    expect(result.status, equals: 0, "\(result.text.suffix(4000))")
     #expect(result.text.contains(#/Ran [1-9][0-9]+ tests/#), "\(result.text.suffix(200))")
   }
 }

@@ -32,10 +32,10 @@ struct StorageTests {
       try await storage.set(key, SecretBytes(testing: "value \(index)"))
     }
     for (index, key) in Self.keys.enumerated() {
-      #expect(try await storage.get(key)?.bytesForTesting == Array("value \(index)".utf8), "\(index)")
+      try await expect(storage.get(key)?.bytesForTesting, equals: Array("value \(index)".utf8), "\(index)")
       #expect(try await other.get(key)?.byteCount == nil)
     }
-    #expect(Set(Self.keys.map(ItemStorage.account(of:))).count == Self.keys.count)
+    expect(Set(Self.keys.map(ItemStorage.account(of:))).count, equals: Self.keys.count)
     #expect(try await vault.items(matching: .all).allSatisfy { $0.name == nil })
     for key in Self.keys {
       try await storage.remove(key)
@@ -53,7 +53,7 @@ struct StorageTests {
     for count in [0, 1, 255, 4096, 65_535, 65_536, 1 << 20] {
       let value = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
       try await storage.set("key", SecretBytes(copying: value))
-      #expect(try await storage.get("key")?.bytesForTesting == value)
+      try await expect(storage.get("key")?.bytesForTesting, equals: value)
     }
     await expect(.malformed) {
       try await storage.set("key", SecretBytes(copying: [UInt8](repeating: 1, count: 1 << 20 | 1)))
@@ -78,7 +78,7 @@ struct StorageTests {
       try await group.waitForAll()
     }
     let (_, last) = try storage(place)
-    #expect(try await last.get("counter")?.bytesForTesting == Array("200".utf8))
+    try await expect(last.get("counter")?.bytesForTesting, equals: Array("200".utf8))
   }
 
   @Sendable private static func next(_ old: consuming SecretBytes?) throws(VaultError) -> SecretBytes? {
@@ -99,7 +99,7 @@ struct StorageTests {
     await expect(.wrongState) {
       try await storage.update("key") { _ throws(VaultError) in throw VaultError(.wrongState, "no") }
     }
-    #expect(try await storage.get("key")?.bytesForTesting == Array("one".utf8))
+    try await expect(storage.get("key")?.bytesForTesting, equals: Array("one".utf8))
     try await storage.update("key") { _ throws(VaultError) in nil }
     #expect(try await storage.get("key")?.byteCount == nil)
     try await storage.update("key") { _ throws(VaultError) in nil }

@@ -18,7 +18,7 @@ struct SynchronizationTests {
   func counter() throws {
     let scene = try Scene(.hotp, OfflineLimits(codes: 2))
     for _ in 0..<2 { try scene.code() }
-    #expect(scene.refusal() == .outOfStep)
+    expect(scene.refusal(), equals: .outOfStep)
     let (place, id) = (scene.rig.place, scene.id)
     let stored = Mutex<UInt64>(0)
     let peer = ScriptedTransport { _ throws(VaultError) in
@@ -32,21 +32,21 @@ struct SynchronizationTests {
     #expect(result.counter == 9 && result.offlineCodes == 2 && result.offlineSeconds == nil)
     let fields = try #require(peer.requests.first).fields
     #expect(peer.operations == [.synchronize] && fields.text("peer") == "c-17")
-    #expect(fields.text("code") == PINRig.rfc4226[2])
+    expect(fields.text("code"), equals: PINRig.rfc4226[2])
     #expect(fields.number("counter") == 3 && fields.number("codes") == 2)
-    #expect(stored.withLock { $0 } == 3, "the counter is on disk before its code is sent")
-    #expect(try scene.sequence == sequence + 3, "an attempt, its verdict, and what the peer said")
+    expect(stored.withLock { $0 }, equals: 3, "the counter is on disk before its code is sent")
+    try expect(scene.sequence, equals: sequence + 3, "an attempt, its verdict, and what the peer said")
     let state = try scene.state
     #expect(state.lastSynchronization == scene.rig.clock.now() && state.codesSinceSynchronization == 0)
-    #expect(try scene.core.auditEntries().last?.operation == .synchronized)
+    try expect(scene.core.auditEntries().last?.operation, equals: .synchronized)
     let codes = try (0..<2).map { _ in try scene.code() }
     let generator = try HOTPGenerator(key: SecretBytes(copying: Scene.key))
-    #expect(codes == [generator.code(at: 9), generator.code(at: 10)])
-    #expect(scene.refusal() == .outOfStep)
+    expect(codes, equals: [generator.code(at: 9), generator.code(at: 10)])
+    expect(scene.refusal(), equals: .outOfStep)
     // A peer that is behind takes our counter from the request.
     _ = try scene.synchronize(over: Scene.answering(["state": .text("active"), "counter": .number(1)]))
-    #expect(try scene.state.counter == 12)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.state.counter, equals: 12)
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   /// Verified to fail when the mode is not looked at.
@@ -66,9 +66,9 @@ struct SynchronizationTests {
     let error = thrown { () throws(VaultError) in _ = try scene.synchronize("8307", over: wrong) }
     #expect(error?.code == .authenticationFailed && error?.attemptsLeft == 9)
     #expect(wrong.requests.isEmpty)
-    #expect(
-      thrown { () throws(VaultError) in _ = try scene.synchronize(nil, over: wrong) }?.code
-        == .interactionNotAllowed)
+    expect(
+      thrown { () throws(VaultError) in _ = try scene.synchronize(nil, over: wrong) }?.code,
+      equals: .interactionNotAllowed)
   }
 
   /// Verified to fail when the offset is added the other way round, and when the moment of `--at` is moved.
@@ -80,13 +80,13 @@ struct SynchronizationTests {
     for kind in [Scene.Kind.totp, .timedSuite] {
       let scene = try Scene(kind, guarded: false)
       let peer = Scene.answering(["state": .text("active"), "unixTime": .number(UInt64(now + offset))])
-      #expect(try scene.synchronize(over: peer).clockOffset == Int(offset))
-      #expect(try scene.code() == expected(kind, at: now + offset))
+      try expect(scene.synchronize(over: peer).clockOffset, equals: Int(offset))
+      try expect(scene.code(), equals: expected(kind, at: now + offset))
     }
     let scene = try Scene(.totp, guarded: false)
     _ = try scene.synchronize(
       over: Scene.answering(["state": .text("active"), "unixTime": .number(UInt64(now + offset))]))
-    #expect(try scene.core.timedCode(of: scene.id, at: 59).code == expected(.totp, at: 59))
+    try expect(scene.core.timedCode(of: scene.id, at: 59).code, equals: expected(.totp, at: 59))
     let timed = try scene.core.timedCode(of: scene.id)
     guard case .time(let from, let to, let remaining, _) = timed.factor else {
       Issue.record("no time")
@@ -95,7 +95,7 @@ struct SynchronizationTests {
     #expect(from <= now + offset && now + offset < to && remaining == to - (now + offset))
     // An answer without a clock changes none.
     _ = try scene.synchronize(over: Scene.answering(Self.active))
-    #expect(try scene.state.secondsOffset == Int32(offset))
+    try expect(scene.state.secondsOffset, equals: Int32(offset))
   }
 
   private func expected(_ kind: PeerScene.Kind, at time: Int64) throws -> String {
@@ -132,14 +132,14 @@ struct SynchronizationTests {
     let scene = try Scene(.hotp, OfflineLimits(codes: 2))
     let attributes = try scene.item.attributes
     let error = thrown { () throws(VaultError) in _ = try scene.synchronize(over: Scene.answering(answer)) }
-    #expect(error?.code == .network)
+    expect(error?.code, equals: .network)
     var expected = try scene.state
     #expect(expected.counter == 1 && expected.uses == 1 && expected.unconfirmed == 1)
     (expected.counter, expected.uses, expected.unconfirmed) = (1, 1, 1)
     #expect(try scene.state == expected && scene.state.credentialState() == .active)
-    #expect(try scene.item.attributes == attributes)
+    try expect(scene.item.attributes, equals: attributes)
     #expect(try scene.core.auditEntries().allSatisfy { $0.operation != .synchronized })
-    #expect(try scene.code() == PINRig.rfc4226[1])
+    try expect(scene.code(), equals: PINRig.rfc4226[1])
   }
 
   /// Verified to fail when the state of the answer is not stored, and when the state is looked at after the PIN alone.
@@ -149,18 +149,20 @@ struct SynchronizationTests {
   func blocked(kind: PeerScene.Kind) throws {
     let scene = try Scene(kind)
     let blocks = Scene.answering(["state": .text("blocked"), "counter": .number(4)])
-    #expect(thrown { () throws(VaultError) in _ = try scene.synchronize(over: blocks) }?.code == .blocked)
-    #expect(try scene.core.auditEntries().suffix(2).map(\.operation) == [.stateChanged, .synchronized])
+    expect(
+      thrown { () throws(VaultError) in _ = try scene.synchronize(over: blocks) }?.code, equals: .blocked)
+    try expect(scene.core.auditEntries().suffix(2).map(\.operation), equals: [.stateChanged, .synchronized])
     scene.rig.derivations.reset()
-    for pin in ["8306", "8307", nil] { #expect(scene.refusal(pin) == .blocked) }
+    for pin in ["8306", "8307", nil] { expect(scene.refusal(pin), equals: .blocked) }
     // Still blocked: no PIN, no code, and the peer is asked all the same.
     let again = Scene.answering(["state": .text("blocked")])
-    #expect(
-      thrown { () throws(VaultError) in _ = try scene.synchronize("8307", over: again) }?.code == .blocked)
+    expect(
+      thrown { () throws(VaultError) in _ = try scene.synchronize("8307", over: again) }?.code,
+      equals: .blocked)
     #expect(again.requests.count == 1 && again.requests.first?.fields["code"] == nil)
     _ = try scene.synchronize(nil, over: Scene.answering(Self.active))
-    #expect(scene.rig.derivations.count == 0)
-    #expect(try scene.core.pinStatuses().first?.attemptsLeft == 10)
+    expect(scene.rig.derivations.count, equals: 0)
+    try expect(scene.core.pinStatuses().first?.attemptsLeft, equals: 10)
     try scene.code()
     #expect(try scene.state.counter == (kind.counts ? 5 : 0))
   }
@@ -171,12 +173,14 @@ struct SynchronizationTests {
   func disabled(then answer: String) throws {
     let scene = try Scene()
     let disables = Scene.answering(["state": .text("disabled")])
-    #expect(
-      thrown { () throws(VaultError) in _ = try scene.synchronize(over: disables) }?.code == .wrongState)
+    expect(
+      thrown { () throws(VaultError) in _ = try scene.synchronize(over: disables) }?.code, equals: .wrongState
+    )
     scene.rig.derivations.reset()
-    #expect(scene.refusal() == .wrongState)
+    expect(scene.refusal(), equals: .wrongState)
     let later = Scene.answering(["state": .text(answer)])
-    #expect(thrown { () throws(VaultError) in _ = try scene.synchronize(over: later) }?.code == .wrongState)
+    expect(
+      thrown { () throws(VaultError) in _ = try scene.synchronize(over: later) }?.code, equals: .wrongState)
     #expect(try scene.state.credentialState() == .disabled && scene.rig.derivations.count == 0)
     #expect(later.requests.first?.fields["code"] == nil)
   }
@@ -191,10 +195,11 @@ struct SynchronizationTests {
     try scene.core.setDevice(device, of: scene.id)
     for answer in ["disabled", "disabled"] {
       let peer = Scene.answering(["state": .text(answer)])
-      #expect(thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }?.code == .wrongState)
+      expect(
+        thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }?.code, equals: .wrongState)
       expect(.wrongState) { () throws(VaultError) in _ = try scene.core.nextHOTPCode(of: device) }
     }
-    #expect(try scene.core.auditEntries().count { $0.operation == .stateChanged } == 2)
+    try expect(scene.core.auditEntries().count { $0.operation == .stateChanged }, equals: 2)
   }
 
   @Test("an unlock that is under way goes on, or ends with the block", arguments: [true, false])
@@ -210,12 +215,13 @@ struct SynchronizationTests {
     }
     if isOver { scene.rig.clock.advance(by: .seconds(2)) }
     let blocks = Scene.answering(["state": .text("blocked")])
-    #expect(thrown { () throws(VaultError) in _ = try scene.synchronize(over: blocks) }?.code == .blocked)
+    expect(
+      thrown { () throws(VaultError) in _ = try scene.synchronize(over: blocks) }?.code, equals: .blocked)
     #expect(try scene.state.credentialState() == (isOver ? .blocked : .unlockStarted))
-    #expect(try (scene.state.deadline == 0) == isOver)
+    try expect((scene.state.deadline == 0), equals: isOver)
     _ = try scene.synchronize(over: Scene.answering(Self.active))
     #expect(try scene.state.credentialState() == .active && scene.state.deadline == 0)
-    #expect(scene.rig.derivations.count == 0)
+    expect(scene.rig.derivations.count, equals: 0)
   }
 
   /// Verified to fail when the PIN of a blocked PIN item is asked for.
@@ -228,7 +234,7 @@ struct SynchronizationTests {
     let error = thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }
     #expect(error?.code == .blocked && error?.advice?.action == .unlockPIN)
     #expect(scene.rig.derivations.count == 0 && peer.requests.first?.fields["code"] == nil)
-    #expect(try scene.state.counter == 3)
+    try expect(scene.state.counter, equals: 3)
   }
 
   /// Verified to fail when its PIN is not judged.
@@ -240,15 +246,15 @@ struct SynchronizationTests {
       try transaction.changeState(of: id) { $0.needsResync = true }
     }
     let peer = Scene.answering(["state": .text("active"), "counter": .number(7)])
-    #expect(
-      thrown { () throws(VaultError) in _ = try scene.synchronize("8307", over: peer) }?.code
-        == .authenticationFailed)
+    expect(
+      thrown { () throws(VaultError) in _ = try scene.synchronize("8307", over: peer) }?.code,
+      equals: .authenticationFailed)
     #expect(peer.requests.isEmpty)
     _ = try scene.synchronize(over: Scene.answering(Self.active))
-    #expect(scene.refusal() == .outOfStep, "the peer named no counter")
+    expect(scene.refusal(), equals: .outOfStep, "the peer named no counter")
     _ = try scene.synchronize(over: peer)
     #expect(peer.requests.first?.fields["code"] == nil && peer.requests.first?.fields.number("counter") == 0)
-    #expect(try scene.code() == PINRig.rfc4226[7])
+    try expect(scene.code(), equals: PINRig.rfc4226[7])
   }
 
   @Test("a camouflaged PIN makes the code, whatever was typed")
@@ -270,7 +276,7 @@ struct SynchronizationTests {
   func otherTransport() throws {
     let open = try Scene()
     let other = Scene.answering(Self.active, "/opt/other")
-    #expect(thrown { () throws(VaultError) in _ = try open.synchronize(over: other) }?.code == .policy)
+    expect(thrown { () throws(VaultError) in _ = try open.synchronize(over: other) }?.code, equals: .policy)
     #expect(other.requests.isEmpty && open.rig.derivations.count == 0)
     let scene = try Scene(passcode: "passcode")
     expect(.authenticationFailed) { () throws(VaultError) in
@@ -279,7 +285,7 @@ struct SynchronizationTests {
     #expect(other.requests.isEmpty)
     _ = try scene.synchronize(passcode: "passcode", over: other)
     _ = try scene.synchronize(over: other)
-    #expect(other.requests.count == 2)
+    expect(other.requests.count, equals: 2)
   }
 
   @Test("the limits of the server are stored, and those that it does not name stay", .requirement("A9"))
@@ -288,11 +294,11 @@ struct SynchronizationTests {
     let result = try scene.synchronize(
       over: Scene.answering(["state": .text("active"), "offlineSeconds": .number(90)]))
     #expect(result.offlineCodes == 2 && result.offlineSeconds == 90)
-    #expect(try OfflineLimits(scene.item) == OfflineLimits(codes: 2, seconds: 90))
+    try expect(OfflineLimits(scene.item), equals: OfflineLimits(codes: 2, seconds: 90))
     let sequence = try scene.sequence
     _ = try scene.synchronize(
       over: Scene.answering(["state": .text("active"), "offlineSeconds": .number(90)]))
-    #expect(try scene.sequence == sequence + 3)
+    try expect(scene.sequence, equals: sequence + 3)
     #expect(try scene.core.auditEntries().last { $0.operation == .itemUpdated } != nil)
   }
 
@@ -302,10 +308,10 @@ struct SynchronizationTests {
     let scene = try Scene(.totp)
     let peer = ScriptedTransport { _ throws(VaultError) in throw VaultError(peer: word, "no") }
     let state = try scene.state
-    #expect(
-      thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }?.code
-        == VaultError(peer: word, "no").code)
-    #expect(try scene.state == state)
+    expect(
+      thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }?.code,
+      equals: VaultError(peer: word, "no").code)
+    try expect(scene.state, equals: state)
     try scene.code()
   }
 
@@ -318,9 +324,9 @@ struct SynchronizationTests {
       for _ in 0..<2 { try scene.code(in: scene.rig.place.openCore()) }
       return TransportFields(["state": .text("active"), "counter": .number(2)])
     }
-    #expect(try scene.synchronize(over: peer).counter == 4)
-    #expect(try scene.state.codesSinceSynchronization == 2)
-    #expect(try scene.code() == PINRig.rfc4226[4])
+    try expect(scene.synchronize(over: peer).counter, equals: 4)
+    try expect(scene.state.codesSinceSynchronization, equals: 2)
+    try expect(scene.code(), equals: PINRig.rfc4226[4])
   }
 
   @Test("a credential that is activated again meanwhile keeps its new state")
@@ -331,21 +337,22 @@ struct SynchronizationTests {
       try place.openCore().activate(id, peer: "c-18")
       return TransportFields(["state": .text("blocked")])
     }
-    #expect(thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }?.code == .busy)
-    #expect(try scene.state.credentialState() == .active)
+    expect(thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }?.code, equals: .busy)
+    try expect(scene.state.credentialState(), equals: .active)
   }
 
   @Test("neither a verifier, nor a credential without a server or an activation, nor another item")
   func others() throws {
     let scene = try Scene(mode: nil)
     let peer = Scene.answering(Self.active)
-    #expect(thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }?.code == .policy)
+    expect(thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }?.code, equals: .policy)
     let id = scene.id
     try scene.core.activate(id)
     try scene.core.writing { transaction throws(VaultError) in
       try transaction.changeState(of: id) { $0.set(.started) }
     }
-    #expect(thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }?.code == .wrongState)
+    expect(
+      thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }?.code, equals: .wrongState)
     let verifier = try scene.core.addOTP(scene.rig.uri(Scene.key), named: "v", role: .verifier).item.id
     try scene.core.activate(verifier)
     expect(.policy) { () throws(VaultError) in _ = try scene.core.synchronize(verifier, over: peer) }
@@ -377,9 +384,9 @@ struct SynchronizationTests {
     // The thread of the call goes on after its caller left.
     try await Task.sleep(for: .milliseconds(200))
     let core = try place.openCore()
-    #expect(try core.state(of: credential.id).counter == 0)
-    #expect(try core.state(of: credential.id).credentialState() == .active)
+    try expect(core.state(of: credential.id).counter, equals: 0)
+    try expect(core.state(of: credential.id).credentialState(), equals: .active)
     let good = Scene.answering(["state": .text("active"), "counter": .number(9)])
-    #expect(try await credential.synchronize(over: good).counter == 9)
+    try await expect(credential.synchronize(over: good).counter, equals: 9)
   }
 }

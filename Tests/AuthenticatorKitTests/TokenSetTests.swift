@@ -25,24 +25,24 @@ struct TokenSetTests {
     let tokens = try scene.core.finishAuthorization(
       request, with: OAuthScene.answer(to: request), over: scene.server)
     #expect(tokens.type == .bearer && tokens.canRefresh && tokens.hasIDToken && tokens.key == nil)
-    #expect(tokens.scope == "orders cards")
-    #expect(tokens.expires == scene.clock.now().advanced(byMilliseconds: 3_600_000))
+    expect(tokens.scope, equals: "orders cards")
+    expect(tokens.expires, equals: scene.clock.now().advanced(byMilliseconds: 3_600_000))
     let sent = try #require(scene.server.requests.last).form
     #expect(sent["grant_type"] == "authorization_code" && sent["code"] == OAuthServer.code)
     #expect(sent["redirect_uri"] == "https://shop.example/back" && sent["code_verifier"]?.count == 43)
-    #expect(try scene.headers(client).authorization == "Bearer " + OAuthServer.access(2))
-    #expect(try scene.core.idToken(of: client)?.bytesForTesting == Array("i.d.2".utf8))
+    try expect(scene.headers(client).authorization, equals: "Bearer " + OAuthServer.access(2))
+    try expect(scene.core.idToken(of: client)?.bytesForTesting, equals: Array("i.d.2".utf8))
     let refreshed = try scene.core.refreshTokens(of: client, over: scene.server)
     #expect(refreshed.id == tokens.id && refreshed.scope == "orders cards")
-    #expect(scene.server.requests.last?.form["refresh_token"] == OAuthServer.refresh(2))
-    #expect(try scene.headers(client).authorization == "Bearer " + OAuthServer.access(3))
+    expect(scene.server.requests.last?.form["refresh_token"], equals: OAuthServer.refresh(2))
+    try expect(scene.headers(client).authorization, equals: "Bearer " + OAuthServer.access(3))
     try scene.core.revokeTokens(of: client, over: scene.server)
     let revoked = scene.server.requests.suffix(2).map(\.form)
-    #expect(revoked.map { $0["token"] } == [OAuthServer.refresh(3), OAuthServer.access(3)])
-    #expect(revoked.map { $0["token_type_hint"] } == ["refresh_token", "access_token"])
+    expect(revoked.map { $0["token"] }, equals: [OAuthServer.refresh(3), OAuthServer.access(3)])
+    expect(revoked.map { $0["token_type_hint"] }, equals: ["refresh_token", "access_token"])
     #expect(try scene.core.tokenSet(of: client) == nil)
     expect(.itemNotFound) { () throws(VaultError) in _ = try scene.headers(client) }
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.core.verify().problems, equals: [])
     #expect(scene.bytes().range(of: Data("canary".utf8)) == nil)
   }
 
@@ -69,16 +69,16 @@ struct TokenSetTests {
         _ = try scene.core.finishAuthorization(
           request, with: SharedSecret(SecretBytes(testing: answer)), over: scene.server)
       }
-      #expect(error?.code == code, "\(answer)")
+      expect(error?.code, equals: code, "\(answer)")
     }
-    #expect(scene.server.requests.count == count)
+    expect(scene.server.requests.count, equals: count)
     let whole = "\(back)?iss=https%3A%2F%2Fas.example&code=a%2Db&state=\(state)#x"
     _ = try scene.core.finishAuthorization(
       request, with: SharedSecret(SecretBytes(testing: whole)), over: scene.server)
-    #expect(scene.server.requests.last?.form["code"] == "a-b")
+    expect(scene.server.requests.last?.form["code"], equals: "a-b")
     _ = try scene.core.finishAuthorization(
       request, with: SharedSecret(SecretBytes(testing: "only-the-code")), over: scene.server)
-    #expect(scene.server.requests.last?.form["code"] == "only-the-code")
+    expect(scene.server.requests.last?.form["code"], equals: "only-the-code")
   }
 
   private static let badAnswers = [
@@ -122,7 +122,7 @@ struct TokenSetTests {
         _ = try scene.core.refreshTokens(of: client, over: scene.server)
       }
     }
-    #expect(try scene.headers(client).authorization == before)
+    try expect(scene.headers(client).authorization, equals: before)
     scene.server.answer { _ throws(VaultError) in
       OAuthServer.Reply(body: #"{"access_token":"a","token_type":"bEARER"}"#)
     }
@@ -157,7 +157,7 @@ struct TokenSetTests {
       #expect(error?.code == code && error?.message.contains(words) == true, "\(String(describing: error))")
       #expect(error?.hint != nil)
     }
-    #expect(try scene.headers(client).authorization == "Bearer " + OAuthServer.access(2))
+    try expect(scene.headers(client).authorization, equals: "Bearer " + OAuthServer.access(2))
     scene.server.answer(nil)
     _ = try scene.core.refreshTokens(of: client, over: scene.server)
   }
@@ -172,7 +172,7 @@ struct TokenSetTests {
     expect(.policy) { () throws(VaultError) in
       _ = try scene.core.refreshTokens(of: client, over: scene.server)
     }
-    #expect(scene.server.requests.count == count)
+    expect(scene.server.requests.count, equals: count)
   }
 
   @Test("an access token whose time is over is not handed out, whatever the clock says", .requirement("D4"))
@@ -209,10 +209,10 @@ struct TokenSetTests {
     }
     let slow = try scene.core.refreshTokens(of: client, over: server)
     #expect(slow.canRefresh)
-    #expect(try scene.headers(client).authorization == "Bearer " + OAuthServer.access(3))
+    try expect(scene.headers(client).authorization, equals: "Bearer " + OAuthServer.access(3))
     server.answer(nil)
     _ = try scene.core.refreshTokens(of: client, over: server)
-    #expect(server.requests.last?.form["refresh_token"] == OAuthServer.refresh(3))
+    expect(server.requests.last?.form["refresh_token"], equals: OAuthServer.refresh(3))
   }
 
   @Test("tokens that were revoked during a refresh do not come back", .requirement("D4"))
@@ -268,7 +268,7 @@ struct TokenSetTests {
     expect(.locked) { () throws(VaultError) in
       _ = try other.refreshTokens(of: client, over: scene.server)
     }
-    #expect(scene.server.requests.count == count)
+    expect(scene.server.requests.count, equals: count)
     // A set is in no backup, and no generic call reads it.
     let set = try #require(try scene.core.items(matching: Query(.tokenSet)).first)
     #expect(set.access.thisDeviceOnly && set.name == nil)

@@ -21,7 +21,7 @@ struct TransactionDecisionTests {
     #expect(answer.word("alias") == "t-1" && answer.word("decision") == "accept")
     #expect(answer.word("type") == "pin" && answer.count("counter") == 5)
     #expect(answer.word("code") == BiokeyScene.codes[5] && answer.word("peer") == "c-17")
-    #expect(try scene.uses() == [6, 0, 10, 5])
+    try expect(scene.uses(), equals: [6, 0, 10, 5])
     expect(.wrongState) { () throws(VaultError) in
       _ = try scene.accept(id, try! scene.context(pin: "8306"))
     }
@@ -33,7 +33,7 @@ struct TransactionDecisionTests {
     }
     #expect(try scene.uses() == [6, 0, 10, 5] && scene.server.answers.count == 1)
     #expect(try scene.logged(.transactionAccepted) == 1 && scene.status(id) == .accepted)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   @Test(
@@ -68,15 +68,15 @@ struct TransactionDecisionTests {
       for answer in [ScriptedPrompt.Answer.cancel, .text(""), .confirm(false)] {
         let (context, prompt) = scene.asking(answer)
         expect(.cancelled) { () throws(VaultError) in _ = try scene.accept(id, by: factor, context) }
-        #expect(prompt.requests.count == 1)
+        expect(prompt.requests.count, equals: 1)
       }
       expect(.interactionNotAllowed) { () throws(VaultError) in
         _ = try scene.accept(id, by: factor, try! scene.context())
       }
     }
     #expect(try scene.status(id) == .pending && scene.server.answers.isEmpty)
-    #expect(try scene.uses() == [5, 0, 10, 5])
-    #expect(try scene.logged(.transactionCancelled) == 0)
+    try expect(scene.uses(), equals: [5, 0, 10, 5])
+    try expect(scene.logged(.transactionCancelled), equals: 0)
     _ = try scene.accept(id, by: .pin, scene.context(pin: "8306"))
   }
 
@@ -96,16 +96,16 @@ struct TransactionDecisionTests {
       throw VaultError(peer: "NETWORK", "no way to the bank")
     }
     let error = thrown { () throws(VaultError) in _ = try scene.accept(id, try! scene.context(pin: "8306")) }
-    #expect(seen.withLock { $0 } == ["accepted 6"])
+    expect(seen.withLock { $0 }, equals: ["accepted 6"])
     // The decision stays, and the error says so.
     #expect(error?.code == .network && error?.message.contains("accepted here for good") == true)
     #expect(error?.message.contains("no way to the bank") == true)
-    #expect(try scene.status(id) == .accepted)
+    try expect(scene.status(id), equals: .accepted)
     scene.server.before(nil)
     // The server offers it still.
-    #expect(try scene.receive()?.transaction.status == .accepted)
+    try expect(scene.receive()?.transaction.status, equals: .accepted)
     expect(.wrongState) { () throws(VaultError) in _ = try scene.accept(id, try! scene.context(pin: "8306")) }
-    #expect(try scene.uses() == [6, 0, 10, 5])
+    try expect(scene.uses(), equals: [6, 0, 10, 5])
   }
 
   /// Verified to fail when SYNCHROFAILED counts as a refusal.
@@ -164,7 +164,7 @@ struct TransactionDecisionTests {
     }
     // A right PIN is no wrong attempt.
     #expect(try scene.uses() == [6, 0, 10, 5] && scene.server.answers.count == 1)
-    #expect(try scene.core.state(of: scene.pin).attemptsUnderWay == 0)
+    try expect(scene.core.state(of: scene.pin).attemptsUnderWay, equals: 0)
   }
 
   /// Verified to fail when the credential is not looked at in the commit of its device credential's code.
@@ -212,7 +212,7 @@ struct TransactionDecisionTests {
     _ = try scene.accept(id, context)
     let request = try #require(prompt.requests.first)
     #expect(request.subject == .pin && request.text?.text == text)
-    #expect(request.operation == "accept the transaction")
+    expect(request.operation, equals: "accept the transaction")
     let suite = try OCRASuite(TransactionScene.suite)
     func code(of text: String) throws -> String {
       let question = try unsafe OCRAQuestion(data: Array(text.utf8).span.bytes, for: suite)
@@ -231,7 +231,7 @@ struct TransactionDecisionTests {
     let (context, prompt) = scene.asking(.text("8306"))
     expect(.policy) { () throws(VaultError) in _ = try scene.accept(id, context) }
     #expect(try prompt.requests.isEmpty && scene.uses() == [0, 0, 10, 5])
-    #expect(try scene.status(id) == .pending)
+    try expect(scene.status(id), equals: .pending)
   }
 
   @Test("the device credential accepts after a yes, without a secret", .requirement("B11"))
@@ -240,11 +240,11 @@ struct TransactionDecisionTests {
     let id = try scene.pushed(types: ["device"])
     let (context, prompt) = scene.asking(.confirm(true))
     let decision = try scene.accept(id, context)
-    #expect(prompt.requests.map(\.subject) == [.transaction])
+    expect(prompt.requests.map(\.subject), equals: [.transaction])
     #expect(prompt.requests.first?.text?.text == TransactionScene.text && decision.factor == .device)
     let answer = try #require(scene.server.answers.first)
     #expect(answer.word("type") == "device" && answer.word("code") == BiokeyScene.codes[0])
-    #expect(try scene.uses() == [5, 1, 10, 5])
+    try expect(scene.uses(), equals: [5, 1, 10, 5])
   }
 
   /// Verified to fail when a credential without a PIN signs in place of its device credential, also of one that is gone.
@@ -261,7 +261,7 @@ struct TransactionDecisionTests {
       let asked = try #require(
         try scene.core.receiveTransaction(for: shop, over: scene.server, context: scene.context()))
       _ = try scene.accept(asked.id, scene.asking(.confirm(true)).0)
-      #expect(scene.server.answers.last?.word("code") == BiokeyScene.codes[code])
+      expect(scene.server.answers.last?.word("code"), equals: BiokeyScene.codes[code])
     }
     #expect(try scene.uses() == [5, 2, 10, 5] && scene.core.state(of: shop).counter == 1)
     // As after a restore on another device.
@@ -289,7 +289,7 @@ struct TransactionDecisionTests {
         if isTaken {
           let decision = try scene.accept(id, by: choice, context)
           #expect(decision.factor == choice ?? offered[0], "\(offered) \(String(describing: choice))")
-          #expect(scene.server.answers.last?.word("type") == decision.factor?.rawValue)
+          expect(scene.server.answers.last?.word("type"), equals: decision.factor?.rawValue)
         } else {
           expect(.policy) { () throws(VaultError) in _ = try scene.accept(id, by: choice, context) }
           #expect(try scene.uses() == before && scene.status(id) == .pending)
@@ -320,7 +320,7 @@ struct TransactionDecisionTests {
     #expect(try scene.core.credentials(over: scene.server).isEmpty && scene.server.requests.count == 1)
     _ = try scene.core.declineTransaction(
       id, as: .rejected, over: scene.server, context: scene.context())
-    #expect(try scene.status(id) == .rejected)
+    try expect(scene.status(id), equals: .rejected)
   }
 
   /// Verified to fail when a transaction without a text takes the context as it is.
@@ -331,11 +331,11 @@ struct TransactionDecisionTests {
     let context = AuthenticationContext(reason: "", prompt: prompt, reuse: .seconds(300))
     _ = try scene.core.nextHOTPCode(of: scene.bank, by: .biometric, context: context)
     _ = try scene.core.nextHOTPCode(of: scene.bank, by: .biometric, context: context)
-    #expect(prompt.requests.count == 1, "what was shown serves again")
+    expect(prompt.requests.count, equals: 1, "what was shown serves again")
     for count in 2...3 {
       let id = try scene.pushed(types: ["biometry"], context: hasText ? TransactionScene.text : nil)
       _ = try scene.accept(id, context)
-      #expect(prompt.requests.count == count)
+      expect(prompt.requests.count, equals: count)
     }
   }
 
@@ -353,16 +353,16 @@ struct TransactionDecisionTests {
           id, as: .rejected, over: scene.server, context: try! scene.context())
       },
     ]
-    #expect(errors.map(\.?.code) == [.itemNotFound, .itemNotFound])
+    expect(errors.map(\.?.code), equals: [.itemNotFound, .itemNotFound])
     #expect(errors.allSatisfy { $0?.message.contains("gone") == true })
-    #expect(try scene.status(id) == .pending)
+    try expect(scene.status(id), equals: .pending)
   }
 
   @Test("what the device does not have is no choice", .requirement("B11"))
   func absent() throws {
     let scene = try TransactionScene(mode: .current)
-    #expect(
-      try scene.core.transactionDetails(of: scene.pushed(types: ["biometry", "pin"])).choices == [.pin])
+    try expect(
+      scene.core.transactionDetails(of: scene.pushed(types: ["biometry", "pin"])).choices, equals: [.pin])
     scene.server.forget()
     let alone = try scene.pushed(types: ["biometry"])
     #expect(try scene.core.transactionDetails(of: alone).choices.isEmpty)
@@ -374,8 +374,8 @@ struct TransactionDecisionTests {
     try scene.core.delete(scene.device)
     scene.server.forget()
     let gone = try scene.pushed(types: ["device", "pin"])
-    #expect(try scene.core.transactionDetails(of: gone).choices == [.pin])
-    #expect(try scene.accept(gone, scene.context(pin: "8306")).factor == .pin)
+    try expect(scene.core.transactionDetails(of: gone).choices, equals: [.pin])
+    try expect(scene.accept(gone, scene.context(pin: "8306")).factor, equals: .pin)
   }
 
   @Test("an activation is not accepted, and can be rejected", .requirement("A19"))
@@ -390,7 +390,7 @@ struct TransactionDecisionTests {
     #expect(error?.code == .policy && error?.advice?.action == .activateCredential)
     _ = try scene.core.declineTransaction(
       asked.id, as: .rejected, over: scene.server, context: scene.context())
-    #expect(try scene.status(asked.id) == .rejected)
+    try expect(scene.status(asked.id), equals: .rejected)
   }
 
   @Test("another transport asks for the passcode, also to reject", .requirement("B6"))
@@ -420,15 +420,16 @@ struct TransactionDecisionTests {
     server.push(types: ["device"])
     let asked = try #require(try await signer.pending(for: credential.id, over: server))
     // Without a PIN the credential is the device's own.
-    #expect(asked.choices == [.device])
+    expect(asked.choices, equals: [.device])
     let prompt = ScriptedPrompt([.confirm(true)])
     let context = AuthenticationContext(reason: "test", prompt: prompt)
-    #expect(try await signer.accept(asked.id, over: server, context: context).transaction.status == .accepted)
+    try await expect(
+      signer.accept(asked.id, over: server, context: context).transaction.status, equals: .accepted)
     server.push()
     let next = try #require(try await signer.pending(for: credential.id, over: server))
     try await signer.cancel(next.id, over: server)
-    #expect(try await signer.list().map(\.status) == [.accepted, .cancelled])
-    #expect(try await signer.details(of: next.id).context?.text == TransactionScene.text)
+    try await expect(signer.list().map(\.status), equals: [.accepted, .cancelled])
+    try await expect(signer.details(of: next.id).context?.text, equals: TransactionScene.text)
     await #expect(throws: VaultError.self) { try await signer.reject(next.id, over: server) }
     await #expect(throws: VaultError.self) { try await signer.details(of: credential.id) }
   }

@@ -30,10 +30,10 @@ struct TransactionTests {
     #expect(again.id == first.id && again.transaction.secondsLeft == 60)
     _ = try scene.core.declineTransaction(
       first.id, as: .rejected, over: scene.server, context: scene.context())
-    #expect(try scene.receive()?.transaction.alias == "t-2")
-    #expect(try scene.core.transactions().map(\.alias) == ["t-2", "t-1"])
-    #expect(try scene.logged(.transactionReceived) == 2)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.receive()?.transaction.alias, equals: "t-2")
+    try expect(scene.core.transactions().map(\.alias), equals: ["t-2", "t-1"])
+    try expect(scene.logged(.transactionReceived), equals: 2)
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   @Test("OTHER says that none waits, and other errors of the server stay errors", .requirement("A19"))
@@ -85,13 +85,13 @@ struct TransactionTests {
     let scene = try TransactionScene()
     let first = try scene.pushed()
     scene.clock.advance(by: .seconds(69))
-    #expect(try scene.status(first) == .pending)
-    #expect(try scene.core.transactions().first?.secondsLeft == 1)
+    try expect(scene.status(first), equals: .pending)
+    try expect(scene.core.transactions().first?.secondsLeft, equals: 1)
     // The wall clock decides nothing.
     scene.clock.set(to: Instant(seconds: scene.clock.now().seconds - 3600))
     scene.clock.advance(by: .seconds(2))
-    #expect(try scene.core.transactions().first?.status == .timedOut)
-    #expect(try scene.core.transactions().first?.status == .timedOut)
+    try expect(scene.core.transactions().first?.status, equals: .timedOut)
+    try expect(scene.core.transactions().first?.status, equals: .timedOut)
     #expect(try scene.status(first) == .timedOut && scene.logged(.transactionTimedOut) == 1)
     expect(.expired) { () throws(VaultError) in
       _ = try scene.accept(first, try! scene.context(pin: "8306"))
@@ -109,14 +109,14 @@ struct TransactionTests {
     let second = try #require(try scene.receive()).id
     scene.clock.set(to: Instant(seconds: scene.clock.now().seconds + 3000))
     scene.clock.advance(by: .seconds(299))
-    #expect(try scene.status(second) == .pending)
+    try expect(scene.status(second), equals: .pending)
     scene.clock.reboot()
     // The first write that looks at it records it.
     expect(.expired) { () throws(VaultError) in
       _ = try scene.accept(second, try! scene.context(pin: "8306"))
     }
-    #expect(try scene.logged(.transactionTimedOut) == 2)
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.logged(.transactionTimedOut), equals: 2)
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   @Test(
@@ -129,13 +129,13 @@ struct TransactionTests {
       at: scene.place.path, protector: scene.place.protector,
       environment: .testing(clock: BootlessClock(clock: scene.clock)))
     try blind.unlock(with: Passcode(testing: "passcode"))
-    #expect(try blind.transactionDetails(of: first).transaction.status == .timedOut)
+    try expect(blind.transactionDetails(of: first).transaction.status, equals: .timedOut)
     scene.server.forget()
     scene.server.push()
     expect(.io) { () throws(VaultError) in
       _ = try blind.receiveTransaction(for: scene.bank, over: scene.server, context: try! scene.context())
     }
-    #expect(try blind.transactions().count == 1)
+    try expect(blind.transactions().count, equals: 1)
   }
 
   @Test("it is kept for a day, on this device, and in no backup; then it is gone", .requirement("A19"))
@@ -143,8 +143,8 @@ struct TransactionTests {
     let scene = try TransactionScene()
     let id = try scene.pushed()
     let item = try scene.core.items(matching: Query(id: id))[0]
-    #expect(item.access == AccessControl(.whenUnlocked, thisDeviceOnly: true))
-    #expect(item.expires == Instant(seconds: scene.clock.now().seconds + 70 + 24 * 3600))
+    expect(item.access, equals: AccessControl(.whenUnlocked, thisDeviceOnly: true))
+    expect(item.expires, equals: Instant(seconds: scene.clock.now().seconds + 70 + 24 * 3600))
     expect(.policy) { () throws(VaultError) in _ = try scene.core.secret(of: id) }
     var changes = ItemChanges()
     changes.attributes[.label] = "t-9"
@@ -156,7 +156,7 @@ struct TransactionTests {
       to: scene.place.folder + "/data/b.vault", passphrase: Passcode(testing: "p"))
     #expect(report.leftOut.contains { $0.id == id })
     scene.clock.advance(by: .seconds(23 * 3600))
-    #expect(try scene.core.transactions().map(\.id) == [id])
+    try expect(scene.core.transactions().map(\.id), equals: [id])
     scene.clock.advance(by: .seconds(2 * 3600))
     #expect(try scene.core.transactions().isEmpty)
     // A server that offers it still finds nothing of it in the way.
@@ -171,13 +171,13 @@ struct TransactionTests {
     let scene = try TransactionScene()
     let id = try scene.pushed()
     try scene.core.rotateEpoch(passcode: Passcode(testing: "passcode"))
-    #expect(try scene.receive()?.id == id)
-    #expect(try scene.core.transactionDetails(of: id).context?.text == TransactionScene.text)
+    try expect(scene.receive()?.id, equals: id)
+    try expect(scene.core.transactionDetails(of: id).context?.text, equals: TransactionScene.text)
     var changes = ItemChanges()
     changes.attributes[.name] = "mine"
     expect(.policy) { () throws(VaultError) in try scene.core.update(id, changes) }
     _ = try scene.accept(id, scene.context(pin: "8306"))
-    #expect(try scene.core.verify().problems == [])
+    try expect(scene.core.verify().problems, equals: [])
     try scene.core.delete(id)
     #expect(try scene.core.transactions().isEmpty)
   }
@@ -213,12 +213,12 @@ struct TransactionTests {
           for: scene.bank, over: scene.server, context: try! scene.context())
       }
     }
-    #expect(try scene.core.status().sequence == before)
+    try expect(scene.core.status().sequence, equals: before)
     // Nothing of it stays in the way of the next one.
     scene.server.forget()
     scene.server.push(with("context", .text(String(repeating: "x", count: 4096))))
     scene.server.push(with("types", .texts(["eyes", "pin", "pin"])))
-    #expect(try scene.receive()?.context?.text.utf8.count == 4096)
+    try expect(scene.receive()?.context?.text.utf8.count, equals: 4096)
   }
 
   /// Verified to fail when the credential of a transaction with the same name is not compared.
@@ -256,7 +256,7 @@ struct TransactionTests {
     expect(.policy) { () throws(VaultError) in
       try scene.core.disableCredential(scene.device, over: scene.server)
     }
-    #expect(try scene.core.credentials(over: scene.server).map(\.id) == [scene.bank])
+    try expect(scene.core.credentials(over: scene.server).map(\.id), equals: [scene.bank])
     // Also where its credential has gone to another transport.
     var changes = ItemChanges()
     changes.attributes[Attribute<String>(code: 75)] = "/opt/other"
@@ -287,10 +287,10 @@ struct TransactionTests {
       try scene.core.writing { transaction throws(VaultError) in
         try transaction.changeState(of: scene.bank) { $0.set(state) }
       }
-      #expect(refusal(scene.bank) == code)
+      expect(refusal(scene.bank), equals: code)
       expect(code) { () throws(VaultError) in _ = try scene.accept(id, try! scene.context(pin: "8306")) }
     }
-    #expect(scene.server.requests.count == asked)
+    expect(scene.server.requests.count, equals: asked)
     #expect(try scene.uses() == [5, 0, 10, 5] && scene.status(id) == .pending)
   }
 }

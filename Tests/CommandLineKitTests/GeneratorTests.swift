@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import CommandLineKit
 
@@ -29,7 +30,7 @@ struct GeneratorTests {
   func characters(alphabet: String, kinds: Int) throws {
     var counts: [UInt8: Int] = [:]
     for _ in 0..<200 { for byte in try text("1024:\(alphabet)").utf8 { counts[byte, default: 0] += 1 } }
-    #expect(counts.count == kinds)
+    expect(counts.count, equals: kinds)
     let sigmas = deviation(Array(counts.values), of: kinds)
     #expect(abs(sigmas) < 6, "\(sigmas) standard deviations from even")
   }
@@ -40,8 +41,8 @@ struct GeneratorTests {
     for _ in 0..<100 {
       for word in try text("1024:words").split(separator: "-") { counts[word, default: 0] += 1 }
     }
-    #expect(counts.count == 2048)
-    #expect(Set(counts.keys.map { $0.prefix(4) }).count == 2048)
+    expect(counts.count, equals: 2048)
+    expect(Set(counts.keys.map { $0.prefix(4) }).count, equals: 2048)
     #expect(
       counts.keys.allSatisfy { (3...8).contains($0.count) && $0.allSatisfy { ("a"..."z").contains($0) } })
     #expect(
@@ -61,6 +62,6 @@ struct GeneratorTests {
     "the bits are the logarithm of how many there are, rounded down",
     arguments: [("24", 142), ("24:all", 157), ("64:hex", 256), ("6:words", 66), ("1", 5), ("1:words", 11)])
   func bits(shape: String, bits: Int) throws {
-    #expect(try #require(Generator(shape)).bitCount == bits)
+    try expect(#require(Generator(shape)).bitCount, equals: bits)
   }
 }

@@ -28,7 +28,7 @@ struct ProgressTests {
     for progress in [shown, quiet, inFile] { progress.finish() }
     let text = screen.drain()
     let half = String(repeating: "#", count: 15) + String(repeating: ".", count: 15)
-    #expect(text == "\r\u{1B}[Kvaultctl: verifying [\(half)] 50 % (2 of 4)\r\u{1B}[K", "\(text)")
+    expect(text, equals: "\r\u{1B}[Kvaultctl: verifying [\(half)] 50 % (2 of 4)\r\u{1B}[K", "\(text)")
     #expect(scratch.content.isEmpty)
     close(terminal)
   }

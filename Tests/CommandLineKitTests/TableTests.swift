@@ -13,19 +13,20 @@ struct TableTests {
 
   @Test("each column is as wide as its widest cell, and no line ends in a space")
   func columns() {
-    #expect(lines([["a", "bb", "c"], ["aaa", "b", "cc"]]) == ["a    bb  c", "aaa  b   cc"])
-    #expect(lines([["a", "", ""], ["", "b", ""], ["", "", ""], []]) == ["a", "   b", "", ""])
-    #expect(lines([["a"], ["b", "c", "d"], ["eee", "f"]]) == ["a", "b    c  d", "eee  f"])
-    #expect(lines([]) == [])
+    expect(lines([["a", "bb", "c"], ["aaa", "b", "cc"]]), equals: ["a    bb  c", "aaa  b   cc"])
+    expect(lines([["a", "", ""], ["", "b", ""], ["", "", ""], []]), equals: ["a", "   b", "", ""])
+    expect(lines([["a"], ["b", "c", "d"], ["eee", "f"]]), equals: ["a", "b    c  d", "eee  f"])
+    expect(lines([]), equals: [])
   }
 
   @Test("the width is in characters, not in bytes")
   func characters() {
-    #expect(lines([["ä", "1"], ["e\u{301}e", "2"], ["👩‍👩‍👧", "3"]]) == ["ä   1", "e\u{301}e  2", "👩‍👩‍👧   3"])
+    expect(
+      lines([["ä", "1"], ["e\u{301}e", "2"], ["👩‍👩‍👧", "3"]]), equals: ["ä   1", "e\u{301}e  2", "👩‍👩‍👧   3"])
   }
 
   @Test("what is escaped is as wide as it is shown")
   func escaped() {
-    #expect(lines([["a", "1"], ["b", "2"]]) { $0 == "a" ? "<a>" : $0 } == ["<a>  1", "b    2"])
+    expect(lines([["a", "1"], ["b", "2"]]) { $0 == "a" ? "<a>" : $0 }, equals: ["<a>  1", "b    2"])
   }
 }

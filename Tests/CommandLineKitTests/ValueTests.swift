@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import CommandLineKit
 
@@ -9,7 +10,7 @@ struct ValueTests {
     arguments: [("90s", 90), ("15m", 900), ("12h", 43200), ("30d", 2_592_000), ("007s", 7)]
       as [(String, Int64)])
   func durations(text: String, seconds: Int64) {
-    #expect(Durations.seconds(text) == seconds)
+    expect(Durations.seconds(text), equals: seconds)
   }
 
   @Test(
@@ -31,7 +32,7 @@ struct ValueTests {
       ("2000-03-01T00:00:00-00:30", 951_870_600_000),
     ] as [(String, Int64)])
   func instants(text: String, milliseconds: Int64) {
-    #expect(Instants.milliseconds(text) == milliseconds)
+    expect(Instants.milliseconds(text), equals: milliseconds)
   }
 
   @Test(
@@ -52,16 +53,16 @@ struct ValueTests {
     let formatter = ISO8601DateFormatter()
     for seconds in stride(from: Int64(0), to: 12_622_780_800, by: 86_400 * 13 + 3_601) {
       let text = Instants.text(seconds: seconds)
-      #expect(text == formatter.string(from: Date(timeIntervalSince1970: TimeInterval(seconds))))
-      #expect(Instants.milliseconds(text) == seconds * 1000)
+      expect(text, equals: formatter.string(from: Date(timeIntervalSince1970: TimeInterval(seconds))))
+      expect(Instants.milliseconds(text), equals: seconds * 1000)
     }
   }
 
   @Test("a generator has a length and an alphabet")
   func generators() {
-    #expect(Generator("24")?.alphabet == .alnum)
-    #expect(Generator("6:words")?.length == 6)
-    #expect(Generator("64:hex")?.alphabet == .hex)
+    expect(Generator("24")?.alphabet, equals: .alnum)
+    expect(Generator("6:words")?.length, equals: 6)
+    expect(Generator("64:hex")?.alphabet, equals: .hex)
     for text in ["", "0", "1025", "24:", "24:emoji", "-1", "24:all:all", "+4"] {
       #expect(Generator(text) == nil)
     }

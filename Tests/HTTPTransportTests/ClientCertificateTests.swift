@@ -13,9 +13,9 @@ struct ClientCertificateTests {
     init(_ file: String, isSealed: Bool = true) throws {
       let data = try Data(contentsOf: URL(fileURLWithPath: file))
       let count = unsafe data.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-      #expect(count == data.count)
+      expect(count, equals: data.count)
       lseek(descriptor, 0, SEEK_SET)
-      if isSealed { #expect(clinux_seal(descriptor) == 0) }
+      if isSealed { expect(clinux_seal(descriptor), equals: 0) }
     }
 
     deinit { close(descriptor) }
@@ -35,13 +35,13 @@ struct ClientCertificateTests {
     "a server that asks for one gets it, with its chain, from a sealed file in memory", .requirement("D7"))
   func mutual() throws {
     let answer = try ask("client.pem")
-    #expect(answer.members["client"] as? String == "client", "\(answer.text)")
+    expect(answer.members["client"] as? String, equals: "client", "\(answer.text)")
   }
 
   @Test("without one, and with one that the server does not trust, there is no answer", .requirement("D7"))
   func refused() throws {
-    #expect(try ask(nil).code == "NETWORK")
-    #expect(try ask("stranger.pem").code == "NETWORK")
+    try expect(ask(nil).code, equals: "NETWORK")
+    try expect(ask("stranger.pem").code, equals: "NETWORK")
   }
 
   /// Verified to fail when the seals are not looked at.
@@ -54,6 +54,6 @@ struct ClientCertificateTests {
       keyless.code == "OTHER" && keyless.message?.contains("client certificate") == true, "\(keyless.text)")
     let sender = try Sender(path: "/echo", at: "mutual")
     sender.options = ["--client-certificate-fd", "5"]
-    #expect(try sender.send().code == "OTHER")
+    try expect(sender.send().code, equals: "OTHER")
   }
 }

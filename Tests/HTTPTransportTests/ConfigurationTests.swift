@@ -131,7 +131,7 @@ struct ConfigurationTests {
     let sender = try Sender(path: "/echo")
     let text = try Data(contentsOf: URL(fileURLWithPath: sender.path))
     try sender.write(Data("#!/usr/local/bin/vault-http --no-host-check\n\n".utf8) + text + Data("\n\n".utf8))
-    #expect(try sender.send().members["path"] as? String == "/echo")
+    try expect(sender.send().members["path"] as? String, equals: "/echo")
   }
 
   @Test("wrong usage, and what is no request, end with 2 and a line on standard error")

@@ -69,7 +69,7 @@ struct ProcessTests {
     child.open(0, "/dev/null")
     child.copy(output.descriptor, to: 1)
     child.copy(output.descriptor, to: 2)
-    #expect(try child.start().wait() == 0)
+    try expect(child.start().wait(), equals: 0)
     let text = String(decoding: output.content, as: UTF8.self)
     let answer = try String(contentsOf: file("answer"), encoding: .utf8)
     #expect(answer.contains("tBase64"), "\(text)")
@@ -94,7 +94,7 @@ struct ProcessTests {
       try servers.awaitRequest(key)
       let begin = ContinuousClock.now
       kill(running.pid, SIGINT)
-      #expect(try running.wait() == -SIGINT)
+      try expect(running.wait(), equals: -SIGINT)
       return ContinuousClock.now - begin
     }
     print("vault-http: ended \(needed) after SIGINT")

@@ -14,7 +14,7 @@ struct ShippedMappingTests {
     #expect(printed.exit == 0 && printed.text == ShippedMappings.text(of: name))
     #expect(!printed.members.isEmpty)
     let other = try Sender(printed.text).send("absent")
-    #expect(other.message == "the mapping has no operation 'absent'", "the text itself is a mapping")
+    expect(other.message, equals: "the mapping has no operation 'absent'", "the text itself is a mapping")
     let unknown = try sender.run([], words: ["--print-mapping", name + "x"])
     #expect(unknown.exit == 2 && unknown.errors.contains("oauth, striga, transport"))
   }
@@ -32,10 +32,10 @@ struct ShippedMappingTests {
     let members = ["user": "u-1", "card": "c-1", "challenge": "ch-1", "codeBase64": "MTIzNDU2"]
     let token = try striga(
       "consentConfirm", to: BadServerTests.body(#"{"cardAuthToken":"t-1"}"#), members)
-    #expect(token.members["tokenBase64"] as? String == Data("t-1".utf8).base64EncodedString())
+    expect(token.members["tokenBase64"] as? String, equals: Data("t-1".utf8).base64EncodedString())
     let challenge = try striga(
       "consentRequest", to: BadServerTests.body(#"{"challengeId":"ch-2"}"#), members)
-    #expect(challenge.members["challenge"] as? String == "ch-2", "\(challenge.text)")
+    expect(challenge.members["challenge"] as? String, equals: "ch-2", "\(challenge.text)")
     func refused(_ body: String, _ status: Int = 400) throws -> Sender.Answer {
       try striga("consentResend", to: BadServerTests.body(body, status: status), members)
     }
@@ -43,7 +43,7 @@ struct ShippedMappingTests {
     #expect(try refused(#"{"errorCode":30003}"#).code == "FORBIDDEN")
     let own = try refused(#"{"message":"Multi-factor authentication is not enabled"}"#, 403)
     #expect(own.code == "FORBIDDEN" && own.message == "Multi-factor authentication is not enabled")
-    #expect(try refused("<html>", 500).code == "OTHER")
+    try expect(refused("<html>", 500).code, equals: "OTHER")
   }
 
   @Test("what Striga is sent has its names")
@@ -71,11 +71,11 @@ struct ShippedMappingTests {
     let path = BadServerTests.body(text)
     let answer = try Sender(#"{"synchronize":\#(operation.replacing("PATH", with: path))}"#)
       .send("synchronize", ["peer": "c-17"])
-    #expect(answer.text == text)
+    expect(answer.text, equals: text)
     let echo = try Sender(#"{"synchronize":\#(operation.replacing("PATH", with: "/echo"))}"#)
       .send("synchronize", ["peer": "c-17"])
-    #expect(
-      echo.members["body"] as? String
-        == String(decoding: try Sender.line("synchronize", ["peer": "c-17"]), as: UTF8.self))
+    expect(
+      echo.members["body"] as? String,
+      equals: String(decoding: try Sender.line("synchronize", ["peer": "c-17"]), as: UTF8.self))
   }
 }

@@ -55,7 +55,8 @@ struct TransportTests {
     guard
       case .secret(let body)? = try send(path, "login", [("codeBase64", secret("a b"))]).get()["bodyBase64"]
     else { throw CocoaError(.coderValueNotFound) }
-    #expect(body.expose { span in unsafe span.withUnsafeBytes { unsafe Array($0) } } == Array("c=a%20b".utf8))
+    expect(
+      body.expose { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }, equals: Array("c=a%20b".utf8))
   }
 
   @Test("its errors are those of a transport")
@@ -65,19 +66,19 @@ struct TransportTests {
       guard case .failure(let error) = send(try installed(sender), "login") else { return nil }
       return error
     }
-    #expect(try code("/echo", at: "untrusted")?.code == .network)
-    #expect(try code("/cut")?.code == .network)
-    #expect(try code("/status/500")?.code == .peerFailed)
+    try expect(code("/echo", at: "untrusted")?.code, equals: .network)
+    try expect(code("/cut")?.code, equals: .network)
+    try expect(code("/status/500")?.code, equals: .peerFailed)
     let refused = try code(
       "/status/400", #"[{"status":"400","code":"CODE","message":"wrong","hint":"look again"}]"#)
     #expect(refused?.code == .authenticationFailed && refused?.message == "wrong")
-    #expect(refused?.hint == "look again")
+    expect(refused?.hint, equals: "look again")
     let malformed = try Sender(path: "/echo")
     try malformed.write(Data("{".utf8))
     guard case .failure(let error) = send(try installed(malformed), "login") else {
       throw CocoaError(.coderReadCorrupt)
     }
-    #expect(error.code == .peerFailed, "\(error)")
+    expect(error.code, equals: .peerFailed, "\(error)")
     // The path of the file, and not the descriptor by which it came.
     #expect(error.message.contains("\(malformed.folder.path)/transport is malformed"), "\(error)")
   }
@@ -99,8 +100,8 @@ struct TransportTests {
     let sender = try Sender(
       #"{"login":{"method":"GET","path":"/echo","answer":{"client":"client"}}}"#, at: "mutual")
     let pem = try Data(contentsOf: URL(fileURLWithPath: sender.servers.file("client.pem")))
-    #expect(try vaultctl(sender, ["init", "--no-passcode"]) == 0)
-    #expect(try vaultctl(sender, ["item", "add", "bank-client"], input: Array(pem)) == 0)
+    try expect(vaultctl(sender, ["init", "--no-passcode"]), equals: 0)
+    try expect(vaultctl(sender, ["item", "add", "bank-client"], input: Array(pem)), equals: 0)
     let script = sender.folder.path + "/transport"
     try Data(
       """
@@ -130,7 +131,7 @@ struct TransportTests {
     let key = "/hang/\(UUID().uuidString)"
     let sender = try Sender(#"{"activationStart":{"method":"POST","path":"\#(key)"}}"#)
     let path = try installed(sender)
-    #expect(try vaultctl(sender, ["init", "--no-passcode"]) == 0)
+    try expect(vaultctl(sender, ["init", "--no-passcode"]), equals: 0)
     let vault = URL(fileURLWithPath: sender.folder.path + "/.local/share/vault/default.vault")
     let before = try Data(contentsOf: vault)
     let code = sender.folder.path + "/code"
@@ -148,7 +149,7 @@ struct TransportTests {
     #expect(try [130, -signal].contains(running.wait()))
     while try !processes(of: sender).isEmpty, ContinuousClock.now - begin < .seconds(10) { usleep(1_000) }
     let needed = ContinuousClock.now - begin
-    #expect(try Data(contentsOf: vault) == before, "something was stored")
+    try expect(Data(contentsOf: vault), equals: before, "something was stored")
     return needed
   }
 

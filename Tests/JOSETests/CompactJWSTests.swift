@@ -40,7 +40,7 @@ struct CompactJWSTests {
       let algorithm = JWSAlgorithm(of: key.publicKey)
       let text = try key.signed(UnsignedJWS(algorithm, payload: SecretBytes("a payload")))
       let jws = try Token.read(text)
-      #expect(jws.payload.text == "a payload")
+      expect(jws.payload.text, equals: "a payload")
       try jws.verify(with: key.publicKey)
       expect(.signatureMismatch) { () throws(JOSEError) in try jws.verify(with: other.publicKey) }
       expect(.keyMismatch) { () throws(JOSEError) in try jws.verify(with: Self.macKey()) }
@@ -118,7 +118,7 @@ struct CompactJWSTests {
     let input = "\(Token.coded(header)).\(Token.coded("{}"))"
     let forged = try theirs.sign(Array(input.utf8), as: .ecdsaRaw)
     let jws = try Token.read("\(input).\(Base64URL.text(forged))")
-    #expect(jws.header.keyID == "../../etc/passwd")
+    expect(jws.header.keyID, equals: "../../etc/passwd")
     expect(.signatureMismatch) { () throws(JOSEError) in try jws.verify(with: mine.publicKey) }
     let good = try mine.sign(Array(input.utf8), as: .ecdsaRaw)
     try Token.read("\(input).\(Base64URL.text(good))").verify(with: mine.publicKey)

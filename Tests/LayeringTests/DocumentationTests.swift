@@ -30,7 +30,7 @@ struct DocumentationTests {
   func walksGoDown() throws {
     let map = try Repository.text("docs/map.md")
     let walks = try #require(map.split(separator: "## Walks").last).split(separator: "\n\n1. ").dropFirst()
-    #expect(walks.count == 3)
+    expect(walks.count, equals: 3)
     for walk in walks {
       let files = ("1. " + walk).matches(of: /(?m)^\d+\. `(Sources\/[^`]*)`/).map { String($0.1) }
       #expect(files.count > 8 && Set(files).count == files.count)
@@ -51,10 +51,10 @@ struct DocumentationTests {
       let name = try #require(cells[1].split(separator: "/").last?.dropLast())
       let room = try #require(Layers.room(String(name)), "no such room: \(name)")
       let imports = Set(cells[2].split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
-      #expect(imports == room.mayImport, "docs/map.md and Layers.rooms differ about \(name)")
+      expect(imports, equals: room.mayImport, "docs/map.md and Layers.rooms differ about \(name)")
       found += 1
     }
-    #expect(found == Layers.rooms.filter { !$0.mayImport.isEmpty }.count)
+    expect(found, equals: Layers.rooms.filter { !$0.mayImport.isEmpty }.count)
   }
 
   @Test("every script that a page names exists and can be run", arguments: try Pages.all())

@@ -35,8 +35,8 @@ struct FunctionLengthTests {
         init() { }
       }
       """
-    #expect(Functions.all(in: source).map(\.lines) == [8, 4, 1])
-    #expect(Functions.all(in: source).map(\.start) == [3, 6, 12])
+    expect(Functions.all(in: source).map(\.lines), equals: [8, 4, 1])
+    expect(Functions.all(in: source).map(\.start), equals: [3, 6, 12])
   }
 }
 

@@ -20,7 +20,7 @@ struct LayeringTests {
     #expect(libraries.count >= 3)
     for library in libraries {
       let users = Layers.rooms.filter { !Layers.ownC.contains($0.name) && $0.mayImport.contains(library) }
-      #expect(users.count == 1, "\(library) is imported by \(users.map(\.name))")
+      expect(users.count, equals: 1, "\(library) is imported by \(users.map(\.name))")
     }
   }
 
@@ -28,14 +28,14 @@ struct LayeringTests {
   func manifest() throws {
     let targets = try Manifest.read().targets
     let sources = targets.filter { $0.type != "test" && !Layers.testSupport.contains($0.name) }
-    #expect(Set(sources.map(\.name)) == Set(Layers.rooms.map(\.name)))
+    expect(Set(sources.map(\.name)), equals: Set(Layers.rooms.map(\.name)))
     let edges = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.dependencies) })
-    #expect(Layers.violations(ofTargets: edges) == [])
+    expect(Layers.violations(ofTargets: edges), equals: [])
   }
 
   @Test("the package depends on no other package")
   func noPackages() throws {
-    #expect(try Manifest.read().packageDependencies == 0)
+    try expect(Manifest.read().packageDependencies, equals: 0)
   }
 
   @Test("every source file imports only what its room may")
@@ -44,7 +44,7 @@ struct LayeringTests {
     for file in try Repository.files(below: "Sources") where file.hasSuffix(".swift") {
       let room = String(file.split(separator: "/")[1])
       #expect(Layers.room(room) != nil, "\(file) lies in no room")
-      #expect(Layers.violations(ofSource: try Repository.text(file), in: room) == [], "\(file)")
+      expect(Layers.violations(ofSource: try Repository.text(file), in: room), equals: [], "\(file)")
       count += 1
     }
     #expect(count >= 10)
@@ -102,7 +102,7 @@ struct LayeringTests {
       ("\"scripts/install-pam --print\"", []),
     ])
   func plantedName(line: String, names: [String]) {
-    #expect(ToolNames.found(in: line) == names)
+    expect(ToolNames.found(in: line), equals: names)
   }
 
   @Test("a grant is made by the gate alone, after it verified a person")
@@ -112,7 +112,7 @@ struct LayeringTests {
       let text = try Repository.text(file)
       if text.holds("Grant("), text.contains(/\bGrant\(/) { makers.append(file) }
     }
-    #expect(makers == ["Sources/VaultKit/Verification/Gate+Verification.swift"])
+    expect(makers, equals: ["Sources/VaultKit/Verification/Gate+Verification.swift"])
   }
 
   /// Verified to fail when a verb makes one.
@@ -151,15 +151,15 @@ struct LayeringTests {
   func plantedImport(line: String) {
     let source = "import SecretMemory\n\(line)\n\nstruct Example {}\n"
     let isAllowedInVaultKit = line.contains("VaultCrypto")
-    #expect(Layers.violations(ofSource: source, in: "VaultKit").isEmpty == isAllowedInVaultKit)
-    #expect(Layers.violations(ofSource: source, in: "VaultPrompts").count == 1)
+    expect(Layers.violations(ofSource: source, in: "VaultKit").isEmpty, equals: isAllowedInVaultKit)
+    expect(Layers.violations(ofSource: source, in: "VaultPrompts").count, equals: 1)
   }
 
   @Test("a planted edge of the manifest is found")
   func plantedEdge() {
-    #expect(Layers.violations(ofTargets: ["VaultStorage": ["CLinux", "SecretMemory"]]).count == 1)
-    #expect(Layers.violations(ofTargets: ["VaultKit": ["VaultPrompts"]]).count == 1)
-    #expect(Layers.violations(ofTargets: ["NewRoom": []]).count == 1)
+    expect(Layers.violations(ofTargets: ["VaultStorage": ["CLinux", "SecretMemory"]]).count, equals: 1)
+    expect(Layers.violations(ofTargets: ["VaultKit": ["VaultPrompts"]]).count, equals: 1)
+    expect(Layers.violations(ofTargets: ["NewRoom": []]).count, equals: 1)
     #expect(Layers.violations(ofTargets: ["VaultKit": ["VaultCrypto"]]).isEmpty)
   }
 

@@ -13,10 +13,10 @@ struct Base32Tests {
     ])
   func published(plain: String, encoded: String) throws {
     let bare = encoded.filter { $0 != "=" }
-    #expect(try text(of: Base32.decode(secret(encoded))) == plain)
-    #expect(try text(of: Base32.decode(secret(bare))) == plain)
-    #expect(try text(of: Base32.decode(secret(bare.lowercased()))) == plain)
-    #expect(text(of: Base32.encode(secret(plain))) == bare)
+    try expect(text(of: Base32.decode(secret(encoded))), equals: plain)
+    try expect(text(of: Base32.decode(secret(bare))), equals: plain)
+    try expect(text(of: Base32.decode(secret(bare.lowercased()))), equals: plain)
+    expect(text(of: Base32.encode(secret(plain))), equals: bare)
   }
 
   @Test(
@@ -27,7 +27,7 @@ struct Base32Tests {
       "- GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ = = =",
     ])
   func tolerated(_ spelling: String) throws {
-    #expect(try text(of: Base32.decode(secret(spelling))) == "12345678901234567890")
+    try expect(text(of: Base32.decode(secret(spelling))), equals: "12345678901234567890")
   }
 
   @Test(
@@ -51,8 +51,8 @@ struct Base32Tests {
 
   @Test("bits that belong to no byte are dropped, as every authenticator does")
   func trailingBits() throws {
-    #expect(try text(of: Base32.decode(secret("MZ"))) == "f")
-    #expect(try text(of: Base32.decode(secret("MY"))) == "f")
+    try expect(text(of: Base32.decode(secret("MZ"))), equals: "f")
+    try expect(text(of: Base32.decode(secret("MY"))), equals: "f")
   }
 
   @Test("every byte value is either one of the 32 characters, tolerated, or refused")
@@ -62,7 +62,7 @@ struct Base32Tests {
       let upper = (0x61...0x7a).contains(byte) ? byte - 0x20 : byte
       let decoded = try? bytes(of: Base32.decode(secret([0x41, byte])))
       switch alphabet.firstIndex(of: upper) {
-      case let index?: #expect(decoded == [UInt8(index >> 2)])
+      case let index?: expect(decoded, equals: [UInt8(index >> 2)])
       case nil: #expect(decoded == nil, "byte \(byte)")
       }
     }
@@ -75,7 +75,7 @@ struct Base32Tests {
       let plain = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
       let encoded = Base32.encode(secret(plain))
       #expect(encoded.byteCount == (length * 8 + 4) / 5)
-      #expect(bytes(of: try Base32.decode(encoded)) == plain)
+      expect(bytes(of: try Base32.decode(encoded)), equals: plain)
     }
   }
 
@@ -85,6 +85,6 @@ struct Base32Tests {
     #expect(throws: OTPError.secretTooLong) { _ = try Base32.decode(long) }
     let longest = secret(repeatElement(UInt8(ascii: "A"), count: Base32.maximumTextByteCount))
     let byteCount = try Base32.decode(longest).byteCount
-    #expect(byteCount == 655_360)
+    expect(byteCount, equals: 655_360)
   }
 }

@@ -14,7 +14,7 @@ struct BulkVerifierTests {
     }
     var verifier = BulkVerifier(
       capacity: 50, algorithm: path.algorithm, format: .sixDigits, lanes: path.lanes)
-    for (index, key) in keys.enumerated() { #expect(try verifier.add(key: secret(key)) == index) }
+    for (index, key) in keys.enumerated() { try expect(verifier.add(key: secret(key)), equals: index) }
     var queries: [BulkVerifier.Query] = []
     var expected: [UInt64?] = []
     for _ in 0..<300 {
@@ -28,7 +28,7 @@ struct BulkVerifierTests {
       queries.append(BulkVerifier.Query(credential: credential, code: code, window: window))
       expected.append(generator.firstMatch(of: code, in: window))
     }
-    #expect(verifier.firstMatches(of: queries) == expected)
+    expect(verifier.firstMatches(of: queries), equals: expected)
     #expect(expected.contains(nil))
     #expect(expected.contains { $0 != nil })
   }
@@ -47,7 +47,7 @@ struct BulkVerifierTests {
         }
         let expected = questions.map { bench.answer($0) }
         let matches = bench.verifier.firstMatches(of: questions)
-        #expect(matches == expected, "\(count) questions, \(widest) wide")
+        expect(matches, equals: expected, "\(count) questions, \(widest) wide")
       }
     }
   }
@@ -65,7 +65,7 @@ struct BulkVerifierTests {
         ]
         let expected = questions.map { bench.answer($0) }
         let matches = bench.verifier.firstMatches(of: questions)
-        #expect(matches == expected)
+        expect(matches, equals: expected)
       }
     }
   }
@@ -87,7 +87,7 @@ struct BulkVerifierTests {
     }
     let expected = questions.map { bench.answer($0) }
     let matches = bench.verifier.firstMatches(of: questions)
-    #expect(matches == expected)
+    expect(matches, equals: expected)
     #expect(expected.contains(.max) && expected.contains(nil) && expected.contains(0))
   }
 
@@ -99,12 +99,12 @@ struct BulkVerifierTests {
     var verifier = BulkVerifier(capacity: 1, algorithm: .sha1, format: .sixDigits, lanes: path.lanes)
     _ = try verifier.add(generator)
     let code = try OTPCode(generator.code(at: pair.lowerBound))
-    #expect(generator.firstMatch(of: code, in: pair) == pair.lowerBound)
-    #expect(generator.firstMatch(of: code, in: pair.lowerBound + 1...pair.upperBound) == pair.upperBound)
+    expect(generator.firstMatch(of: code, in: pair), equals: pair.lowerBound)
+    expect(generator.firstMatch(of: code, in: pair.lowerBound + 1...pair.upperBound), equals: pair.upperBound)
     let queries = (pair.lowerBound - 20...pair.lowerBound).map {
       BulkVerifier.Query(credential: 0, code: code, window: $0...pair.upperBound)
     }
-    #expect(verifier.firstMatches(of: queries) == queries.map { _ in pair.lowerBound })
+    expect(verifier.firstMatches(of: queries), equals: queries.map { _ in pair.lowerBound })
   }
 
   @Test("a window wider than many lots is searched whole, and the first match wins")
@@ -116,7 +116,7 @@ struct BulkVerifierTests {
       let code = try OTPCode(generator.code(at: counter))
       let first = generator.firstMatch(of: code, in: 0...4999)
       let query = BulkVerifier.Query(credential: 0, code: code, window: 0...4999)
-      #expect(verifier.firstMatches(of: [query, query]) == [first, first])
+      expect(verifier.firstMatches(of: [query, query]), equals: [first, first])
     }
   }
 
@@ -124,13 +124,13 @@ struct BulkVerifierTests {
   @Test("what completes a lot matches nobody's code")
   func incompleteLot() throws {
     let key = secret("199233")  // its first code is 000000
-    #expect(try HOTPGenerator(key: key).code(at: 0) == "000000")
+    try expect(HOTPGenerator(key: key).code(at: 0), equals: "000000")
     var verifier = BulkVerifier(capacity: 1)
     _ = try verifier.add(key: key)
     let code = try OTPCode("000000")
     let queries = [1, 0].map { BulkVerifier.Query(credential: 0, code: code, window: $0...$0) }
-    #expect(verifier.firstMatches(of: [queries[0]]) == [nil])
-    #expect(verifier.firstMatches(of: queries) == [nil, 0])
+    expect(verifier.firstMatches(of: [queries[0]]), equals: [nil])
+    expect(verifier.firstMatches(of: queries), equals: [nil, 0])
   }
 
   @Test("a code of another format is never found")
@@ -139,9 +139,9 @@ struct BulkVerifierTests {
     _ = try verifier.add(key: rfcKey())
     let codes = [try OTPCode("0755224"), try OTPCode("22222"), try OTPCode("755224")]
     let queries = codes.map { BulkVerifier.Query(credential: 0, code: $0, window: 0...0) }
-    #expect(verifier.firstMatches(of: queries) == [nil, nil, 0])
-    #expect(verifier.firstMatches(of: []) == [])
-    #expect(BulkVerifier(capacity: 0).firstMatches(of: []) == [])
+    expect(verifier.firstMatches(of: queries), equals: [nil, nil, 0])
+    expect(verifier.firstMatches(of: []), equals: [])
+    expect(BulkVerifier(capacity: 0).firstMatches(of: []), equals: [])
   }
 
   @Test("credentials are of one algorithm and have a key")
@@ -151,15 +151,15 @@ struct BulkVerifierTests {
     #expect(throws: OTPError.unknownAlgorithm) {
       _ = try verifier.add(HOTPGenerator(key: rfcKey(), algorithm: .sha256))
     }
-    #expect(verifier.count == 0)
-    #expect(try verifier.add(key: rfcKey()) == 0)
-    #expect(verifier.count == 1)
+    expect(verifier.count, equals: 0)
+    try expect(verifier.add(key: rfcKey()), equals: 0)
+    expect(verifier.count, equals: 1)
   }
 
   @Test("there is room for the stated number of the longest midstates")
   func room() {
     let largest = BulkVerifier(capacity: BulkVerifier.maximumCapacity, algorithm: .sha512)
-    #expect(largest.capacity == 1 << 17)
+    expect(largest.capacity, equals: 1 << 17)
   }
 
   @Test("a credential too many, and one that was not added, stop the process")

@@ -1,5 +1,6 @@
 import OneTimePassword
 import SecretMemory
+import TestSupport
 import Testing
 
 @Suite("HOTP codes")
@@ -18,11 +19,11 @@ struct HOTPGeneratorTests {
   @Test("a code keeps its leading zeros", arguments: [6, 7, 8])
   func leadingZeros(_ digits: Int) throws {
     let format = try OTPFormat.decimal(digits)
-    #expect(format.text(of: 7) == String(repeating: "0", count: digits - 1) + "7")
-    #expect(format.text(of: 0) == String(repeating: "0", count: digits))
+    expect(format.text(of: 7), equals: String(repeating: "0", count: digits - 1) + "7")
+    expect(format.text(of: 0), equals: String(repeating: "0", count: digits))
     let generator = try HOTPGenerator(key: rfcKey(), digits: digits)
     let first = try #require((0...UInt64.max).first { generator.value(at: $0) < format.modulus / 10 })
-    #expect(generator.code(at: first).utf8.count == digits)
+    expect(generator.code(at: first).utf8.count, equals: digits)
     #expect(generator.code(at: first).hasPrefix("0"))
   }
 
@@ -40,19 +41,20 @@ struct HOTPGeneratorTests {
   @Test("the text of a value above the modulus is its last digits, by integer arithmetic alone")
   func largestValue() throws {
     // 2^31 − 1 and a neighbour that a detour through 32-bit floating point would round together.
-    #expect(try OTPFormat.decimal(8).text(of: 2_147_483_647) == "47483647")
-    #expect(try OTPFormat.decimal(8).text(of: 2_147_483_646) == "47483646")
-    #expect(OTPFormat.steam.text(of: 0x7fff_ffff) == OTPFormat.steam.text(of: 0x7fff_ffff % 11_881_376))
+    try expect(OTPFormat.decimal(8).text(of: 2_147_483_647), equals: "47483647")
+    try expect(OTPFormat.decimal(8).text(of: 2_147_483_646), equals: "47483646")
+    expect(OTPFormat.steam.text(of: 0x7fff_ffff), equals: OTPFormat.steam.text(of: 0x7fff_ffff % 11_881_376))
   }
 
   @Test("the last counters of 64 bits have codes and are found")
   func lastCounters() throws {
     let generator = try HOTPGenerator(key: rfcKey(), digits: 8)
     let last = try OTPCode(generator.code(at: .max))
-    #expect(generator.firstMatch(of: last, in: UInt64.max - 20...UInt64.max) == .max)
+    expect(generator.firstMatch(of: last, in: UInt64.max - 20...UInt64.max), equals: .max)
     #expect(generator.firstMatch(of: last, in: UInt64.max - 20..<UInt64.max) == nil)
     let before = try OTPCode(generator.code(at: .max - 1))
-    #expect(generator.firstMatch(of: before, then: last, in: UInt64.max - 9...UInt64.max) == UInt64.max - 1)
+    expect(
+      generator.firstMatch(of: before, then: last, in: UInt64.max - 9...UInt64.max), equals: UInt64.max - 1)
     #expect(generator.firstMatch(of: last, then: before, in: UInt64.max...UInt64.max) == nil)
   }
 
@@ -62,8 +64,8 @@ struct HOTPGeneratorTests {
     for counter in UInt64(90)...125 {
       let code = try OTPCode(generator.code(at: counter))
       let expected = (100..<117).contains(counter) ? counter : nil
-      #expect(generator.firstMatch(of: code, in: 100..<117) == expected)
-      #expect(generator.firstMatch(of: code, in: 100...116) == expected)
+      expect(generator.firstMatch(of: code, in: 100..<117), equals: expected)
+      expect(generator.firstMatch(of: code, in: 100...116), equals: expected)
     }
     #expect(generator.firstMatch(of: try OTPCode(generator.code(at: 5)), in: UInt64(5)..<5) == nil)
   }
@@ -72,9 +74,9 @@ struct HOTPGeneratorTests {
   func smallestMatch(_ pair: ClosedRange<UInt64>) throws {
     let generator = try HOTPGenerator(key: rfcKey())
     let code = try OTPCode(generator.code(at: pair.lowerBound))
-    #expect(generator.value(at: pair.upperBound) == code.value)
-    #expect(generator.firstMatch(of: code, in: pair) == pair.lowerBound)
-    #expect(generator.firstMatch(of: code, in: pair.lowerBound + 1...pair.upperBound) == pair.upperBound)
+    expect(generator.value(at: pair.upperBound), equals: code.value)
+    expect(generator.firstMatch(of: code, in: pair), equals: pair.lowerBound)
+    expect(generator.firstMatch(of: code, in: pair.lowerBound + 1...pair.upperBound), equals: pair.upperBound)
   }
 
   @Test("a code of another length matches nothing")
@@ -82,7 +84,7 @@ struct HOTPGeneratorTests {
     let seven = try HOTPGenerator(key: rfcKey(), digits: 7)
     let six = try HOTPGenerator(key: rfcKey(), digits: 6)
     let code = try OTPCode(six.code(at: 3))
-    #expect(six.firstMatch(of: code, in: 0...9) == 3)
+    expect(six.firstMatch(of: code, in: 0...9), equals: 3)
     #expect(seven.firstMatch(of: code, in: 0...9) == nil)
     #expect(seven.firstMatch(of: code, then: code, in: 0...9) == nil)
   }
@@ -91,8 +93,8 @@ struct HOTPGeneratorTests {
   func pairs() throws {
     let generator = try HOTPGenerator(key: rfcKey())
     let codes = try (0..<12).map { try OTPCode(generator.code(at: $0)) }
-    #expect(generator.firstMatch(of: codes[4], then: codes[5], in: 0...9) == 4)
-    #expect(generator.firstMatch(of: codes[9], then: codes[10], in: 0...9) == 9)
+    expect(generator.firstMatch(of: codes[4], then: codes[5], in: 0...9), equals: 4)
+    expect(generator.firstMatch(of: codes[9], then: codes[10], in: 0...9), equals: 9)
     #expect(generator.firstMatch(of: codes[10], then: codes[11], in: 0...9) == nil)
     #expect(generator.firstMatch(of: codes[4], then: codes[6], in: 0...9) == nil)
     #expect(generator.firstMatch(of: codes[5], then: codes[4], in: 0...9) == nil)
@@ -114,8 +116,8 @@ struct OTPCodeTests {
   @Test(
     "a code keeps its text and its length", arguments: ["000000", "0000001", "99999999", "5WGMB", "22222"])
   func kept(_ text: String) throws {
-    #expect(try OTPCode(text).text == text)
-    #expect(try OTPCode(text).format.length == text.count)
+    try expect(OTPCode(text).text, equals: text)
+    try expect(OTPCode(text).format.length, equals: text.count)
   }
 
   @Test("a format asked for is the only one taken")
@@ -125,7 +127,7 @@ struct OTPCodeTests {
     #expect(throws: OTPError.invalidCode) { _ = try OTPCode("", format: .sixDigits) }
     #expect(throws: OTPError.invalidCode) { _ = try OTPCode("2222", format: .steam) }
     #expect(throws: OTPError.invalidCode) { _ = try OTPCode("123456", format: .steam) }
-    #expect(try OTPCode("022222", format: .sixDigits).value == 22222)
+    try expect(OTPCode("022222", format: .sixDigits).value, equals: 22222)
   }
 
   @Test("the same digits with another length are another code")

@@ -1,5 +1,6 @@
 import OneTimePassword
 import SecretMemory
+import TestSupport
 import Testing
 
 @Suite("Verification of counter-based codes")
@@ -20,14 +21,14 @@ struct HOTPVerifierTests {
     var verifier = try HOTPVerifier(nextCounter: 100, lookAhead: 10)
     let verdict = try accept(&verifier, code(100 + distance))
     if distance <= 10 {
-      #expect(verdict == .accepted(OTPAcceptance(counter: 100 + distance, distance: Int64(distance))))
-      #expect(verifier.nextCounter == 101 + distance)
-      #expect(verifier.lastAccepted == 100 + distance)
-      #expect(verifier.throttle.failures == 0)
+      expect(verdict, equals: .accepted(OTPAcceptance(counter: 100 + distance, distance: Int64(distance))))
+      expect(verifier.nextCounter, equals: 101 + distance)
+      expect(verifier.lastAccepted, equals: 100 + distance)
+      expect(verifier.throttle.failures, equals: 0)
     } else {
-      #expect(verdict == .refused(.noMatch))
-      #expect(verifier.nextCounter == 100)
-      #expect(verifier.throttle.failures == 1)
+      expect(verdict, equals: .refused(.noMatch))
+      expect(verifier.nextCounter, equals: 100)
+      expect(verifier.throttle.failures, equals: 1)
     }
   }
 
@@ -36,35 +37,35 @@ struct HOTPVerifierTests {
     var verifier = try HOTPVerifier()
     _ = try accept(&verifier, code(5))
     let after = verifier
-    #expect(try accept(&verifier, code(5)) == .refused(.alreadyUsed))
-    #expect(verifier == after, "a replay changes nothing")
+    try expect(accept(&verifier, code(5)), equals: .refused(.alreadyUsed))
+    expect(verifier, equals: after, "a replay changes nothing")
     for counter in UInt64(0)..<5 {
       var copy = after
-      #expect(try accept(&copy, code(counter)) == .refused(.noMatch))
-      #expect(copy.nextCounter == 6)
+      try expect(accept(&copy, code(counter)), equals: .refused(.noMatch))
+      expect(copy.nextCounter, equals: 6)
     }
-    #expect(try accept(&verifier, code(6)) == .accepted(OTPAcceptance(counter: 6, distance: 0)))
+    try expect(accept(&verifier, code(6)), equals: .accepted(OTPAcceptance(counter: 6, distance: 0)))
   }
 
   @Test("counter 0 is a counter like any other")
   func counterZero() throws {
     var verifier = try HOTPVerifier()
-    #expect(try accept(&verifier, code(0)) == .accepted(OTPAcceptance(counter: 0, distance: 0)))
-    #expect(verifier.lastAccepted == 0)
-    #expect(try accept(&verifier, code(0)) == .refused(.alreadyUsed))
+    try expect(accept(&verifier, code(0)), equals: .accepted(OTPAcceptance(counter: 0, distance: 0)))
+    expect(verifier.lastAccepted, equals: 0)
+    try expect(accept(&verifier, code(0)), equals: .refused(.alreadyUsed))
   }
 
   @Test("two codes in a row find the counter again, one alone does not")
   func resynchronization() throws {
     var verifier = try HOTPVerifier(nextCounter: 10)
     let generator = try HOTPGenerator(key: rfcKey())
-    #expect(try accept(&verifier, code(510)) == .refused(.noMatch))
-    #expect(
-      try verifier.resynchronize(code(510), code(511), by: generator, at: 100)
-        == .accepted(OTPAcceptance(counter: 511, distance: 501)))
-    #expect(verifier.nextCounter == 512)
-    #expect(verifier.throttle == Throttle())
-    #expect(try accept(&verifier, code(511)) == .refused(.alreadyUsed))
+    try expect(accept(&verifier, code(510)), equals: .refused(.noMatch))
+    try expect(
+      verifier.resynchronize(code(510), code(511), by: generator, at: 100),
+      equals: .accepted(OTPAcceptance(counter: 511, distance: 501)))
+    expect(verifier.nextCounter, equals: 512)
+    expect(verifier.throttle, equals: Throttle())
+    try expect(accept(&verifier, code(511)), equals: .refused(.alreadyUsed))
   }
 
   @Test(
@@ -74,31 +75,31 @@ struct HOTPVerifierTests {
     var verifier = try HOTPVerifier(nextCounter: 10, resyncWindow: 1000)
     let verdict = try verifier.resynchronize(
       code(first), code(second), by: HOTPGenerator(key: rfcKey()), at: 0)
-    #expect(verdict == .refused(.noMatch))
-    #expect(verifier.nextCounter == 10)
-    #expect(verifier.throttle.failures == 1)
+    expect(verdict, equals: .refused(.noMatch))
+    expect(verifier.nextCounter, equals: 10)
+    expect(verifier.throttle.failures, equals: 1)
   }
 
   @Test("the farthest pair of the resynchronization window is found")
   func farthestPair() throws {
     var verifier = try HOTPVerifier(nextCounter: 10, resyncWindow: 1000)
     let verdict = try verifier.resynchronize(code(1010), code(1011), by: HOTPGenerator(key: rfcKey()), at: 0)
-    #expect(verdict == .accepted(OTPAcceptance(counter: 1011, distance: 1001)))
+    expect(verdict, equals: .accepted(OTPAcceptance(counter: 1011, distance: 1001)))
   }
 
   @Test("wrong codes cost a growing delay, during which nothing is looked at")
   func delay() throws {
     var verifier = try HOTPVerifier()
     let wrong = try code(500)
-    #expect(try accept(&verifier, wrong, at: 100) == .refused(.noMatch))
-    #expect(try accept(&verifier, code(0), at: 104) == .refused(.waiting(remainingSeconds: 1)))
-    #expect(verifier.nextCounter == 0)
-    #expect(try accept(&verifier, wrong, at: 105) == .refused(.noMatch))
-    #expect(try accept(&verifier, code(0), at: 114) == .refused(.waiting(remainingSeconds: 1)))
+    try expect(accept(&verifier, wrong, at: 100), equals: .refused(.noMatch))
+    try expect(accept(&verifier, code(0), at: 104), equals: .refused(.waiting(remainingSeconds: 1)))
+    expect(verifier.nextCounter, equals: 0)
+    try expect(accept(&verifier, wrong, at: 105), equals: .refused(.noMatch))
+    try expect(accept(&verifier, code(0), at: 114), equals: .refused(.waiting(remainingSeconds: 1)))
     let pair = try verifier.resynchronize(code(0), code(1), by: HOTPGenerator(key: rfcKey()), at: 114)
-    #expect(pair == .refused(.waiting(remainingSeconds: 1)))
-    #expect(try accept(&verifier, code(0), at: 115) == .accepted(OTPAcceptance(counter: 0, distance: 0)))
-    #expect(verifier.throttle.failures == 0)
+    expect(pair, equals: .refused(.waiting(remainingSeconds: 1)))
+    try expect(accept(&verifier, code(0), at: 115), equals: .accepted(OTPAcceptance(counter: 0, distance: 0)))
+    expect(verifier.throttle.failures, equals: 0)
   }
 
   @Test("a code of another format is an error and not counted")
@@ -112,20 +113,21 @@ struct HOTPVerifierTests {
     #expect(throws: OTPError.invalidCode) {
       _ = try verifier.resynchronize(OTPCode("755224"), OTPCode("5WGMB"), by: generator, at: 0)
     }
-    #expect(verifier == before)
+    expect(verifier, equals: before)
   }
 
   @Test("the last counters are used up, never passed")
   func exhaustion() throws {
     var verifier = try HOTPVerifier(nextCounter: .max - 3)
-    #expect(try accept(&verifier, code(.max)) == .refused(.noMatch))
+    try expect(accept(&verifier, code(.max)), equals: .refused(.noMatch))
     verifier.throttle.reset()
     let pair = try verifier.resynchronize(
       code(.max - 1), code(.max), by: HOTPGenerator(key: rfcKey()), at: 0)
-    #expect(pair == .refused(.noMatch))
+    expect(pair, equals: .refused(.noMatch))
     verifier.throttle.reset()
-    #expect(try accept(&verifier, code(.max - 1)) == .accepted(OTPAcceptance(counter: .max - 1, distance: 2)))
-    #expect(verifier.nextCounter == .max)
+    try expect(
+      accept(&verifier, code(.max - 1)), equals: .accepted(OTPAcceptance(counter: .max - 1, distance: 2)))
+    expect(verifier.nextCounter, equals: .max)
     #expect(throws: OTPError.counterExhausted) { _ = try accept(&verifier, code(.max)) }
     #expect(throws: OTPError.counterExhausted) {
       var last = try HOTPVerifier(nextCounter: .max - 1)
@@ -145,47 +147,47 @@ struct ThrottleTests {
   @Test("it grows by five seconds with every failure, up to an hour")
   func growth() {
     var throttle = Throttle()
-    #expect(throttle.remainingSeconds(at: 0) == 0)
+    expect(throttle.remainingSeconds(at: 0), equals: 0)
     for failure in 1...800 {
       throttle.recordFailure(at: 1000)
-      #expect(throttle.remainingSeconds(at: 1000) == min(Int64(failure) * 5, 3600))
+      expect(throttle.remainingSeconds(at: 1000), equals: min(Int64(failure) * 5, 3600))
     }
     throttle.reset()
-    #expect(throttle == Throttle())
+    expect(throttle, equals: Throttle())
   }
 
   @Test("it ends exactly when it is over")
   func end() {
     var throttle = Throttle()
     throttle.recordFailure(at: 1000)
-    #expect(throttle.remainingSeconds(at: 1004) == 1)
-    #expect(throttle.remainingSeconds(at: 1005) == 0)
-    #expect(throttle.remainingSeconds(at: .max) == 0)
+    expect(throttle.remainingSeconds(at: 1004), equals: 1)
+    expect(throttle.remainingSeconds(at: 1005), equals: 0)
+    expect(throttle.remainingSeconds(at: .max), equals: 0)
   }
 
   @Test("a clock that went back shortens nothing, and a restart begins again")
   func clockSetBack() {
     var throttle = Throttle()
     throttle.recordFailure(at: 1000)
-    #expect(throttle.remainingSeconds(at: 999) == 5)
-    #expect(throttle.remainingSeconds(at: .min) == 5)
+    expect(throttle.remainingSeconds(at: 999), equals: 5)
+    expect(throttle.remainingSeconds(at: .min), equals: 5)
     throttle.restartDelay(at: 20)
-    #expect(throttle.remainingSeconds(at: 22) == 3)
-    #expect(throttle.failures == 1)
+    expect(throttle.remainingSeconds(at: 22), equals: 3)
+    expect(throttle.failures, equals: 1)
     var clean = Throttle()
     clean.restartDelay(at: 20)
-    #expect(clean == Throttle())
+    expect(clean, equals: Throttle())
   }
 
   @Test("numbers at their ends do not trap")
   func extremes() {
     var throttle = Throttle(
       failures: .max, lastFailure: .min, unitSeconds: .max, maximumSeconds: .max)
-    #expect(throttle.remainingSeconds(at: .min) == .max)
-    #expect(throttle.remainingSeconds(at: .max) == 0)
+    expect(throttle.remainingSeconds(at: .min), equals: .max)
+    expect(throttle.remainingSeconds(at: .max), equals: 0)
     throttle.recordFailure(at: .max)
-    #expect(throttle.failures == .max)
-    #expect(Throttle(failures: 3, lastFailure: 0, unitSeconds: -5).remainingSeconds(at: 0) == 0)
+    expect(throttle.failures, equals: .max)
+    expect(Throttle(failures: 3, lastFailure: 0, unitSeconds: -5).remainingSeconds(at: 0), equals: 0)
   }
 }
 
@@ -194,11 +196,11 @@ struct CounterReservationTests {
   @Test("a block hands out its counters once, and names the counter to store")
   func block() throws {
     var block = try CounterReservation(startingAt: 7, count: 3, lookAhead: 10)
-    #expect(block.counterAfterBlock == 10)
-    #expect(block.remaining == 3)
+    expect(block.counterAfterBlock, equals: 10)
+    expect(block.remaining, equals: 3)
     let taken = [block.take(), block.take(), block.take(), block.take()]
-    #expect(taken == [7, 8, 9, nil])
-    #expect(block.remaining == 0)
+    expect(taken, equals: [7, 8, 9, nil])
+    expect(block.remaining, equals: 0)
   }
 
   @Test(
@@ -220,6 +222,7 @@ struct CounterReservationTests {
     #expect(throws: OTPError.counterExhausted) {
       _ = try CounterReservation(startingAt: .max - 3, count: 4, lookAhead: .max)
     }
-    #expect(try CounterReservation(startingAt: .max - 4, count: 4, lookAhead: .max).counterAfterBlock == .max)
+    try expect(
+      CounterReservation(startingAt: .max - 4, count: 4, lookAhead: .max).counterAfterBlock, equals: .max)
   }
 }

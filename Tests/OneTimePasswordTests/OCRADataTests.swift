@@ -17,7 +17,7 @@ struct OCRADataTests {
     ])
   func asItIs(_ part: String, data: String) throws {
     let suite = try suite(part)
-    #expect(try question(data, suite) == OCRAQuestion(data, for: suite))
+    try expect(question(data, suite), equals: OCRAQuestion(data, for: suite))
   }
 
   @Test(
@@ -32,7 +32,7 @@ struct OCRADataTests {
     ])
   func hashed(_ data: String, digest: String) throws {
     let suite = try suite("QH64")
-    #expect(try question(data, suite) == OCRAQuestion(digest, for: suite))
+    try expect(question(data, suite), equals: OCRAQuestion(digest, for: suite))
   }
 
   @Test(

@@ -20,7 +20,7 @@ struct OCRAReferenceTests {
   func codes() throws {
     guard let output = try Self.run(["cases", "\(Self.seed)", "\(Self.count)"]) else { return }
     let cases = output.split(separator: "\n")
-    #expect(cases.count == Self.count)
+    expect(cases.count, equals: Self.count)
     for line in cases {
       let row = try JSONDecoder().decode(Row.self, from: Data(line.utf8))
       let suite = try OCRASuite(row.suite)
@@ -42,7 +42,7 @@ struct OCRAReferenceTests {
     let texts = (0..<2 * Self.count).map { _ in Self.mutated(using: &random) }
     let accepted = texts.map { text in
       guard let suite = try? OCRASuite(text) else { return false }
-      #expect(suite.description == text)
+      expect(suite.description, equals: text)
       return true
     }
     // Neither everything nor nothing may be read, or the test looks at one branch only.
@@ -51,7 +51,7 @@ struct OCRAReferenceTests {
     let input = FileHandle(fileDescriptor: lines.descriptor)
     guard let output = try Self.run(["judge"], input: input) else { return }
     let expected = output.split(separator: "\n").map { $0 == "1" }
-    #expect(expected.count == texts.count)
+    expect(expected.count, equals: texts.count)
     for (text, (isRead, isSuite)) in zip(texts, zip(accepted, expected)) where isRead != isSuite {
       Issue.record("\(text.debugDescription): \(isRead ? "read" : "refused")")
     }
@@ -107,7 +107,7 @@ struct OCRAReferenceTests {
       return nil
     }
     let result = try Program(python, ["-B", script] + words).run(input: input)
-    #expect(result.status == 0, "\(result.text.suffix(2000))")
+    expect(result.status, equals: 0, "\(result.text.suffix(2000))")
     return result.text
   }
 
@@ -138,9 +138,9 @@ private struct Row: Decodable {
     if let pin, let algorithm = suite.pinHash {
       input.pinHash = try OCRAPINHash(of: secret(bytes(hex: pin)), algorithm: algorithm)
     }
-    #expect(suite.timeStepSeconds == period)
+    expect(suite.timeStepSeconds, equals: period)
     if let unixTime, period ?? 0 > 0 {
-      #expect(try suite.timeStep(at: unixTime).number == timeStep)
+      try expect(suite.timeStep(at: unixTime).number, equals: timeStep)
     }
     return input
   }

@@ -44,11 +44,11 @@ struct OCRAVerifierTests {
         #expect(verdict == .refused(.noMatch) && verifier.throttle.failures == 1)
         continue
       }
-      #expect(verdict == .accepted(OTPAcceptance(counter: 100 + distance, distance: Int64(distance))))
-      #expect(verifier.nextCounter == 101 + distance)
+      expect(verdict, equals: .accepted(OTPAcceptance(counter: 100 + distance, distance: Int64(distance))))
+      expect(verifier.nextCounter, equals: 101 + distance)
       let after = verifier
-      #expect(try accept(&verifier, code, suite) == .refused(.alreadyUsed))
-      #expect(verifier == after, "a replay changes nothing")
+      try expect(accept(&verifier, code, suite), equals: .refused(.alreadyUsed))
+      expect(verifier, equals: after, "a replay changes nothing")
     }
   }
 
@@ -68,11 +68,11 @@ struct OCRAVerifierTests {
     var verifier = try OCRAVerifier(window: 2)
     let time = Self.time + 60 * steps
     let verdict = try accept(&verifier, code(suite, at: time), suite)
-    guard abs(steps) <= 2 else { return #expect(verdict == .refused(.noMatch)) }
+    guard abs(steps) <= 2 else { return expect(verdict, equals: .refused(.noMatch)) }
     let number = try suite.timeStep(at: time).number
-    #expect(verdict == .accepted(OTPAcceptance(counter: number, distance: steps)))
+    expect(verdict, equals: .accepted(OTPAcceptance(counter: number, distance: steps)))
     let other = try code(suite, "87654321", at: time)
-    #expect(try accept(&verifier, other, suite, "87654321") == .refused(.alreadyUsed))
+    try expect(accept(&verifier, other, suite, "87654321"), equals: .refused(.alreadyUsed))
     let next = try accept(&verifier, code(suite, at: time + 60), suite)
     #expect(
       next
@@ -85,13 +85,15 @@ struct OCRAVerifierTests {
     let suite = try suite("QN08")
     var verifier = try OCRAVerifier(window: 10)
     for _ in 0..<2 {
-      #expect(try accept(&verifier, code(suite), suite) == .accepted(OTPAcceptance(counter: 0, distance: 0)))
+      try expect(
+        accept(&verifier, code(suite), suite), equals: .accepted(OTPAcceptance(counter: 0, distance: 0)))
     }
-    #expect(try accept(&verifier, code(suite), suite, "12345679", boot: 100) == .refused(.noMatch))
-    #expect(try accept(&verifier, code(suite), suite, boot: 104) == .refused(.waiting(remainingSeconds: 1)))
-    #expect(
-      try accept(&verifier, code(suite), suite, boot: 105)
-        == .accepted(OTPAcceptance(counter: 0, distance: 0)))
+    try expect(accept(&verifier, code(suite), suite, "12345679", boot: 100), equals: .refused(.noMatch))
+    try expect(
+      accept(&verifier, code(suite), suite, boot: 104), equals: .refused(.waiting(remainingSeconds: 1)))
+    try expect(
+      accept(&verifier, code(suite), suite, boot: 105),
+      equals: .accepted(OTPAcceptance(counter: 0, distance: 0)))
     #expect(verifier.throttle == Throttle() && verifier.lastAccepted == nil)
   }
 
@@ -99,10 +101,10 @@ struct OCRAVerifierTests {
   func end() throws {
     let suite = try suite("C-QN08")
     var verifier = try OCRAVerifier(nextCounter: .max - 2, window: 10)
-    #expect(try accept(&verifier, code(suite, counter: .max), suite) == .refused(.noMatch))
+    try expect(accept(&verifier, code(suite, counter: .max), suite), equals: .refused(.noMatch))
     verifier = try OCRAVerifier(nextCounter: .max - 2, window: 10)
     _ = try accept(&verifier, code(suite, counter: .max - 1), suite)
-    #expect(verifier.nextCounter == .max)
+    expect(verifier.nextCounter, equals: .max)
     #expect(throws: OTPError.counterExhausted) { try accept(&verifier, code(suite, counter: .max), suite) }
   }
 

@@ -1,5 +1,6 @@
 import OneTimePassword
 import SecretMemory
+import TestSupport
 import Testing
 
 func parse(_ text: String) throws -> OTPAuthURI { try OTPAuthURI(parsing: secret(text)) }
@@ -39,25 +40,25 @@ struct OTPAuthURITests {
   @Test("a counter-based URI keeps its counter", arguments: [0, 1, 1 << 53, UInt64.max])
   func counter(_ counter: UInt64) throws {
     let uri = try parse("otpauth://hotp/x?secret=\(rfcKeyText)&counter=\(counter)")
-    #expect(uri.kind == .hotp(counter: counter))
-    #expect(uri.counter == counter)
+    expect(uri.kind, equals: .hotp(counter: counter))
+    expect(uri.counter, equals: counter)
     #expect(uri.steps == nil)
     #expect(uri.issuer == nil)
-    #expect(uri.label == "x")
-    #expect(uri.warnings == [])
+    expect(uri.label, equals: "x")
+    expect(uri.warnings, equals: [])
     try expectFixpoint(uri)
   }
 
   @Test("defaults are SHA-1, six digits, 30 seconds")
   func defaults() throws {
     let uri = try parse("otpauth://totp/x?secret=\(rfcKeyText)")
-    #expect(uri.algorithm == .sha1)
-    #expect(uri.format == .sixDigits)
-    #expect(uri.kind == .totp(periodSeconds: 30))
+    expect(uri.algorithm, equals: .sha1)
+    expect(uri.format, equals: .sixDigits)
+    expect(uri.kind, equals: .totp(periodSeconds: 30))
     #expect(uri.steps == (try TimeSteps(periodSeconds: 30)))
     #expect(uri.counter == nil)
     let written = text(of: uri.text())
-    #expect(written == "otpauth://totp/x?secret=\(rfcKeyText)&algorithm=SHA1&digits=6&period=30")
+    expect(written, equals: "otpauth://totp/x?secret=\(rfcKeyText)&algorithm=SHA1&digits=6&period=30")
   }
 
   @Test(
@@ -87,19 +88,19 @@ struct OTPAuthURITests {
     ])
   func services(_ text: String, issuer: String, account: String) throws {
     let uri = try parse(text)
-    #expect(uri.issuer == issuer)
-    #expect(uri.account == account)
-    #expect(uri.label == "\(issuer):\(account)")
-    #expect(uri.warnings == [])
+    expect(uri.issuer, equals: issuer)
+    expect(uri.account, equals: account)
+    expect(uri.label, equals: "\(issuer):\(account)")
+    expect(uri.warnings, equals: [])
     try expectFixpoint(uri)
   }
 
   @Test("an issuer that the label contradicts is the parameter's, and both survive")
   func issuerMismatch() throws {
     let uri = try parse("otpauth://totp/Contoso:a@contoso.com?secret=\(rfcKeyText)&issuer=Microsoft")
-    #expect(uri.issuer == "Microsoft")
-    #expect(uri.labelIssuer == "Contoso")
-    #expect(uri.warnings == [.issuerMismatch])
+    expect(uri.issuer, equals: "Microsoft")
+    expect(uri.labelIssuer, equals: "Contoso")
+    expect(uri.warnings, equals: [.issuerMismatch])
     try expectFixpoint(uri)
   }
 
@@ -112,24 +113,25 @@ struct OTPAuthURITests {
     ])
   func secretSpellings(_ spelling: String) throws {
     let uri = try parse("otpauth://totp/x?secret=\(spelling)")
-    #expect(text(of: uri.secret) == "12345678901234567890")
+    expect(text(of: uri.secret), equals: "12345678901234567890")
   }
 
   @Test("a short secret is accepted with a warning, and names its bits")
   func shortSecret() throws {
-    #expect(try parse("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ").warnings == [.shortSecret(bitCount: 80)])
-    #expect(try parse("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY").warnings == [])
+    try expect(
+      parse("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ").warnings, equals: [.shortSecret(bitCount: 80)])
+    try expect(parse("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY").warnings, equals: [])
   }
 
   @Test("bits that belong to no byte, an empty account and ignored parameters are warned of")
   func warnings() throws {
-    #expect(try parse("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGZ").warnings == [.trailingBits])
-    #expect(try parse("otpauth://totp/?secret=\(rfcKeyText)").warnings == [.emptyAccount])
-    #expect(try parse("otpauth://totp/A:%20?secret=\(rfcKeyText)").warnings == [.emptyAccount])
+    try expect(parse("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGZ").warnings, equals: [.trailingBits])
+    try expect(parse("otpauth://totp/?secret=\(rfcKeyText)").warnings, equals: [.emptyAccount])
+    try expect(parse("otpauth://totp/A:%20?secret=\(rfcKeyText)").warnings, equals: [.emptyAccount])
     let many = try parse("otpauth://totp/x?image=a&secret=\(rfcKeyText)&lock&=&counter=x&image=b")
-    #expect(many.warnings == [.ignoredParameters(count: 5)])
+    expect(many.warnings, equals: [.ignoredParameters(count: 5)])
     let hotp = try parse("otpauth://hotp/x?secret=\(rfcKeyText)&counter=1&period=abc")
-    #expect(hotp.warnings == [.ignoredParameters(count: 1)])
+    expect(hotp.warnings, equals: [.ignoredParameters(count: 1)])
   }
 
   @Test(
@@ -141,7 +143,7 @@ struct OTPAuthURITests {
     ])
   func algorithms(_ name: String, algorithm: OTPAlgorithm) throws {
     let uri = try parse("otpauth://totp/x?secret=\(rfcKeyText)&algorithm=\(name)")
-    #expect(uri.algorithm == algorithm)
+    expect(uri.algorithm, equals: algorithm)
     try expectFixpoint(uri)
   }
 
@@ -156,8 +158,8 @@ struct OTPAuthURITests {
     ])
   func steam(_ text: String) throws {
     let uri = try parse(text)
-    #expect(uri.kind == .steam)
-    #expect(uri.format == .steam)
+    expect(uri.kind, equals: .steam)
+    expect(uri.format, equals: .steam)
     #expect(uri.steps == (try TimeSteps()))
     try expectFixpoint(uri)
   }
@@ -165,7 +167,7 @@ struct OTPAuthURITests {
   @Test("an issuer called Steam with six digits is no Steam code")
   func notSteam() throws {
     let uri = try parse("otpauth://totp/Steam:gordon?secret=\(rfcKeyText)&digits=6")
-    #expect(uri.kind == .totp(periodSeconds: 30))
+    expect(uri.kind, equals: .totp(periodSeconds: 30))
     try expectFixpoint(uri)
   }
 

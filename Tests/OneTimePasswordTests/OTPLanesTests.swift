@@ -59,8 +59,8 @@ struct OTPLanesTests {
       for (index, value) in values.enumerated() {
         let counter = first &+ UInt64(index)
         let expected = Self.truncated(hmac, counter)
-        #expect(value == expected, "key of \(keyLength) bytes, counter \(counter)")
-        #expect(generator.truncatedValue(at: counter) == expected)
+        expect(value, equals: expected, "key of \(keyLength) bytes, counter \(counter)")
+        expect(generator.truncatedValue(at: counter), equals: expected)
       }
     }
   }
@@ -80,7 +80,7 @@ struct OTPLanesTests {
       for count in Self.edges {
         let start = 513 - count / 2
         let values = generator.truncatedValues(from: middle &- UInt64(count / 2), count: count)
-        #expect(values == Array(expected[start..<start + count]), "\(count) counters around \(middle)")
+        expect(values, equals: Array(expected[start..<start + count]), "\(count) counters around \(middle)")
       }
     }
   }
@@ -94,9 +94,9 @@ struct OTPLanesTests {
     for (counter, value) in values.enumerated() {
       let code = hmac.code(for: Self.message(UInt64(counter)))
       seen.insert(code.last! & 15)
-      #expect(value == Self.truncated(hmac, UInt64(counter)))
+      expect(value, equals: Self.truncated(hmac, UInt64(counter)))
     }
-    #expect(seen.count == 16)
+    expect(seen.count, equals: 16)
   }
 
   @Test("windows of every width find their first, their last, and nothing else", arguments: LanePath.here)
@@ -108,9 +108,9 @@ struct OTPLanesTests {
       let counters: [UInt64] = [500, 500 + width / 2, 499 + width] + (width > 512 ? [1010, 1011, 1012] : [])
       for counter in counters {
         let code = try OTPCode(generator.code(at: counter))
-        #expect(generator.firstMatch(of: code, in: window) == counter)
+        expect(generator.firstMatch(of: code, in: window), equals: counter)
         let next = try OTPCode(generator.code(at: counter + 1))
-        #expect(generator.firstMatch(of: code, then: next, in: window) == counter)
+        expect(generator.firstMatch(of: code, then: next, in: window), equals: counter)
         #expect(generator.firstMatch(of: next, then: code, in: window) == nil)
       }
       for counter in [499, 500 + width] {
@@ -128,8 +128,8 @@ struct OTPLanesTests {
       let values = generator.truncatedValues(from: 0, count: 3000)
       for (counter, value) in values.enumerated() {
         let code = try OTPCode(format.text(of: value), format: format)
-        #expect(code.value == value % format.modulus)
-        #expect(generator.firstMatch(of: code, in: UInt64(counter)...UInt64(counter)) == UInt64(counter))
+        expect(code.value, equals: value % format.modulus)
+        expect(generator.firstMatch(of: code, in: UInt64(counter)...UInt64(counter)), equals: UInt64(counter))
       }
     }
   }

@@ -48,7 +48,7 @@ struct ParserMutationTests {
         let isSame = again.isEqualInConstantTime(to: decoded)
         #expect(isSame)
       } catch {
-        #expect(error.code == .invalidBase32)
+        expect(error.code, equals: .invalidBase32)
         let position = try #require(error.position)
         #expect((0...mutated.count).contains(position))
       }

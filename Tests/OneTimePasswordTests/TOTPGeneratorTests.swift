@@ -1,5 +1,6 @@
 import OneTimePassword
 import SecretMemory
+import TestSupport
 import Testing
 
 @Suite("TOTP codes")
@@ -8,15 +9,15 @@ struct TOTPGeneratorTests {
   func validity() throws {
     let generator = try TOTPGenerator(key: rfcKey(), digits: 8)
     let before = try generator.code(at: 59)
-    #expect(before.code == "94287082")
+    expect(before.code, equals: "94287082")
     #expect(before.step == (try TimeSteps().step(at: 59)))
-    #expect(before.step.validFrom == 30)
-    #expect(before.step.validTo == 60)
-    #expect(before.step.remaining == 1)
+    expect(before.step.validFrom, equals: 30)
+    expect(before.step.validTo, equals: 60)
+    expect(before.step.remaining, equals: 1)
     let after = try generator.code(at: 60)
     #expect(after.code != before.code)
-    #expect(after.step.validFrom == 60)
-    #expect(after.step.remaining == 30)
+    expect(after.step.validFrom, equals: 60)
+    expect(after.step.remaining, equals: 30)
   }
 
   @Test("a period below one second is refused", arguments: [0, -1, Int64.min])
@@ -30,9 +31,9 @@ struct TOTPGeneratorTests {
     let steps = try TimeSteps(periodSeconds: 7, t0: 100)
     #expect(throws: OTPError.timeOutOfRange) { _ = try steps.step(at: 99) }
     #expect(throws: OTPError.timeOutOfRange) { _ = try TimeSteps().step(at: -1) }
-    #expect(try steps.step(at: 100).number == 0)
-    #expect(try steps.step(at: 106).number == 0)
-    #expect(try steps.step(at: 107).number == 1)
+    try expect(steps.step(at: 100).number, equals: 0)
+    try expect(steps.step(at: 106).number, equals: 0)
+    try expect(steps.step(at: 107).number, equals: 1)
     #expect(throws: OTPError.timeOutOfRange) {
       _ = try TOTPGenerator(key: rfcKey(), t0: 5).code(at: 4)
     }
@@ -41,23 +42,23 @@ struct TOTPGeneratorTests {
   @Test("the ends of 64-bit time have steps", arguments: [1, 2, 30, 3600, Int64.max])
   func endsOfTime(_ period: Int64) throws {
     let late = try TimeSteps(periodSeconds: period).step(at: .max)
-    #expect(late.number == UInt64(Int64.max / period))
-    #expect(late.validFrom == Int64.max / period * period)
-    #expect(late.validTo == .max)
-    #expect(late.remaining == period - Int64.max % period)
+    expect(late.number, equals: UInt64(Int64.max / period))
+    expect(late.validFrom, equals: Int64.max / period * period)
+    expect(late.validTo, equals: .max)
+    expect(late.remaining, equals: period - Int64.max % period)
     let whole = try TimeSteps(periodSeconds: period, t0: .min).step(at: .max)
-    #expect(whole.number == UInt64.max / UInt64(period))
+    expect(whole.number, equals: UInt64.max / UInt64(period))
     let first = try TimeSteps(periodSeconds: period, t0: .min).step(at: .min)
-    #expect(first.number == 0)
-    #expect(first.validFrom == .min)
-    #expect(first.remaining == period)
+    expect(first.number, equals: 0)
+    expect(first.validFrom, equals: .min)
+    expect(first.remaining, equals: period)
   }
 
   @Test("a step of one second is the time itself, and has a code up to 2^64 − 1")
   func lastStep() throws {
     let hotp = try HOTPGenerator(key: rfcKey())
     let totp = try TOTPGenerator(key: rfcKey(), periodSeconds: 1, t0: .min)
-    #expect(try totp.code(at: .max).code == hotp.code(at: .max))
+    try expect(totp.code(at: .max).code, equals: hotp.code(at: .max))
   }
 
   @Test("a clock offset moves the steps, and validity stays in the clock's own time")
@@ -66,9 +67,9 @@ struct TOTPGeneratorTests {
     let corrected = try steps.correcting(clockOffsetSeconds: 45)
     let step = try corrected.step(at: 50)
     #expect(step.number == (try steps.step(at: 95).number))
-    #expect(step.validFrom == 45)
-    #expect(step.validTo == 75)
-    #expect(try corrected.correcting(clockOffsetSeconds: -45) == steps)
+    expect(step.validFrom, equals: 45)
+    expect(step.validTo, equals: 75)
+    try expect(corrected.correcting(clockOffsetSeconds: -45), equals: steps)
     #expect(throws: OTPError.timeOutOfRange) { _ = try steps.correcting(clockOffsetSeconds: .min) }
   }
 }
@@ -81,12 +82,12 @@ struct OfflineUseTests {
     for _ in 0..<3 { try use.recordCode(at: 1000) }
     let full = use
     #expect(throws: OTPError.desynchronized) { try use.recordCode(at: 1000) }
-    #expect(use == full)
+    expect(use, equals: full)
     use.synchronize(clockOffsetSeconds: -7, at: 2000)
     try use.recordCode(at: 2000)
-    #expect(use.codes == 1)
-    #expect(use.clockOffsetSeconds == -7)
-    #expect(use.lastSynchronized == 2000)
+    expect(use.codes, equals: 1)
+    expect(use.clockOffsetSeconds, equals: -7)
+    expect(use.lastSynchronized, equals: 2000)
   }
 
   @Test("after so much time a synchronization is due, and a clock set back does not help")
@@ -104,6 +105,6 @@ struct OfflineUseTests {
   func unlimited() throws {
     var use = OfflineUse(codes: .max, lastSynchronized: 0)
     try use.recordCode(at: .max)
-    #expect(use.codes == .max)
+    expect(use.codes, equals: .max)
   }
 }

@@ -1,5 +1,6 @@
 import OneTimePassword
 import SecretMemory
+import TestSupport
 import Testing
 
 @Suite("Verification of time-based codes")
@@ -23,13 +24,13 @@ struct TOTPVerifierTests {
     let step = UInt64(1000 + distance)
     let verdict = try accept(&verifier, code(step))
     if abs(distance) <= 1 {
-      #expect(verdict == .accepted(OTPAcceptance(counter: step, distance: distance)))
-      #expect(verifier.lastAccepted == step)
-      #expect(verifier.lastDrift == distance)
+      expect(verdict, equals: .accepted(OTPAcceptance(counter: step, distance: distance)))
+      expect(verifier.lastAccepted, equals: step)
+      expect(verifier.lastDrift, equals: distance)
     } else {
-      #expect(verdict == .refused(.noMatch))
+      expect(verdict, equals: .refused(.noMatch))
       #expect(verifier.lastAccepted == nil)
-      #expect(verifier.throttle.failures == 1)
+      expect(verifier.throttle.failures, equals: 1)
     }
   }
 
@@ -38,27 +39,28 @@ struct TOTPVerifierTests {
     var verifier = try TOTPVerifier()
     _ = try accept(&verifier, code(1000))
     let after = verifier
-    #expect(try accept(&verifier, code(1000)) == .refused(.alreadyUsed))
-    #expect(try accept(&verifier, code(999)) == .refused(.alreadyUsed))
-    #expect(verifier == after, "a replay changes nothing")
-    #expect(try accept(&verifier, code(1000), unixTime: now + 30) == .refused(.alreadyUsed))
-    #expect(try accept(&verifier, code(1001)) == .accepted(OTPAcceptance(counter: 1001, distance: 1)))
+    try expect(accept(&verifier, code(1000)), equals: .refused(.alreadyUsed))
+    try expect(accept(&verifier, code(999)), equals: .refused(.alreadyUsed))
+    expect(verifier, equals: after, "a replay changes nothing")
+    try expect(accept(&verifier, code(1000), unixTime: now + 30), equals: .refused(.alreadyUsed))
+    try expect(accept(&verifier, code(1001)), equals: .accepted(OTPAcceptance(counter: 1001, distance: 1)))
   }
 
   @Test("a clock set back brings no step to life again")
   func clockSetBack() throws {
     var verifier = try TOTPVerifier(lastAccepted: 1000)
     for step in UInt64(889)...891 {
-      #expect(try accept(&verifier, code(step), unixTime: 890 * 30) == .refused(.alreadyUsed))
+      try expect(accept(&verifier, code(step), unixTime: 890 * 30), equals: .refused(.alreadyUsed))
     }
-    #expect(try accept(&verifier, code(1001), unixTime: 890 * 30) == .refused(.noMatch))
+    try expect(accept(&verifier, code(1001), unixTime: 890 * 30), equals: .refused(.noMatch))
   }
 
   @Test("step 0 is a step like any other, and the window ends there")
   func stepZero() throws {
     var verifier = try TOTPVerifier()
-    #expect(try accept(&verifier, code(0), unixTime: 0) == .accepted(OTPAcceptance(counter: 0, distance: 0)))
-    #expect(try accept(&verifier, code(0), unixTime: 0) == .refused(.alreadyUsed))
+    try expect(
+      accept(&verifier, code(0), unixTime: 0), equals: .accepted(OTPAcceptance(counter: 0, distance: 0)))
+    try expect(accept(&verifier, code(0), unixTime: 0), equals: .refused(.alreadyUsed))
     #expect(throws: OTPError.timeOutOfRange) { _ = try accept(&verifier, code(0), unixTime: -1) }
   }
 
@@ -71,11 +73,11 @@ struct TOTPVerifierTests {
     let second = UInt64(1000 + offset)
     let verdict = try verifier.resynchronize(
       code(second - 1), code(second), by: generator, unixTime: now, at: 0)
-    #expect(verdict == .accepted(OTPAcceptance(counter: second, distance: offset)))
-    #expect(verifier.offsetSteps == offset)
-    #expect(
-      try accept(&verifier, code(second + 1), unixTime: now + 30)
-        == .accepted(OTPAcceptance(counter: second + 1, distance: offset)))
+    expect(verdict, equals: .accepted(OTPAcceptance(counter: second, distance: offset)))
+    expect(verifier.offsetSteps, equals: offset)
+    try expect(
+      accept(&verifier, code(second + 1), unixTime: now + 30),
+      equals: .accepted(OTPAcceptance(counter: second + 1, distance: offset)))
   }
 
   @Test(
@@ -86,21 +88,21 @@ struct TOTPVerifierTests {
     let generator = try TOTPGenerator(key: rfcKey())
     let verdict = try verifier.resynchronize(
       code(first), code(second), by: generator, unixTime: now, at: 0)
-    #expect(verdict == .refused(.noMatch))
-    #expect(verifier.offsetSteps == 0)
-    #expect(verifier.throttle.failures == 1)
+    expect(verdict, equals: .refused(.noMatch))
+    expect(verifier.offsetSteps, equals: 0)
+    expect(verifier.throttle.failures, equals: 1)
   }
 
   @Test("wrong codes cost a growing delay, during which nothing is looked at")
   func delay() throws {
     var verifier = try TOTPVerifier()
-    #expect(try accept(&verifier, code(5), at: 100) == .refused(.noMatch))
-    #expect(try accept(&verifier, code(1000), at: 104) == .refused(.waiting(remainingSeconds: 1)))
+    try expect(accept(&verifier, code(5), at: 100), equals: .refused(.noMatch))
+    try expect(accept(&verifier, code(1000), at: 104), equals: .refused(.waiting(remainingSeconds: 1)))
     let pair = try verifier.resynchronize(
       code(999), code(1000), by: TOTPGenerator(key: rfcKey()), unixTime: now, at: 104)
-    #expect(pair == .refused(.waiting(remainingSeconds: 1)))
-    #expect(
-      try accept(&verifier, code(1000), at: 105) == .accepted(OTPAcceptance(counter: 1000, distance: 0)))
+    expect(pair, equals: .refused(.waiting(remainingSeconds: 1)))
+    try expect(
+      accept(&verifier, code(1000), at: 105), equals: .accepted(OTPAcceptance(counter: 1000, distance: 0)))
   }
 
   @Test("a code of another format is an error and not counted")
@@ -112,25 +114,25 @@ struct TOTPVerifierTests {
       _ = try verifier.resynchronize(
         OTPCode("755224"), OTPCode("5WGMB"), by: TOTPGenerator(key: rfcKey()), unixTime: now, at: 0)
     }
-    #expect(verifier == before)
+    expect(verifier, equals: before)
   }
 
   @Test("the ends of the step numbers do not trap")
   func extremes() throws {
     let generator = try TOTPGenerator(key: rfcKey(), periodSeconds: 1, t0: .min)
     var ahead = try TOTPVerifier(offsetSteps: .max)
-    #expect(
-      try ahead.accept(code(.max), by: generator, unixTime: .max, at: 0)
-        == .accepted(OTPAcceptance(counter: .max, distance: 0)))
-    #expect(try ahead.accept(code(.max), by: generator, unixTime: .max, at: 0) == .refused(.alreadyUsed))
-    #expect(try ahead.accept(code(7), by: generator, unixTime: .max, at: 0) == .refused(.noMatch))
+    try expect(
+      ahead.accept(code(.max), by: generator, unixTime: .max, at: 0),
+      equals: .accepted(OTPAcceptance(counter: .max, distance: 0)))
+    try expect(ahead.accept(code(.max), by: generator, unixTime: .max, at: 0), equals: .refused(.alreadyUsed))
+    try expect(ahead.accept(code(7), by: generator, unixTime: .max, at: 0), equals: .refused(.noMatch))
     ahead.throttle.reset()
-    #expect(
-      try ahead.resynchronize(code(1), code(2), by: generator, unixTime: .max, at: 0) == .refused(.noMatch))
+    try expect(
+      ahead.resynchronize(code(1), code(2), by: generator, unixTime: .max, at: 0), equals: .refused(.noMatch))
     var behind = try TOTPVerifier(offsetSteps: .min)
-    #expect(
-      try behind.accept(code(1), by: generator, unixTime: .min, at: 0)
-        == .accepted(OTPAcceptance(counter: 1, distance: 1)))
+    try expect(
+      behind.accept(code(1), by: generator, unixTime: .min, at: 0),
+      equals: .accepted(OTPAcceptance(counter: 1, distance: 1)))
   }
 
   @Test("a window that makes guessing easy is refused")

@@ -1,6 +1,7 @@
 import Foundation
 import OneTimePassword
 import SecretMemory
+import TestSupport
 import Testing
 
 extension VectorTests {
@@ -18,7 +19,7 @@ extension VectorTests {
       let generator = try OCRAGenerator(key: secret(bytes(hex: row.string("keyHex"))), suite: suite)
       let expected = try row.string(suite.format == .wholeHMAC ? "hmacHex" : "otp")
       let input = try row.dataInput(for: suite)
-      #expect(try generator.code(for: input) == expected)
+      try expect(generator.code(for: input), equals: expected)
       #expect(try generator.isCode(OCRACode(expected, for: suite), for: input))
     }
     return rows.count

@@ -1,6 +1,7 @@
 import Foundation
 import PasswordDerivation
 import SecretMemory
+import TestSupport
 import Testing
 
 @Suite("Argon2id")
@@ -45,8 +46,8 @@ struct Argon2idTests {
     let floor = Argon2id.Bounds.standard.floor
     let passcode = secret("correct horse".utf8)
     let key = try bytes(of: Argon2id.derive(from: passcode, salt: salt, parameters: floor))
-    #expect(bytes(of: passcode) == Array("correct horse".utf8))
-    #expect(try bytes(of: Argon2id.derive(from: passcode, salt: salt, parameters: floor)) == key)
+    expect(bytes(of: passcode), equals: Array("correct horse".utf8))
+    try expect(bytes(of: Argon2id.derive(from: passcode, salt: salt, parameters: floor)), equals: key)
     let other = secret("correct horsf".utf8)
     #expect(try bytes(of: Argon2id.derive(from: other, salt: salt, parameters: floor)) != key)
     #expect(Argon2Memory.wasLocked != nil)
@@ -63,7 +64,7 @@ struct Argon2idTests {
       let key = try Argon2id.derive(
         from: secret(test.passcode), salt: test.salt, parameters: test.parameters, bounds: anything,
         byteCount: test.key.count, secret: test.secret, aad: test.associatedData)
-      #expect(bytes(of: key) == test.key)
+      expect(bytes(of: key), equals: test.key)
     }
     print("vectors: Argon2id: \(cases.count) of \(cases.count) applied")
     #expect(!cases.isEmpty)

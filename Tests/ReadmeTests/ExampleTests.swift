@@ -7,21 +7,21 @@ struct ExampleTests {
   @Test("is the file that is compiled here, letter by letter")
   func sameText() throws {
     let file = Readme.root.appendingPathComponent("Tests/ReadmeTests/Example.swift")
-    #expect(try Readme.blocks("swift") == [try String(contentsOf: file, encoding: .utf8)])
+    try expect(Readme.blocks("swift"), equals: [try String(contentsOf: file, encoding: .utf8)])
   }
 
   @Test("does what it says")
   func runs() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("example-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
-    #expect(try await keepPassword(in: folder.path) == [13])
+    try await expect(keepPassword(in: folder.path), equals: [13])
   }
 
   @Test("compiles for a user of the library, who sees only what is public")
   func publicOnly() throws {
     let source = try #require(try Readme.blocks("swift").first)
     let complaints = try Stranger.complaints(about: source)
-    #expect(complaints == "")
+    expect(complaints, equals: "")
   }
 
   @Test("a user of the library cannot use what is not public")

@@ -16,7 +16,7 @@ struct ExtensionPointTests {
   @Test("compile outside of the package", .requirement("L1"))
   func publicOnly() throws {
     let file = Readme.root.appendingPathComponent("Tests/ReadmeTests/ExtensionPoints.swift")
-    #expect(try Stranger.complaints(about: String(contentsOf: file, encoding: .utf8)) == "")
+    try expect(Stranger.complaints(about: String(contentsOf: file, encoding: .utf8)), equals: "")
   }
 
   @Test("make, open and use a vault", .requirement("L1"))
@@ -35,20 +35,20 @@ struct ExtensionPointTests {
     let door = try await vault.add(guarded("door", by: .userPresence), secret: typed("1234"))
     let safe = try await vault.add(guarded("safe", by: .biometryAny), secret: typed("5678"))
     vault = try await Vault.open(at: path, protector: service)
-    #expect(try await vault.status().protector == .own(200))
+    try await expect(vault.status().protector, equals: .own(200))
     // The second lock is busy unless the first one was released.
     let id = try await vault.status().vault
     for _ in 0..<2 { #expect(try service.lock(id) != nil) }
     let context = AuthenticationContext(
       reason: "the alarm", prompt: window, presence: Badge { true }, biometry: PalmReader { "left-palm" })
-    #expect(try await vault.withSecret(of: door.id, context: context) { $0.byteCount } == 4)
-    #expect(try await vault.withSecret(of: safe.id, context: context) { $0.byteCount } == 4)
+    try await expect(vault.withSecret(of: door.id, context: context) { $0.byteCount }, equals: 4)
+    try await expect(vault.withSecret(of: safe.id, context: context) { $0.byteCount }, equals: 4)
     #expect(asked.withLock { $0 }.first?.contains("the alarm") == true)
     let absent = AuthenticationContext(reason: "", biometry: PalmReader { nil })
     let error = await thrown { () async throws(VaultError) in
       _ = try await vault.secret(of: safe.id, context: absent)
     }
-    #expect(error?.code == .timedOut)
+    expect(error?.code, equals: .timedOut)
   }
 
   @Test(
@@ -58,7 +58,7 @@ struct ExtensionPointTests {
     _ = try await Vault.create(at: path, protector: KeyService())
     let path = path
     let error = await thrown { () async throws(VaultError) in _ = try await Vault.open(at: path) }
-    #expect(error?.code == .deviceKeyUnavailable)
+    expect(error?.code, equals: .deviceKeyUnavailable)
     let empty = await thrown { () async throws(VaultError) in
       _ = try await Vault.open(at: path, protector: KeyService())
     }
@@ -78,7 +78,7 @@ struct ExtensionPointTests {
       }
       """
     }
-    #expect(try Stranger.complaints(about: source("@unknown default: 2")) == "")
+    try expect(Stranger.complaints(about: source("@unknown default: 2")), equals: "")
     #expect(try Stranger.complaints(about: source("")).contains("MemberSource"))
   }
 
@@ -86,13 +86,13 @@ struct ExtensionPointTests {
   @Test("one line makes the errors those of Foundation", .requirement("L14"))
   func localized() throws {
     let error: any Error = VaultError(.busy, "the vault is busy", hint: "try again")
-    #expect(error.localizedDescription == "the vault is busy")
+    expect(error.localizedDescription, equals: "the vault is busy")
     #expect((error as? any LocalizedError)?.recoverySuggestion == "try again")
-    #expect("\(error)" == "busy: the vault is busy; try again")
+    expect("\(error)", equals: "busy: the vault is busy; try again")
     let lines = ["VaultError", "OTPError"].map { "extension \($0): @retroactive LocalizedError {}\n" }
       .joined()
     let imports = "import Foundation\nimport OneTimePassword\nimport VaultKit\n"
-    #expect(try Stranger.complaints(about: imports + lines) == "")
+    try expect(Stranger.complaints(about: imports + lines), equals: "")
   }
 
   private func guarded(_ name: String, by constraint: Constraints) throws -> NewItem {

@@ -43,7 +43,7 @@ struct GuideTests {
       let lines = try Readme.text(of: "docs/guides/\(guide)").split(separator: "\n")
       let commands = lines.count { $0.hasPrefix("$ ") }
       let steps = Session(try Readme.blocks("console", of: "docs/guides/\(guide)").joined()).steps.count
-      #expect(commands == steps, "\(guide) has commands outside of its console blocks")
+      expect(commands, equals: steps, "\(guide) has commands outside of its console blocks")
       #expect(
         !lines.contains { $0.hasPrefix("```sh") || $0.hasPrefix("```bash") })
       if steps >= 10 { replayed += 1 }
@@ -63,7 +63,7 @@ struct GuideTests {
     let folder = Readme.root.appendingPathComponent("Tests/Transcripts")
     let words = ["\(folder.path)/replay.py", "\(folder.path)/\(name)", Built.directory.path]
     let result = try Program("/usr/bin/python3", words).run()
-    #expect(result.status == 0, "\(result.text)")
+    expect(result.status, equals: 0, "\(result.text)")
     let shown = Session(try Readme.text(of: "Tests/Transcripts/\(name)"), remarks: "#")
     #expect(shown.steps.count >= 2)
     try shown.compare(with: Session(result.text).steps, name)

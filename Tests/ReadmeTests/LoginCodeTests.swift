@@ -1,5 +1,6 @@
 import AuthenticatorKit
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -22,10 +23,10 @@ struct LoginCodeTests {
     let vault = try await lockedVault()
     let person = ScriptedPrompt([.text("six random words")])
     // The codes of RFC 6238, appendix B.
-    #expect(try await loginCode(for: "alice", in: vault, asking: person) == "94287082")
+    try await expect(loginCode(for: "alice", in: vault, asking: person), equals: "94287082")
     clock.advance(by: .seconds(1_111_111_109 - 59))
-    #expect(try await loginCode(for: "alice", in: vault, asking: person) == "07081804")
-    #expect(person.requests.count == 1)
+    try await expect(loginCode(for: "alice", in: vault, asking: person), equals: "07081804")
+    expect(person.requests.count, equals: 1)
   }
 
   @Test("is not made when no person can be asked")
@@ -34,7 +35,7 @@ struct LoginCodeTests {
     let error = await #expect(throws: VaultError.self) {
       try await loginCode(for: "alice", in: vault, asking: ScriptedPrompt([.nobody]))
     }
-    #expect(error?.code == .interactionNotAllowed)
+    expect(error?.code, equals: .interactionNotAllowed)
   }
 
   private func lockedVault() async throws -> Vault {

@@ -53,6 +53,6 @@ struct ProgramTests {
     let files = try FileManager.default.contentsOfDirectory(
       atPath: Readme.root.appendingPathComponent(Self.directory).path)
     let programs = files.filter { $0.hasSuffix(".swift") }.map { String($0.dropLast(6)) }
-    #expect(programs.sorted() == Driver.all.map(\.name).sorted())
+    expect(programs.sorted(), equals: Driver.all.map(\.name).sorted())
   }
 }

@@ -57,7 +57,7 @@ struct Session {
 
   /// Expects of each command that it printed what is shown.
   func compare(with replayed: [Step], _ page: String) throws {
-    #expect(replayed.count == steps.count)
+    expect(replayed.count, equals: steps.count)
     for (step, run) in zip(steps, replayed) {
       let same =
         step.output.count == run.output.count

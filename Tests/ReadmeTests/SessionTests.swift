@@ -30,6 +30,6 @@ struct SessionTests {
   func shell() throws {
     let session = Session("$ x=1\n$ echo \"$x\"\n1\n$ printf 'a\\nb\\n' >&2\na\nb\n$ echo \\\n> two\ntwo\n")
     let run = try session.replay(with: Built.directory)
-    #expect(run.map(\.output) == [[], ["1"], ["a", "b"], ["two"]])
+    expect(run.map(\.output), equals: [[], ["1"], ["a", "b"], ["two"]])
   }
 }

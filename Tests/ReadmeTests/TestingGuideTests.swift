@@ -10,11 +10,12 @@ struct TestingGuideTests {
   @Test("is the file that runs here, letter by letter")
   func sameText() throws {
     let file = Readme.root.appendingPathComponent("Tests/ReadmeTests/LoginCodeTests.swift")
-    #expect(try Readme.blocks("swift", of: page).first == String(contentsOf: file, encoding: .utf8))
+    try expect(Readme.blocks("swift", of: page).first, equals: String(contentsOf: file, encoding: .utf8))
   }
 
   @Test("compiles for a user of the library, who sees only what is public")
   func publicOnly() throws {
-    #expect(try Stranger.complaints(about: try #require(try Readme.blocks("swift", of: page).first)) == "")
+    try expect(
+      Stranger.complaints(about: try #require(try Readme.blocks("swift", of: page).first)), equals: "")
   }
 }

@@ -29,10 +29,10 @@ struct TransportGuideTests {
       guard case .failure(let error) = ask(name) else { return nil }
       return error
     }
-    #expect(errors.map { $0?.code } == [.authenticationFailed, .peerFailed, .network, .network])
-    #expect(errors[0]?.message == "that code was not sent to this device")
-    #expect(errors[1]?.message == "the bank answered with status 500 of HTTP")
-    #expect(errors[2]?.message == "the bank cannot be reached")
+    expect(errors.map { $0?.code }, equals: [.authenticationFailed, .peerFailed, .network, .network])
+    expect(errors[0]?.message, equals: "that code was not sent to this device")
+    expect(errors[1]?.message, equals: "the bank answered with status 500 of HTTP")
+    expect(errors[2]?.message, equals: "the bank cannot be reached")
   }
 }
 

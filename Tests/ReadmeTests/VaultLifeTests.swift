@@ -13,7 +13,7 @@ struct VaultLifeTests {
   func text() throws {
     let file = try Readme.text(of: "Tests/ReadmeTests/VaultLife.swift")
     #expect(try Readme.blocks("swift", of: "docs/guides/using-the-library.md").contains(file))
-    #expect(try Stranger.complaints(about: file) == "")
+    try expect(Stranger.complaints(about: file), equals: "")
   }
 
   @Test("do what the guide says")
@@ -33,17 +33,17 @@ struct VaultLifeTests {
     let peer = Caller(user: 1000, process: 4711, executable: "/usr/bin/deploy")
     try await give("deploy", of: vault, to: peer, on: pipe.fileHandleForWriting.fileDescriptor)
     try pipe.fileHandleForWriting.close()
-    #expect(
-      pipe.fileHandleForReading.readDataToEndOfFile()
-        == token.expose { unsafe $0.withUnsafeBytes { unsafe Data($0) } })
-    #expect(try await callers(of: "deploy", in: vault) == [peer])
+    expect(
+      pipe.fileHandleForReading.readDataToEndOfFile(),
+      equals: token.expose { unsafe $0.withUnsafeBytes { unsafe Data($0) } })
+    try await expect(callers(of: "deploy", in: vault), equals: [peer])
 
     let phrase = try file("phrase", "five words nobody would ever guess")
     let leftOut = try await backUp(
       vault, to: VaultPath(folder + "/backup.vault"), trial: VaultPath(folder + "/trial/app.vault"),
       keys: keys,
       phraseFile: phrase)
-    #expect(leftOut == [])
+    expect(leftOut, equals: [])
   }
 
   private func file(_ name: String, _ text: String) throws -> String {

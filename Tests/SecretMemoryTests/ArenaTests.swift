@@ -12,7 +12,7 @@ struct ArenaTests {
   }
 
   /// Expects to find `canary` somewhere in the arena, or not to find it.
-  private func expect(
+  private func expectCanary(
     _ canary: [UInt8], isIn expected: Bool, sourceLocation: SourceLocation = #_sourceLocation
   ) {
     let isFound = ArenaTests.arenaContains(canary)
@@ -35,11 +35,11 @@ struct ArenaTests {
     let canary = ArenaTests.canary(count)
     do {
       let secret = SecretBytes(copying: canary)
-      expect(canary, isIn: true)
-      #expect(secret.byteCount == count)
+      expectCanary(canary, isIn: true)
+      expect(secret.byteCount, equals: count)
     }
     for part in stride(from: 0, to: count, by: 16) {
-      expect(Array(canary[part..<min(part + 16, count)]), isIn: false)
+      expectCanary(Array(canary[part..<min(part + 16, count)]), isIn: false)
     }
   }
 
@@ -51,9 +51,9 @@ struct ArenaTests {
         output.append(copying: unsafe canary.span.bytes)
         output.removeAll()
       }
-      #expect(secret.byteCount == 0)
+      expect(secret.byteCount, equals: 0)
     }
-    expect(canary, isIn: false)
+    expectCanary(canary, isIn: false)
   }
 
   @Test("bytes written before the filling closure threw are wiped")
@@ -66,7 +66,7 @@ struct ArenaTests {
         throw Refused()
       }
     }
-    expect(canary, isIn: false)
+    expectCanary(canary, isIn: false)
   }
 
   @Test("the search finds what an owner that does not wipe would leave")
@@ -75,11 +75,11 @@ struct ArenaTests {
     // A slot of 128 bytes that is ours but has never had the canary as its secret: leftovers look like this.
     let slot = SecretBytes(zeroes: 100)
     let beyond = unsafe slot.address + 90
-    expect(canary, isIn: false)
+    expectCanary(canary, isIn: false)
     unsafe beyond.copyMemory(from: canary, byteCount: canary.count)
-    expect(canary, isIn: true)
+    expectCanary(canary, isIn: true)
     unsafe explicit_bzero(beyond, canary.count)
-    #expect(slot.byteCount == 100)
+    expect(slot.byteCount, equals: 100)
   }
 
   @Test("the arena is locked on this machine, or says why not")
@@ -90,7 +90,7 @@ struct ArenaTests {
     #expect(status.bytesInUse >= 64)
     #expect(status.bytesReserved >= 65_536)
     if case .notLocked(let errno) = status.protection { #expect(errno != 0) }
-    #expect(held.byteCount == 64)
+    expect(held.byteCount, equals: 64)
   }
 
   @Test("secrets never overlap, whatever their sizes, and the arena grows")

@@ -1,5 +1,6 @@
 import Glibc
 import SecretMemory
+import TestSupport
 import Testing
 
 /// In processes of their own: where the other tests run beside, a child may be forked while one of them holds a lock of
@@ -47,8 +48,8 @@ struct ForkTests {
       secret = nil
       return 7
     }
-    #expect(secret?.byteCount == count)
-    #expect(status == .exited(7))
+    expect(secret?.byteCount, equals: count)
+    expect(status, equals: .exited(7))
   }
 
   @Test("a child makes secrets of its own")
@@ -63,8 +64,8 @@ struct ForkTests {
       let isGood = (0..<100).allSatisfy { _ in SecretBytes(copying: bytes).revealed == bytes }
       return isGood ? 7 : 1
     }
-    #expect(status == .exited(7))
-    #expect(parents.revealed == [1, 2, 3])
+    expect(status, equals: .exited(7))
+    expect(parents.revealed, equals: [1, 2, 3])
   }
 
   @Test("reading an inherited secret stops the child instead of returning zeros")
@@ -81,6 +82,6 @@ struct ForkTests {
       Issue.record("the child went on: \(status)")
       return
     }
-    #expect(secret.byteCount == count)
+    expect(secret.byteCount, equals: count)
   }
 }

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 
 @Suite("Secret bytes")
@@ -12,7 +13,7 @@ struct SecretBytesTests {
     let secret = SecretBytes(capacity: capacity) { output in
       output.append(copying: unsafe bytes.span.bytes)
     }
-    #expect(secret.byteCount == count)
+    expect(secret.byteCount, equals: count)
     let isSame = secret.revealed == bytes  // not inside #expect, which would print 16 MiB
     #expect(isSame)
   }
@@ -23,7 +24,7 @@ struct SecretBytesTests {
       for byte in 1...5 { output.append(UInt8(byte)) }
       output.removeLast(2)
     }
-    #expect(secret.revealed == [1, 2, 3])
+    expect(secret.revealed, equals: [1, 2, 3])
   }
 
   @Test("a new secret of zeros is all zero, also in memory used before", arguments: [1, 64, 1000, 65_536])
@@ -40,13 +41,13 @@ struct SecretBytesTests {
       let original = SecretBytes(copying: [1, 2, 3])
       copy = original.copy()
     }
-    #expect(copy.revealed == [1, 2, 3])
+    expect(copy.revealed, equals: [1, 2, 3])
   }
 
   @Test("two secrets are joined in order")
   func joining() {
     let joined = SecretBytes.joining(SecretBytes(copying: [1, 2]), SecretBytes(copying: [3]))
-    #expect(joined.revealed == [1, 2, 3])
+    expect(joined.revealed, equals: [1, 2, 3])
   }
 
   @Test("what the filling closure throws comes out, and the memory is given back")

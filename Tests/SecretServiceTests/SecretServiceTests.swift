@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -14,8 +15,8 @@ struct SecretServiceTests {
     try session.makeVault()
     let files = try FileManager.default.subpathsOfDirectory(atPath: session.place.folder)
     #expect(!files.contains { $0.hasSuffix(".key") })
-    #expect(try VaultCore.outline(at: session.place.path).protector == .secretService)
-    #expect(try session.rig.items().count == 1)
+    try expect(VaultCore.outline(at: session.place.path).protector, equals: .secretService)
+    try expect(session.rig.items().count, equals: 1)
     #expect(try session.isWhole())
   }
 
@@ -55,7 +56,7 @@ struct SecretServiceTests {
       do throws(VaultError) {
         try core.rotateDeviceKey(to: goesToService ? session.protector : session.place.protector)
         Issue.record("changed")
-      } catch { #expect(error.code == .io, "\(error)") }
+      } catch { expect(error.code, equals: .io, "\(error)") }
       try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
       #expect(try session.isWhole(), "\(isInService), \(goesToService)")
     }
@@ -81,23 +82,23 @@ struct SecretServiceTests {
       (String(repeating: "A", count: 8000), .deviceKeyDamaged),
     ] {
       try session.rig.put(held, vault: vault, key: key)
-      #expect(session.openingFault() == expected, "\(held.prefix(50))")
-      #expect(try session.rig.items().count == 1)
+      expect(session.openingFault(), equals: expected, "\(held.prefix(50))")
+      try expect(session.rig.items().count, equals: 1)
     }
     try session.rig.put(text, vault: vault, key: key)
     #expect(session.openingFault() == nil)
     try session.rig.lock()
-    #expect(session.openingFault() == .deviceKeyLocked)
+    expect(session.openingFault(), equals: .deviceKeyLocked)
     session.rig.killDaemon()
-    #expect(session.openingFault() == .deviceKeyUnavailable)
+    expect(session.openingFault(), equals: .deviceKeyUnavailable)
     try session.rig.startDaemon()
     #expect(session.openingFault() == nil)
     for item in try session.rig.items() {
       _ = try session.rig.call("org.freedesktop.Secret.Item.Delete", path: item)
     }
-    #expect(session.openingFault() == .deviceKeyAbsent)
+    expect(session.openingFault(), equals: .deviceKeyAbsent)
     // Verified to fail when loadKey puts a new key where it finds none.
-    #expect(try session.rig.items() == [])
+    try expect(session.rig.items(), equals: [])
   }
 
   @Test(
@@ -115,28 +116,29 @@ struct SecretServiceTests {
     #expect(session.openingFault() == nil)
     try session.protector.deleteKey(outline.deviceKey, of: outline.vault)
     // Fails when deleteKey removes whatever bears the attributes.
-    #expect(try session.rig.items().count == 1)
-    #expect(session.openingFault() == .deviceKeyDamaged)
+    try expect(session.rig.items().count, equals: 1)
+    expect(session.openingFault(), equals: .deviceKeyDamaged)
   }
 
   @Test("init with a locked, absent or stopped service makes neither a vault nor a key")
   func refusedInit() throws {
     guard let session = try Session() else { return }
-    func expect(_ code: VaultError.Code, _ protector: SecretServiceProtector? = nil, _ line: Int = #line) {
+    func expectFault(_ code: VaultError.Code, _ protector: SecretServiceProtector? = nil, _ line: Int = #line)
+    {
       // Verified to fail when storeKey and probe keep the service's answer to themselves, so that a vault has no key.
-      #expect(session.creationFault(protector) == code, "line \(line)")
+      expect(session.creationFault(protector), equals: code, "line \(line)")
       #expect(!FileManager.default.fileExists(atPath: session.place.path), "line \(line)")
     }
     try session.rig.lock()
-    expect(.deviceKeyLocked)
+    expectFault(.deviceKeyLocked)
     session.rig.stopDaemon()
-    expect(.deviceKeyUnavailable, session.shippedProtector)
+    expectFault(.deviceKeyUnavailable, session.shippedProtector)
     session.rig.killDaemon()
-    expect(.deviceKeyUnavailable)
+    expectFault(.deviceKeyUnavailable)
     session.rig.killBus()
-    expect(.deviceKeyUnavailable)
+    expectFault(.deviceKeyUnavailable)
     try session.rig.mend()
-    #expect(try session.rig.items() == [])
+    try expect(session.rig.items(), equals: [])
     #expect(session.creationFault() == nil)
   }
 
@@ -168,7 +170,7 @@ struct SecretServiceTests {
     do throws(VaultError) {
       _ = try another.loadKey(outline.deviceKey, of: outline.vault)
       Issue.record("loaded")
-    } catch { #expect(error.code == .deviceKeyLocked, "\(error)") }
+    } catch { expect(error.code, equals: .deviceKeyLocked, "\(error)") }
   }
 
   @Test("a service that would forget the key at logout, or has no default collection, keeps none")
@@ -176,11 +178,11 @@ struct SecretServiceTests {
     guard let session = try Session() else { return }
     let set = "org.freedesktop.Secret.Service.SetAlias"
     _ = try session.rig.call(set, "string:default", "objpath:/org/freedesktop/secrets/collection/session")
-    #expect(session.creationFault() == .deviceKeyUnavailable)
+    expect(session.creationFault(), equals: .deviceKeyUnavailable)
     _ = try session.rig.call(set, "string:default", "objpath:/")
     let alias = try session.rig.call("org.freedesktop.Secret.Service.ReadAlias", "string:default")
-    if alias.contains("\"/\"") { #expect(session.creationFault() == .deviceKeyUnavailable) }
-    #expect(try session.rig.items() == [])
+    if alias.contains("\"/\"") { expect(session.creationFault(), equals: .deviceKeyUnavailable) }
+    try expect(session.rig.items(), equals: [])
   }
 
   @Test("a bus elsewhere is not used, and a session without one is said to have none")
@@ -207,6 +209,6 @@ struct SecretServiceTests {
     #expect(files.contains { $0.hasSuffix(".key.seen") })
     let status = try core.status()
     // Verified to fail when noteSequence writes nothing.
-    #expect(session.protector.seenSequence(under: status.deviceKey, of: status.vault) == status.sequence)
+    expect(session.protector.seenSequence(under: status.deviceKey, of: status.vault), equals: status.sequence)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The Secret Service at the command line", .serialized)
@@ -7,20 +8,20 @@ struct SecretServiceVerbTests {
   func life() throws {
     guard let rig = try Rig.started() else { return }
     let made = try rig.tool("init", "--no-passcode", "--protector", "secret-service", "--json")
-    #expect(made.exit == 0, "\(made.errors)")
+    expect(made.exit, equals: 0, "\(made.errors)")
     #expect(made.text.contains(#""protector":"secret-service""#) && !made.text.contains("deviceKey"))
-    #expect(try rig.tool("item", "add", "mail", input: "secret").exit == 0)
-    #expect(try rig.tool("item", "get", "mail").text == "secret")
+    try expect(rig.tool("item", "add", "mail", input: "secret").exit, equals: 0)
+    try expect(rig.tool("item", "get", "mail").text, equals: "secret")
     #expect(try rig.tool("status").text.contains("secret-service"))
     #expect(try rig.tool("doctor").text.contains("the Secret Service keeps the device key"))
     #expect(try rig.tool("rotate", "device-key").text.contains("secret-service"))
-    #expect(try rig.items().count == 1)
+    try expect(rig.items().count, equals: 1)
     let file = try rig.tool("rotate", "device-key", "--protector", "file")
     #expect(try file.text.contains(".key") && rig.items() == [])
-    #expect(try rig.tool("rotate", "device-key", "--protector", "secret-service").exit == 0)
+    try expect(rig.tool("rotate", "device-key", "--protector", "secret-service").exit, equals: 0)
     #expect(try rig.tool("verify").exit == 0 && rig.keyFiles() == [])
     #expect(try rig.tool("purge").exit == 0 && rig.items().count == 1)
-    #expect(try rig.tool("item", "get", "mail").text == "secret")
+    try expect(rig.tool("item", "get", "mail").text, equals: "secret")
   }
 
   // Verified to fail when noteSequence writes nothing.
@@ -29,19 +30,19 @@ struct SecretServiceVerbTests {
   )
   func oldCopyInPlace() throws {
     guard let rig = try Rig.started() else { return }
-    #expect(try rig.tool("init", "--no-passcode", "--protector", "secret-service").exit == 0)
+    try expect(rig.tool("init", "--no-passcode", "--protector", "secret-service").exit, equals: 0)
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
-    #expect(try rig.tool("otp", "add", "rfc", input: uri).exit == 0)
-    #expect(try rig.tool("otp", "code", "rfc").text == "755224\n")
-    func shell(_ line: String) throws { #expect(try rig.program("/bin/sh", ["-c", line]).exit == 0) }
+    try expect(rig.tool("otp", "add", "rfc", input: uri).exit, equals: 0)
+    try expect(rig.tool("otp", "code", "rfc").text, equals: "755224\n")
+    func shell(_ line: String) throws { try expect(rig.program("/bin/sh", ["-c", line]).exit, equals: 0) }
     try shell("ls .local/share/vault && cp .local/share/vault/default.vault old")
-    #expect(try rig.tool("otp", "code", "rfc").text == "287082\n")
+    try expect(rig.tool("otp", "code", "rfc").text, equals: "287082\n")
     // The same file, so that its inode tells nothing.
     try shell("cat old > .local/share/vault/default.vault")
-    #expect(try rig.tool("otp", "code", "rfc").exit == 17)
-    #expect(try rig.tool("otp", "counter", "rfc", "--set", "2").exit == 0)
-    #expect(try rig.tool("otp", "code", "rfc").text == "359152\n")
-    #expect(try rig.tool("verify").exit == 0)
+    try expect(rig.tool("otp", "code", "rfc").exit, equals: 17)
+    try expect(rig.tool("otp", "counter", "rfc", "--set", "2").exit, equals: 0)
+    try expect(rig.tool("otp", "code", "rfc").text, equals: "359152\n")
+    try expect(rig.tool("verify").exit, equals: 0)
   }
 
   // Fails when a restore or a recovery takes the file protector whatever the header names.
@@ -51,20 +52,20 @@ struct SecretServiceVerbTests {
     let made = try rig.tool(
       "init", "--no-passcode", "--protector", "secret-service", "--recovery-code", "--json")
     let code = try #require(made.text.split(separator: "\"").first { $0.count == 39 && $0.contains("-") })
-    #expect(try rig.tool("item", "add", "mail", input: "secret").exit == 0)
+    try expect(rig.tool("item", "add", "mail", input: "secret").exit, equals: 0)
     try rig.write("phrase", "a long phrase")
     try rig.write("code", String(code))
-    #expect(try rig.tool("backup", "b.vault", "--passphrase-file", "phrase").exit == 0)
+    try expect(rig.tool("backup", "b.vault", "--passphrase-file", "phrase").exit, equals: 0)
     let restored = try rig.tool("restore", "b.vault", "--replace", "--passphrase-file", "phrase")
-    #expect(restored.exit == 0, "\(restored.errors)")
+    expect(restored.exit, equals: 0, "\(restored.errors)")
     // The key of the vault from before is kept for it.
     #expect(try rig.items().count == 2 && rig.keyFiles() == [])
     for item in try rig.items() { _ = try rig.call("org.freedesktop.Secret.Item.Delete", path: item) }
-    #expect(try rig.tool("item", "get", "mail").exit == 11)
+    try expect(rig.tool("item", "get", "mail").exit, equals: 11)
     let recovered = try rig.tool("rotate", "device-key", "--recovery-file", "code")
-    #expect(recovered.exit == 0, "\(recovered.errors)")
+    expect(recovered.exit, equals: 0, "\(recovered.errors)")
     #expect(try rig.items().count == 1 && rig.keyFiles() == [])
-    #expect(try rig.tool("item", "get", "mail").text == "secret")
+    try expect(rig.tool("item", "get", "mail").text, equals: "secret")
   }
 
   @Test(
@@ -72,7 +73,7 @@ struct SecretServiceVerbTests {
   func refusals() throws {
     guard let rig = try Rig.started() else { return }
     let words = ["init", "--no-passcode", "--protector", "secret-service", "--json"]
-    #expect(try rig.run(words + ["--device-key", "k.key"]).exit == 2)
+    try expect(rig.run(words + ["--device-key", "k.key"]).exit, equals: 2)
     try rig.lock()
     let locked = try rig.run(words)
     #expect(locked.exit == 11 && locked.errors.contains(#""deviceKeyLocked""#), "\(locked.errors)")
@@ -93,11 +94,12 @@ struct SecretServiceVerbTests {
   @Test("with the key in a file neither libsecret nor GLib is loaded; with the key in the service both are")
   func loading() throws {
     guard let rig = try Rig.started() else { return }
-    #expect(try rig.tool("init", "--no-passcode").exit == 0)
+    try expect(rig.tool("init", "--no-passcode").exit, equals: 0)
     let early = try rig.libraries("item", "list")
     #expect(early.contains { $0.contains("libsqlite3") })
-    #expect(early.filter { line in ["libsecret", "libglib", "libgio"].contains { line.contains($0) } } == [])
-    #expect(try rig.tool("rotate", "device-key", "--protector", "secret-service").exit == 0)
+    expect(
+      early.filter { line in ["libsecret", "libglib", "libgio"].contains { line.contains($0) } }, equals: [])
+    try expect(rig.tool("rotate", "device-key", "--protector", "secret-service").exit, equals: 0)
     let loaded = try rig.libraries("item", "list")
     #expect(loaded.contains { $0.contains("libsecret-1") } && loaded.contains { $0.contains("libglib-2") })
   }
@@ -108,12 +110,12 @@ struct SecretServiceVerbTests {
   func text() throws {
     guard let rig = try Rig.started() else { return }
     let made = try rig.tool("init", "--no-passcode", "--protector", "secret-service")
-    #expect(made.exit == 0)
+    expect(made.exit, equals: 0)
     let shown = try rig.program("/usr/bin/secret-tool", ["search", "--all", "xdg:schema", "vault.DeviceKey"])
     let line = try #require(shown.text.split(separator: "\n").first { $0.hasPrefix("secret = ") })
     let text = String(line.dropFirst(9))
     let key = try #require(Data(base64Encoded: text))
-    #expect(key.count == 32)
+    expect(key.count, equals: 32)
     let hexadecimal = key.map { String(format: "%02x", $0) }.joined()
     let runs =
       try [made]

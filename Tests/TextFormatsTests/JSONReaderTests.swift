@@ -24,7 +24,7 @@ final class JSONReaderTests {
   @Test("values nest to a limit", arguments: [1, 2, JSONReader.deepest])
   func nesting(levels: Int) throws {
     let text = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
-    #expect(try depth(reader(text)) == levels)
+    try expect(depth(reader(text)), equals: levels)
   }
 
   @Test("values that nest deeper are refused", arguments: [JSONReader.deepest + 1, 100_000])
@@ -45,7 +45,7 @@ final class JSONReaderTests {
         }
       }
     }
-    #expect(numbers == [1])
+    expect(numbers, equals: [1])
   }
 
   @Test("a text has a limit, secret or not")
@@ -68,8 +68,8 @@ final class JSONReaderTests {
     ] as [(String, UInt64?)])
   func numbers(text: String, value: UInt64?) throws {
     let json = try reader(text + "\n")
-    #expect(try json.kind() == .number)
-    #expect(try json.number() == value)
+    try expect(json.kind(), equals: .number)
+    try expect(json.number(), equals: value)
     try json.endOfLine()
   }
 
@@ -110,7 +110,7 @@ final class JSONReaderTests {
         count += 1
         if count == 1 { try json.skip() } else { last = try json.number() }
       }
-      #expect(last == 7, "\(value)")
+      expect(last, equals: 7, "\(value)")
     }
     for value in [
       "[1,]", "{\"a\"}", #"{"a":1,"a":1}"#, #"[{"a":[],"a":1}]"#, "\"a", "nul",
@@ -156,6 +156,6 @@ final class JSONReaderTests {
     #expect(throws: TextError.self) { try depth(json) }
     try json.skipLine()
     #expect(try json.findLine() && depth(json) == 1)
-    #expect(json.line == 2)
+    expect(json.line, equals: 2)
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import TextFormats
 
@@ -61,7 +62,7 @@ struct JSONTests {
   func base64(count: Int) throws {
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 >> 8) }
     let text = String(decoding: written(.secretBase64(box(bytes))), as: UTF8.self)
-    #expect(text == "\"\(Data(bytes).base64EncodedString())\"")
+    expect(text, equals: "\"\(Data(bytes).base64EncodedString())\"")
   }
 
   @Test(
@@ -71,7 +72,7 @@ struct JSONTests {
     let text = String(repeating: "x", count: padding) + "é\"\\\u{0}\u{1F}\u{7F}\n😀"
     let object = written(.object { Field("s", .secretText(box(Array(text.utf8)))) })
     let read = try #require(try JSONSerialization.jsonObject(with: Data(object)) as? [String: String])
-    #expect(read["s"] == text)
+    expect(read["s"], equals: text)
   }
 
   @Test("UTF-8 is told from what is none as Swift tells it")
@@ -86,7 +87,7 @@ struct JSONTests {
       let expected = String(validating: bytes, as: UTF8.self) != nil
       valid += expected ? 1 : 0
       let found = box(bytes).expose { UTF8Text.isValid($0) }
-      #expect(found == expected, "\(bytes)")
+      expect(found, equals: expected, "\(bytes)")
     }
     #expect(valid > 100)
   }

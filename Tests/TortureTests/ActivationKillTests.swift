@@ -16,7 +16,7 @@ extension Torture {
       let seed = Scale.seed
       let life = try ActivationLife(seed: seed)
       try life.run(kills: Scale.pick(100, long: 2_000))
-      #expect(life.faults == [])
+      expect(life.faults, equals: [])
       report("A1, A8: \(life.summary), seed \(seed)")
       // A kill that never hits anything proves nothing.
       #expect(life.cutShort > life.kills / 20)

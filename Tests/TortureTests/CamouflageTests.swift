@@ -47,7 +47,7 @@ extension Torture {
         let run = try Program("/usr/bin/python3", ["-B", Camouflage.attack, folder] + options).run()
         let lines = run.text.split(separator: "\n")
         report("camouflage: \(lines.last ?? "")")
-        #expect(run.status == 0, "\(lines.suffix(20).joined(separator: "\n"))")
+        expect(run.status, equals: 0, "\(lines.suffix(20).joined(separator: "\n"))")
       }
     }
   }

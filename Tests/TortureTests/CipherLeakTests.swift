@@ -21,14 +21,14 @@ extension Torture {
       let vault = TemporaryVault(in: Place.fast)
       _ = try vault.makeCore(passcode: "correct horse")
       let keys = try rowKeys(of: vault)
-      #expect(keys.count == 4)
+      expect(keys.count, equals: 4)
       let gate = try Gate()
       let holder = try torture("ciphers", vault.folder, "correct horse", state, gate: gate)
-      #expect(holder.line() == "holding")
+      expect(holder.line(), equals: "holding")
       let found = try search(holder.pid, keys)
       gate.open()
-      #expect(holder.line() == "done")
-      #expect(holder.wait() == 0)
+      expect(holder.line(), equals: "done")
+      expect(holder.wait(), equals: 0)
       // While the vault is open, all keys must be found, or the search proves nothing.
       #expect(found == (state == "open" ? Set(keys.map(\.name)) : []))
     }

@@ -43,14 +43,14 @@ extension Torture {
 
     /// Every counter from 0 on once, each with its code.
     private func check(_ lines: [String], count: Int) throws {
-      #expect(lines.filter { $0.hasPrefix("ERROR") } == [])
+      expect(lines.filter { $0.hasPrefix("ERROR") }, equals: [])
       let pairs = lines.compactMap { line -> (UInt64, String)? in
         let words = line.split(separator: " ")
         return words.count == 2 ? UInt64(words[0]).map { ($0, String(words[1])) } : nil
       }
-      #expect(pairs.count == count)
-      #expect(pairs.map(\.0).sorted() == Array(0..<UInt64(count)))
-      for (counter, code) in pairs.prefix(500) { #expect(try code == Expected.code(counter)) }
+      expect(pairs.count, equals: count)
+      expect(pairs.map(\.0).sorted(), equals: Array(0..<UInt64(count)))
+      for (counter, code) in pairs.prefix(500) { try expect(code, equals: Expected.code(counter)) }
     }
   }
 
@@ -68,8 +68,8 @@ extension Torture {
         let all = try (0..<100).map { _ in try torture("submit", vault.folder, "verifier", code, gate: gate) }
         gate.open()
         let answers = all.flatMap { $0.lines() }
-        #expect(answers.count == 100)
-        #expect(answers.filter { $0 == "accepted" }.count == 1)
+        expect(answers.count, equals: 100)
+        expect(answers.filter { $0 == "accepted" }.count, equals: 1)
         let refusals = Set(answers).subtracting(["accepted"])
         #expect(
           refusals.isSubset(of: ["refused alreadyUsed", "refused authenticationFailed", "refused lockedOut"]),
@@ -84,7 +84,7 @@ extension Torture {
       let vault = TemporaryVault(in: Place.fast)
       try vault.makeCore().addTestHOTP("verifier", role: .verifier)
       let code = try Expected.code(0)
-      #expect(try again(vault, code) == "accepted")
+      try expect(again(vault, code), equals: "accepted")
       let arabic = String(
         String.UnicodeScalarView(code.unicodeScalars.map { Unicode.Scalar($0.value - 48 + 0x660)! }))
       let disguises = [
@@ -92,7 +92,7 @@ extension Torture {
         "digits": [arabic], "more": ["+" + code, "0" + code, code + "\u{0}", "-" + code],
       ][kind]!
       for disguise in disguises where !disguise.contains("\u{0}") {
-        #expect(try again(vault, disguise) == "refused malformed", "\(disguise.debugDescription)")
+        try expect(again(vault, disguise), equals: "refused malformed", "\(disguise.debugDescription)")
       }
     }
 

@@ -103,16 +103,16 @@ extension Torture {
       let first = try #require(try template.firstWriteToLog())
       let full = try template.copy()
       let before = try full.keys()
-      #expect(try full.run(failing: "pwrite64:error=ENOSPC:when=\(first)+") == 13)
-      #expect(try full.keys() == before)
+      try expect(full.run(failing: "pwrite64:error=ENOSPC:when=\(first)+"), equals: 13)
+      try expect(full.keys(), equals: before)
       guard Shell.has("setpriv"), geteuid() == 0 else {
         return skip("device keys and vaults that may not be written: no setpriv")
       }
       let closed = try template.copy()
       let status = try closed.runUnprivileged()
       guard let status else { return skip("device keys: another user cannot run the tool") }
-      #expect(status == 13)
-      #expect(try closed.keys() == before)
+      expect(status, equals: 13)
+      try expect(closed.keys(), equals: before)
     }
   }
 

@@ -21,7 +21,7 @@ extension Torture {
         let words = inject + [Built.path("vaultctl-testing"), "exec", "--fd", "\(number)=mail", "--", "true"]
         let process = try Running(words[0], Array(words.dropFirst()), environment: tool.environment)
         let said = process.lines().joined(separator: "\n")
-        #expect(process.wait() == Int32(exit), "\(fault): \(said)")
+        expect(process.wait(), equals: Int32(exit), "\(fault): \(said)")
         #expect(said.contains("descriptor \(number)"), "\(said)")
       }
     }

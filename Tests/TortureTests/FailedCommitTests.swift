@@ -39,7 +39,7 @@ extension Torture {
         // The change is not found while the log is as it was before the commit.
         #expect(told.isDone || !told.isThere, "call \(number): \(told.said)")
         guard !told.isDone else { continue }
-        #expect(told.status == 13, "call \(number): \(told)")
+        expect(told.status, equals: 13, "call \(number): \(told)")
         // A failure in the rehearsal of a new device key is not a commit: no change is found.
         guard told.said.contains("may have been stored") || left.isThere else { continue }
         #expect(told.said.contains("may have been stored"), "call \(number): \(told)")
@@ -167,7 +167,7 @@ extension Torture {
       else { return status == 0 }
       let words = try Reading.counterAndCode(String(line)).split(separator: " ")
       let counter = try #require(UInt64(words[0]))
-      #expect(try Expected.code(counter) == String(words[1]))
+      try expect(Expected.code(counter), equals: String(words[1]))
       shown.append(counter)
       #expect(Set(shown).count == shown.count && shown == shown.sorted(), "\(shown)")
       return true
@@ -188,7 +188,7 @@ extension Torture {
         FileManager.default.fileExists(atPath: path), "\(number): the device key that the vault names is gone"
       )
       let core = try open()
-      #expect(try core.verify().problems == [])
+      try expect(core.verify().problems, equals: [])
       let isThere: Bool
       switch verb {
       case .itemAdd: isThere = try !core.items(matching: Query(name: "n\(number)")).isEmpty
@@ -210,7 +210,7 @@ extension Torture {
 
     private func compare(_ core: VaultCore, _ name: String) throws {
       let secret = try core.secret(of: core.item(named: name).id).bytesForTesting
-      #expect(secret == Array("secret of \(name)".utf8))
+      expect(secret, equals: Array("secret of \(name)".utf8))
     }
 
     private func unlock(_ core: VaultCore) throws {

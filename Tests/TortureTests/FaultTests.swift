@@ -41,7 +41,7 @@ extension Torture {
         shown.append(try counter(tool.run(["otp", "code", "counter", "--json"])))
       }
       #expect(Set(shown).count == shown.count && shown == shown.sorted(), "\(shown)")
-      #expect(try vault.openCore().verify().problems == [])
+      try expect(vault.openCore().verify().problems, equals: [])
       if !fault.hasSuffix("EINTR") { #expect(failures > 0, "nothing was hit") }
     }
 
@@ -67,13 +67,13 @@ extension Torture {
         #expect(status == 0 || status == 13, "limit \(limit): \(status), \(said)")
         failures += status == 13 ? 1 : 0
         let reopened = try vault.openCore()
-        #expect(try reopened.verify().problems == [])
-        #expect(
-          try reopened.secret(of: reopened.item(named: "before").id).bytesForTesting == Array("kept".utf8))
+        try expect(reopened.verify().problems, equals: [])
+        try expect(
+          reopened.secret(of: reopened.item(named: "before").id).bytesForTesting, equals: Array("kept".utf8))
         #expect(try reopened.items(matching: Query(name: "large-\(limit)")).count == (status == 0 ? 1 : 0))
       }
       #expect(failures > 0, "the disk was never full")
-      #expect(try counter(tool.run(["otp", "code", "counter", "--json"])) == 0)
+      try expect(counter(tool.run(["otp", "code", "counter", "--json"])), equals: 0)
     }
 
     /// Verified to fail with b5afbda, which is ended by the signal or calls the vault damaged.
@@ -101,7 +101,7 @@ extension Torture {
         failures += status == 13 ? 1 : 0
       }
       #expect(failures > 8, "nothing was hit")
-      #expect(try vault.openCore().verify().problems == [])
+      try expect(vault.openCore().verify().problems, equals: [])
     }
 
     /// Verified to fail with b5afbda, which waits for a fifth of a second in each command.
@@ -126,7 +126,7 @@ extension Torture {
         ],
         environment: tool.environment)
       _ = process.lines()
-      #expect(process.wait() == 0)
+      expect(process.wait(), equals: 0)
       // A pause is 2 ms at most, so a fifth of a second has a hundred or more; a slow machine makes fewer.
       let pauses = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").count {
         $0.contains("nanosleep(")
@@ -138,14 +138,14 @@ extension Torture {
         try core.purge()
         Issue.record("purged beside a reader")
       } catch {
-        #expect(error.code == .busy)
+        expect(error.code, equals: .busy)
         #expect(error.message.contains("epoch and device key are rotated"), "\(error.message)")
-        #expect(error.advice?.action == .purgeAgain)
+        expect(error.advice?.action, equals: .purgeAgain)
       }
-      #expect(try core.status().generation == before + 1)
+      try expect(core.status().generation, equals: before + 1)
       reader.rollback()
       try core.purge()
-      #expect(try vault.openCore().verify().problems == [])
+      try expect(vault.openCore().verify().problems, equals: [])
     }
 
     /// Verified to fail with b5afbda, which synchronizes only the parents of folders that it made itself.
@@ -173,7 +173,7 @@ extension Torture {
           "HOME": vault.folder,
         ])
       let said = process.lines()
-      #expect(process.wait() == 0, "\(said)")
+      expect(process.wait(), equals: 0, "\(said)")
       let text = try String(contentsOfFile: log, encoding: .utf8)
       for folder in ["", "/a", "/a/b", "/state", "/state/vault"] {
         #expect(text.contains("<\(vault.folder)\(folder)>) = 0"), "'\(folder)' is not synchronized")
@@ -207,14 +207,14 @@ extension Torture {
       unsafe chmod(data, 0o500)
       defer { unsafe chmod(data, 0o700) }
       let before = try FileManager.default.contentsOfDirectory(atPath: data)
-      #expect(try run(["item", "list"]).0 == 0)
+      try expect(run(["item", "list"]).0, equals: 0)
       #expect(try run(["otp", "code", "counter"]) == (13, []))
-      #expect(try run(["item", "rm", "before"]).0 == 13)
+      try expect(run(["item", "rm", "before"]).0, equals: 13)
       let key = vault.folder + "/new.key"
       let new = ["VAULT_PATH": data + "/new.vault", "VAULT_DEVICE_KEY": key]
-      #expect(try run(["init", "--no-passcode"], new).0 == 13)
+      try expect(run(["init", "--no-passcode"], new).0, equals: 13)
       #expect(!FileManager.default.fileExists(atPath: key))
-      #expect(try FileManager.default.contentsOfDirectory(atPath: data) == before)
+      try expect(FileManager.default.contentsOfDirectory(atPath: data), equals: before)
     }
 
     /// Leaves the vault closed.
@@ -227,7 +227,7 @@ extension Torture {
     private func counter(_ json: String) throws -> UInt64 {
       let words = try Reading.counterAndCode(json).split(separator: " ")
       let counter = try #require(UInt64(words[0]))
-      #expect(try Expected.code(counter) == String(words[1]))
+      try expect(Expected.code(counter), equals: String(words[1]))
       return counter
     }
   }

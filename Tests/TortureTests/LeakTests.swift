@@ -39,8 +39,8 @@ extension Torture {
       _ = batch.line()
       seen += leaks(below: vault.folder)
       gate.open()
-      #expect(batch.wait() == 0)
-      #expect(seen + leaks(below: vault.folder) == [])
+      expect(batch.wait(), equals: 0)
+      expect(seen + leaks(below: vault.folder), equals: [])
     }
 
     /// Standard error has the log of the tool with all tags, at its finest level and unmasked. Verified to fail when a line
@@ -57,14 +57,14 @@ extension Torture {
         let run = try home.attempt(
           ["--log", "VAULT,AUTH", "--log-level", "debug", "--log-unmasked"] + scenario.words, scenario.input)
         #expect(run.errors.contains("[UNSECURED]") && run.errors.contains("[VAULT_STORAGE] ["), "\(scenario)")
-        #expect(run.status == scenario.exit, "\(scenario): \(run.output) \(run.errors)")
+        expect(run.status, equals: scenario.exit, "\(scenario): \(run.output) \(run.errors)")
         let found = home.leaks() + home.leaks(in: Data(run.errors.utf8), "standard error")
         seen += found.map { "\(scenario): \($0)" }
         try home.write("control", Scenario.secrets["kept"]!)
         #expect(home.leaks().contains { $0.hasSuffix("in control") }, "the search finds nothing at all")
         held?.close()
       }
-      #expect(seen == [])
+      expect(seen, equals: [])
     }
 
     /// Verified to fail when the first sink gets a line before the mask.
@@ -87,7 +87,7 @@ extension Torture {
         #expect(lines.contains { $0.contains("[\(tag)] [") }, "no line of \(tag)")
       }
       #expect(lines.contains { $0.contains("<address>") })
-      #expect(leaks(in: Data(lines.joined(separator: "\n").utf8), "the log") == [])
+      expect(leaks(in: Data(lines.joined(separator: "\n").utf8), "the log"), equals: [])
       #expect(!lines.contains { $0.contains(home.folder) })
     }
 
@@ -99,7 +99,7 @@ extension Torture {
       let vault = try filled()
       let gate = try Gate()
       let holder = try torture("hold", vault.folder, name.text, state, gate: gate)
-      #expect(holder.line() == "holding \(secret.text.utf8.count)")
+      expect(holder.line(), equals: "holding \(secret.text.utf8.count)")
       try check(holder.pid, vault)
     }
 
@@ -141,12 +141,12 @@ extension Torture {
       #expect(taking.wait() != 0 && !FileManager.default.fileExists(atPath: "\(core).\(batch.pid)"))
       batch.kill(SIGABRT)
       // The runtime's own crash report would show the memory that registers point to.
-      #expect(batch.lines() == [])
-      #expect(batch.wait() == -SIGABRT)
+      expect(batch.lines(), equals: [])
+      expect(batch.wait(), equals: -SIGABRT)
       #expect(!batch.hasCore)
-      #expect(
-        try FileManager.default.contentsOfDirectory(atPath: vault.folder).filter { $0.hasPrefix("core") }
-          == [])
+      try expect(
+        FileManager.default.contentsOfDirectory(atPath: vault.folder).filter { $0.hasPrefix("core") },
+        equals: [])
     }
 
     // MARK: Steps
@@ -165,7 +165,7 @@ extension Torture {
       let core = try Data(contentsOf: URL(fileURLWithPath: "\(path).\(pid)"), options: .mappedIfSafe)
       #expect(core.count > 1 << 20, "\(output)")
       #expect(!name.forms(in: core).isEmpty, "the search finds nothing at all")
-      #expect(secret.forms(in: core) == [])
+      expect(secret.forms(in: core), equals: [])
     }
 
     private func json(_ words: [String], stdin: String?) throws -> String {

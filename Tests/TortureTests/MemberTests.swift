@@ -33,13 +33,13 @@ extension Torture {
       }
       gate.open()
       let answers = all.flatMap { $0.lines() }
-      #expect(answers.count == 50)
-      #expect(answers.count { $0 == "refused authenticationFailed" } == 5, "\(Set(answers))")
-      #expect(answers.count { $0 == "refused biometryLocked" } == 45)
-      #expect(derivations == 5)
-      #expect(try one("right") == ["refused biometryLocked"])
+      expect(answers.count, equals: 50)
+      expect(answers.count { $0 == "refused authenticationFailed" }, equals: 5, "\(Set(answers))")
+      expect(answers.count { $0 == "refused biometryLocked" }, equals: 45)
+      expect(derivations, equals: 5)
+      try expect(one("right"), equals: ["refused biometryLocked"])
       try vault.openCore().unlock(with: Passcode(testing: "pass"))
-      #expect(try one("right") == ["opened"])
+      try expect(one("right"), equals: ["opened"])
     }
 
     @Test("a killed try counts as much as one that failed")
@@ -57,7 +57,7 @@ extension Torture {
         // The lock is there by now, or five more tries make it; the passcode ends it, and five more are there.
         for _ in 0..<5 { _ = try one("wrong") }
         #expect(derivations - derived <= 5)
-        #expect(try one("right") == ["refused biometryLocked"])
+        try expect(one("right"), equals: ["refused biometryLocked"])
         try vault.openCore().unlock(with: Passcode(testing: "pass"))
         derived = derivations
         locks += 1
@@ -115,7 +115,7 @@ extension Torture {
       }
       let core = try vault.openCore()
       try core.unlock(with: Passcode(testing: "pass"))
-      #expect(try core.verify().problems == [])
+      try expect(core.verify().problems, equals: [])
       report(
         "R14: \(kills) kills, \(told.generation) sets, \(told.items.count) items, "
           + "\(told.cut) changes done and not acknowledged, seed \(Scale.seed)")
@@ -154,7 +154,7 @@ extension Torture {
         String.init)
       let expected =
         words[1] == "enroll" ? told.members + [words[2]] : told.members.filter { $0 != words[2] }
-      #expect(found == expected)
+      expect(found, equals: expected)
       told.members = found
       told.generation += 1
       told.cut += 1
@@ -172,7 +172,7 @@ extension Torture {
           _ = try core.secret(of: item.id, context: context)
           isOpen = true
         } catch {
-          #expect(error.code == .invalidated, "\(error)")
+          expect(error.code, equals: .invalidated, "\(error)")
           isOpen = false
         }
         #expect(isOpen == (item.generation == nil || item.generation == generation))

@@ -25,7 +25,7 @@ extension Torture {
       _ = try vault.makeCore()
       let gate = try Gate()
       let holder = try torture("midstates", vault.folder, key, state, gate: gate)
-      #expect(holder.line() == "holding")
+      expect(holder.line(), equals: "holding")
       let path = vault.folder + "/core"
       try Command.run("gcore", ["-a", "-o", path, "\(holder.pid)"])
       let core = try Data(contentsOf: URL(fileURLWithPath: "\(path).\(holder.pid)"), options: .mappedIfSafe)
@@ -33,12 +33,12 @@ extension Torture {
       // The key came as an argument, so the search must find it there.
       let isFound = core.holds(Array(key.utf8))
       #expect(isFound, "the search finds nothing at all")
-      #expect(leaks(in: core) == [])
+      expect(leaks(in: core), equals: [])
       try FileManager.default.removeItem(atPath: "\(path).\(holder.pid)")
       var files = 0
       for file in FileManager.default.subpaths(atPath: vault.folder) ?? [] {
         guard let bytes = FileManager.default.contents(atPath: vault.folder + "/" + file) else { continue }
-        #expect(leaks(in: bytes) == [], "\(file)")
+        expect(leaks(in: bytes), equals: [], "\(file)")
         files += 1
       }
       #expect(files >= 3)
@@ -47,7 +47,7 @@ extension Torture {
     @Test("the search finds a midstate in either byte order and a part of one")
     func search() {
       for (_, pattern) in patterns { #expect(leaks(in: Data([1, 2, 3]) + pattern + Data([4])) != []) }
-      #expect(leaks(in: Data(key.utf8)) == [])
+      expect(leaks(in: Data(key.utf8)), equals: [])
     }
 
     /// Three words of a midstate are enough to be one: one after the other, the other way round as the registers of

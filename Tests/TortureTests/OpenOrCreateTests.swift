@@ -22,8 +22,8 @@ extension Torture {
         }
         gate.open()
         let said = place.judge(processes)
-        #expect(said.created == 1)
-        #expect(place.keyCount == 1)
+        expect(said.created, equals: 1)
+        expect(place.keyCount, equals: 1)
         place.judgeVault(items: Self.count...Self.count)
       }
     }
@@ -138,7 +138,7 @@ extension Torture {
         #expect(isDone, "\(point): \(lines)")
         note(lines.first)
       }
-      #expect(vaults.count == 1, "\(point): \(vaults)")
+      expect(vaults.count, equals: 1, "\(point): \(vaults)")
       return (created, vaults)
     }
 
@@ -149,10 +149,10 @@ extension Torture {
       #expect(Set(files).subtracting(allowed).isEmpty, "\(point): \(files)")
       do {
         let core = try VaultCore.open(at: path, protector: protector, environment: .testing())
-        #expect(try core.verify().problems == [], "\(point)")
+        try expect(core.verify().problems, equals: [], "\(point)")
         #expect(try items.contains(core.status().itemCount), "\(point)")
         let made = try core.auditEntries(from: 1).filter { $0.operation == .vaultCreated }
-        #expect(made.map(\.sequence) == [1], "\(point)")
+        expect(made.map(\.sequence), equals: [1], "\(point)")
       } catch { Issue.record("\(point): \(error)") }
     }
   }

@@ -39,18 +39,18 @@ extension Torture {
         try given.canaries + OpenedSecrets(vault, passcode: passcode, phrase: phrase.text).canaries(by: given)
       let core = try self.core(of: user.pid, beside: vault)
       #expect(!phrase.forms(in: core).isEmpty, "the search finds nothing at all")
-      #expect(canaries.leaks(in: core, "core") == [])
-      #expect(canaries.leaks(below: vault.folder) == [])
+      expect(canaries.leaks(in: core, "core"), equals: [])
+      expect(canaries.leaks(below: vault.folder), equals: [])
       for state in ["open", "closed"] {
         gate.write("\n")
         try #require(user.line() == state)
         canaries += try OpenedSecrets(vault, passcode: passcode, phrase: phrase.text).canaries(by: given)
         let found = try leaks(of: canaries, in: user.pid, beside: phrase)
-        #expect(found == [], "\(state)")
-        #expect(canaries.leaks(below: vault.folder) == [], "\(state)")
+        expect(found, equals: [], "\(state)")
+        expect(canaries.leaks(below: vault.folder), equals: [], "\(state)")
       }
       gate.write("\n")
-      #expect(user.wait() == 0)
+      expect(user.wait(), equals: 0)
     }
 
     @Test(
@@ -72,15 +72,15 @@ extension Torture {
       waitUntilItIsRead(gate)
       var canaries = try given.canaries + OpenedSecrets(vault).checked(by: given)
       let found = try leaks(of: canaries, in: tool.pid, beside: Canary(old.path))
-      #expect(found == [])
-      #expect(canaries.leaks(below: vault.folder) == [])
+      expect(found, equals: [])
+      expect(canaries.leaks(below: vault.folder), equals: [])
       gate.write(String(given.newPIN.suffix(8)))
       gate.open()
       let messages = tool.lines().joined()
-      #expect(tool.wait() == 0, "\(messages)")
+      expect(tool.wait(), equals: 0, "\(messages)")
       canaries += try OpenedSecrets(vault).checked(by: given)
-      #expect(canaries.leaks(in: Data(messages.utf8), "messages") == [])
-      #expect(canaries.leaks(below: vault.folder) == [])
+      expect(canaries.leaks(in: Data(messages.utf8), "messages"), equals: [])
+      expect(canaries.leaks(below: vault.folder), equals: [])
     }
 
     // MARK: Steps
@@ -206,7 +206,7 @@ private struct OpenedSecrets {
         by: SecretBytes(testing: pin), of: item.id, vault: vault, environment: environment)
       if let secret { found.append(Self.named("D", secret.bytes.bytesForTesting)) }
     }
-    #expect(found.count == 5)
+    expect(found.count, equals: 5)
     return found
   }
 

@@ -67,11 +67,11 @@ extension Torture {
       }
       gate.open()
       let answers = all.flatMap { $0.lines() }
-      #expect(answers.count { $0 == "refused authenticationFailed" } == 10, "\(Set(answers))")
-      #expect(answers.count { $0 == "refused blocked" } == 40, "\(Set(answers))")
-      #expect(rig.derivations == 10)
-      #expect(try rig.one("8306") == ["refused blocked"])
-      #expect(rig.derivations == 10)
+      expect(answers.count { $0 == "refused authenticationFailed" }, equals: 10, "\(Set(answers))")
+      expect(answers.count { $0 == "refused blocked" }, equals: 40, "\(Set(answers))")
+      expect(rig.derivations, equals: 10)
+      try expect(rig.one("8306"), equals: ["refused blocked"])
+      expect(rig.derivations, equals: 10)
     }
 
     @Test("where the count cannot be written, nothing is derived", arguments: ["pwrite64", "fdatasync"])
@@ -84,8 +84,8 @@ extension Torture {
           #expect(answers.count == 1 && answers != ["refused authenticationFailed"], "\(answers)")
         }
       }
-      #expect(rig.derivations == 0)
-      #expect(try rig.one("2749") == ["refused authenticationFailed"])
+      expect(rig.derivations, equals: 0)
+      try expect(rig.one("2749"), equals: ["refused authenticationFailed"])
       #expect(try rig.one("8306").first?.hasPrefix("code 0 ") == true)
     }
 
@@ -103,7 +103,7 @@ extension Torture {
       // Whatever was killed: ten more wrong PINs are too many, and the right one comes too late.
       for _ in 0..<10 { _ = try rig.one("2749") }
       #expect(rig.derivations <= 10)
-      #expect(try rig.one("8306") == ["refused blocked"])
+      try expect(rig.one("8306"), equals: ["refused blocked"])
       report("R5, PINs: \(kills) kills, \(rig.derivations) key derivations, seed \(Scale.seed)")
     }
   }
@@ -127,15 +127,15 @@ extension Torture {
         process.wait()
       }
       let counters = said.compactMap { $0.split(separator: " ").first.flatMap { UInt64($0) } }
-      #expect(counters.count == said.count, "\(said.filter { $0.contains("ERROR") })")
-      #expect(Set(counters).count == counters.count)
+      expect(counters.count, equals: said.count, "\(said.filter { $0.contains("ERROR") })")
+      expect(Set(counters).count, equals: counters.count)
       for line in said.prefix(200) {
         let words = line.split(separator: " ")
-        #expect(try String(words[1]) == PINVault.code(UInt64(words[0])!))
+        try expect(String(words[1]), equals: PINVault.code(UInt64(words[0])!))
       }
       #expect(!said.isEmpty)
       let core = try rig.vault.openCore()
-      #expect(try core.verify().problems == [])
+      try expect(core.verify().problems, equals: [])
       report("A6, \(mode): \(kills) kills, \(said.count) codes, seed \(Scale.seed)")
     }
   }
@@ -179,7 +179,7 @@ extension Torture {
     /// - Returns: The one PIN that all accounts have.
     private func judge(_ rig: PINVault, _ accounts: Int, possible: [String]) throws -> String {
       let core = try rig.vault.openCore()
-      #expect(try core.verify().problems == [])
+      try expect(core.verify().problems, equals: [])
       var right: [String] = []
       for number in 1...accounts {
         let id = try core.item(named: "account \(number)").id

@@ -47,7 +47,7 @@ extension Torture {
     private func check(_ items: [AddedItem], _ keys: KeyChangeReport, _ vault: TemporaryVault) throws {
       let core = try vault.openCore()
       if core.hasPasscode { try core.unlock(with: Passcode(testing: "pass")) }
-      #expect(try core.verify().problems == [])
+      try expect(core.verify().problems, equals: [])
       var (lost, opened) = ([String](), 0)
       for item in items where !item.isDeleted {
         let secret = try secret(of: item, core)
@@ -58,7 +58,7 @@ extension Torture {
           if !keys.mayBeGone(item) { lost.append("\(item.name), \(item.kind)") }
         }
       }
-      #expect(lost == [])
+      expect(lost, equals: [])
       #expect(opened > 0, "nothing is left to open")
     }
 
@@ -161,11 +161,11 @@ extension Torture {
     @Test("fifty processes with wrong passcodes get five key derivations together")
     func parallel() throws {
       let answers = try race(50, "wrong", [])
-      #expect(answers.count == 50)
+      expect(answers.count, equals: 50)
       #expect(
         Set(answers).isSubset(of: ["refused authenticationFailed", "refused passcodeDelay"]),
         "\(Set(answers))")
-      #expect(derivations == 5)
+      expect(derivations, equals: 5)
     }
 
     @Test("each delay is kept to the millisecond, and lets one derivation through when it is over")
@@ -174,15 +174,15 @@ extension Torture {
       let minutes: [UInt64] = [1, 5, 15, 30, 90, 240, 720, 2160, 2160]
       var now: UInt64 = 1_000_000
       for _ in 0..<5 { _ = try race(1, "wrong", ["\(now)"]) }
-      #expect(derivations == 5)
+      expect(derivations, equals: 5)
       for (index, delay) in minutes.prefix(Scale.pick(4, long: 9)).enumerated() {
         now += delay * 60_000 - 1
-        #expect(Set(try race(10, "right", ["\(now)"])) == ["refused passcodeDelay"])
-        #expect(derivations == 5 + index, "a derivation before the delay was over")
+        expect(Set(try race(10, "right", ["\(now)"])), equals: ["refused passcodeDelay"])
+        expect(derivations, equals: 5 + index, "a derivation before the delay was over")
         now += 1
         let answers = try race(20, "wrong", ["\(now)"])
-        #expect(answers.filter { $0 == "refused authenticationFailed" }.count == 1)
-        #expect(derivations == 6 + index)
+        expect(answers.filter { $0 == "refused authenticationFailed" }.count, equals: 1)
+        expect(derivations, equals: 6 + index)
       }
     }
 
@@ -199,15 +199,15 @@ extension Torture {
       // Whatever was killed, the tries that are left are few, and the delay comes.
       for _ in 0..<5 { _ = try torture("unlock", vault.folder, "wrong", tally).lines() }
       #expect(derivations <= 5)
-      #expect(try torture("unlock", vault.folder, "right", tally).lines() == ["refused passcodeDelay"])
+      try expect(torture("unlock", vault.folder, "right", tally).lines(), equals: ["refused passcodeDelay"])
     }
 
     @Test("fifty processes with the right passcode are all let in")
     func right() throws {
       for _ in 0..<Scale.pick(2, long: 20) {
-        #expect(try race(50, "right", []).filter { $0 != "unlocked" } == [])
+        try expect(race(50, "right", []).filter { $0 != "unlocked" }, equals: [])
       }
-      #expect(derivations == Scale.pick(2, long: 20) * 50)
+      expect(derivations, equals: Scale.pick(2, long: 20) * 50)
     }
 
     private func race(_ count: Int, _ passcode: String, _ more: [String]) throws -> [String] {

@@ -40,12 +40,12 @@ extension Torture {
           } catch is VaultError {
             random.failing(after: nil)
             failures += 1
-            #expect(try state(core) == before, "\(name) wrote something at failure \(failures)")
+            try expect(state(core), equals: before, "\(name) wrote something at failure \(failures)")
           }
         }
         #expect(failures > 0, "\(name) takes no random bytes")
       }
-      #expect(try vault.openCore().verify().problems == [])
+      try expect(vault.openCore().verify().problems, equals: [])
     }
 
     @Test("a generator that repeats its bytes makes no two equal keystreams")
@@ -67,7 +67,8 @@ extension Torture {
         others.append(try blob(vault, "SELECT hex(body) FROM head"))
         others.append(try blob(vault, "SELECT hex(body) FROM state WHERE row <> 0"))
       }
-      #expect(Set(secrets.map { $0.sealed[2..<34].map { $0 } }).count == secrets.count, "a salt came twice")
+      expect(
+        Set(secrets.map { $0.sealed[2..<34].map { $0 } }).count, equals: secrets.count, "a salt came twice")
       for (index, one) in secrets.enumerated() {
         for other in secrets[..<index] {
           #expect(
@@ -75,7 +76,7 @@ extension Torture {
           )
         }
       }
-      #expect(Set(others.map { $0[6..<18].map { $0 } }).count == others.count, "a nonce came twice")
+      expect(Set(others.map { $0[6..<18].map { $0 } }).count, equals: others.count, "a nonce came twice")
     }
 
     private func state(_ core: VaultCore) throws -> String {

@@ -37,7 +37,7 @@ extension Torture {
         #expect(isOldRight != isNewRight, "\(call) \(number), \(fault): \(said)")
         #expect(status != 0 || isNewRight)
         if fault.hasPrefix("error"), status != 0 {
-          #expect(status == 13, "\(said)")
+          expect(status, equals: 13, "\(said)")
           #expect(
             said.contains(isThere ? "vaultctl recovery-code check" : "the new recovery code opens nothing"))
         }
@@ -45,7 +45,7 @@ extension Torture {
           try FileManager.default.removeItem(atPath: old)
           try FileManager.default.moveItem(atPath: file, toPath: old)
         }
-        #expect(try vault.openCore().verify().problems == [])
+        try expect(vault.openCore().verify().problems, equals: [])
       }
       #expect(hits > 0, "nothing was hit")
     }
@@ -80,7 +80,7 @@ extension Torture {
           Built.path("vaultctl-testing"), ["recovery-code", "check", "--recovery-file", file],
           environment: environment)
         let said = check.lines().joined(separator: "\n")
-        #expect(check.wait() == 0, "\(call) \(number), \(fault): '\(printed)', \(said)")
+        expect(check.wait(), equals: 0, "\(call) \(number), \(fault): '\(printed)', \(said)")
       }
       #expect(hits > 0 && made > 0, "\(hits) faults, \(made) vaults")
     }

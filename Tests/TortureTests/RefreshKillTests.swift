@@ -15,7 +15,7 @@ extension Torture {
       let seed = Scale.seed
       let life = try RefreshedLife(seed: seed)
       try life.run(kills: Scale.pick(25, long: 500))
-      #expect(life.faults == [])
+      expect(life.faults, equals: [])
       report("D4: \(life.summary), seed \(seed)")
       // A kill that never hits anything proves nothing.
       #expect(life.cutShort > life.kills / 20)
@@ -152,16 +152,16 @@ extension Torture {
       let all = try (0..<processes).map { _ in
         try torture("update", vault.folder, "counter", "\(updates)", gate: gate)
       }
-      for process in all { #expect(process.line() == "ready") }
+      for process in all { expect(process.line(), equals: "ready") }
       gate.open()
       for process in all {
-        #expect(process.line() == "done")
-        #expect(process.wait() == 0)
+        expect(process.line(), equals: "done")
+        expect(process.wait(), equals: 0)
       }
       var attributes = Attributes()
       (attributes[.service], attributes[.account]) = ("torture", "counter")
       let value = try core.storedValue(NewItem(.genericPassword, attributes: attributes))
-      #expect(value?.bytesForTesting == Array("\(processes * updates)".utf8))
+      expect(value?.bytesForTesting, equals: Array("\(processes * updates)".utf8))
       report("D3: \(processes) processes, \(updates) updates each, none lost")
     }
   }

@@ -26,20 +26,20 @@ extension Torture {
         let isKilled = try home.restore(killedAt: point)
         let found = try home.look()
         #expect(found == "old" || found == "restored", "\(point): \(found)")
-        if !isKilled { #expect(found == "restored", "\(point)") }
+        if !isKilled { expect(found, equals: "restored", "\(point)") }
         seen[found, default: 0] += 1
         if found == "restored" { #expect(try home.oldVaultOpens(), "\(point)") }
         // What is left beside it is the next restore's to remove.
         if found == "old" {
           #expect(try home.restore(killedAt: nil) == false)
-          #expect(try home.look() == "restored", "\(point), the second time")
+          try expect(home.look(), equals: "restored", "\(point), the second time")
           #expect(!home.hasLeftovers, "\(point)")
         }
       }
       report(
         "restore over a vault\(hasNamedKey ? ", key in a named file" : ""), killed: \(seen.sorted { $0.key < $1.key })"
       )
-      #expect(seen.count == 2, "all kills fell to one side")
+      expect(seen.count, equals: 2, "all kills fell to one side")
     }
 
     // Verified to fail on commit b8da9bc: the restore succeeds, and "later" is in `.before-restore` alone.
@@ -54,10 +54,10 @@ extension Torture {
         try home.run(["item", "add", "later"], "later")
       }
       #expect(status == 13 && said.contains("another program is using the vault"), "\(said)")
-      #expect(try home.look() == "old")
+      try expect(home.look(), equals: "old")
       #expect(try home.has("later") && !home.hasLeftovers)
       #expect(try home.restore(killedAt: nil) == false)
-      #expect(try home.look() == "restored")
+      try expect(home.look(), equals: "restored")
     }
 
     // Verified to fail when the exchange is made without the lock, and taken back when a log is found beside the new
@@ -73,8 +73,8 @@ extension Torture {
         usleep(500_000)
       }
       let isDone = try #require(late).wait() == 0
-      #expect(status == 0, "\(said)")
-      #expect(try home.look() == "restored")
+      expect(status, equals: 0, "\(said)")
+      try expect(home.look(), equals: "restored")
       #expect(try home.has("meanwhile") == isDone && !home.hasLeftovers)
       #expect(try home.oldVaultOpens())
     }
@@ -92,10 +92,10 @@ extension Torture {
         seen[found, default: 0] += 1
         guard found == "none" else { continue }
         #expect(try home.restore(killedAt: nil) == false)
-        #expect(try home.look() == "restored", "\(point), the second time")
+        try expect(home.look(), equals: "restored", "\(point), the second time")
       }
       report("restore over nothing, killed: \(seen.sorted { $0.key < $1.key })")
-      #expect(seen.count == 2, "all kills fell to one side")
+      expect(seen.count, equals: 2, "all kills fell to one side")
     }
   }
 

@@ -28,19 +28,19 @@ extension Torture {
       while number < kills || midway <= kills / 4, number < 8 * kills {
         number += 1
         let process = try torture("rotate", vault.folder, passcode)
-        #expect(process.line() == "ready")
+        expect(process.line(), equals: "ready")
         usleep(UInt32(random.below(length + length / 2)))
         process.kill()
         let said = process.lines()
-        #expect(process.wait() == -SIGKILL, "\(said)")
+        expect(process.wait(), equals: -SIGKILL, "\(said)")
         rotations += said.count { $0.hasPrefix("rotated ") }
         let core = try open(vault, passcode)
         midway += core.isRotating ? 1 : 0
         // All of them now and then, some of them always; a tenth of the rotations is gone on with by other commands.
         let step = number % 5 == 0 || number >= kills ? 1 : max(1, count / 300)
-        #expect(try lost(core, stride(from: random.below(step), to: count, by: step)) == [])
+        try expect(lost(core, stride(from: random.below(step), to: count, by: step)), equals: [])
         if number % 10 == 0 {
-          #expect(try core.verify().problems == [])
+          try expect(core.verify().problems, equals: [])
           while core.isRotating { try core.resumeRotation() }
           length = try duration(vault, passcode)
         }
@@ -74,7 +74,7 @@ extension Torture {
     /// How long one rotation takes, in microseconds: kills have to fall into it.
     private func duration(_ vault: TemporaryVault, _ passcode: String) throws -> Int {
       let process = try torture("rotate", vault.folder, passcode)
-      #expect(process.line() == "ready")
+      expect(process.line(), equals: "ready")
       let start = ContinuousClock.now
       #expect(process.line()?.hasPrefix("rotated ") == true)
       let time = ContinuousClock.now - start

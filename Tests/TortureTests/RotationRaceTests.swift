@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -25,8 +26,8 @@ extension Torture {
       let later = try vault.openCore()
       if let passcode { try later.unlock(with: Self.typed(passcode)) }
       #expect(!later.isRotating)
-      #expect(try later.verify().problems == [])
-      #expect(try later.secret(of: later.item(named: "n7").id).bytesForTesting == Array("secret 7".utf8))
+      try expect(later.verify().problems, equals: [])
+      try expect(later.secret(of: later.item(named: "n7").id).bytesForTesting, equals: Array("secret 7".utf8))
       report("rotations at once: \(3 * rounds), to generation \(try later.status().generation)")
     }
 

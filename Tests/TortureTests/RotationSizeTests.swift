@@ -49,14 +49,14 @@ extension Torture {
       #expect(isRotated)
       #expect(process.lines().last?.hasPrefix("bytes ") == true && process.wait() == 0)
       #expect(files.isSubset(of: ["test.vault", "test.vault-wal", "test.vault-shm"]))
-      #expect(try core.verify().problems == [])
+      try expect(core.verify().problems, equals: [])
       report("rotation: \(commits) commits of another process meanwhile, the longest waited \(longest)")
     }
 
     private func rotated(_ vault: TemporaryVault) throws -> Int {
       let process = try torture("rotate-counted", vault.folder)
       let lines = process.lines()
-      #expect(process.wait() == 0, "\(lines)")
+      expect(process.wait(), equals: 0, "\(lines)")
       let line = try #require(lines.last { $0.hasPrefix("bytes ") })
       return try #require(Int(line.dropFirst(6)))
     }

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -28,8 +29,8 @@ extension Torture {
       var service = Query()
       service.attributes[.service] = "service 7"
       let found = try timed("search by service") { try reopened.items(matching: service) }
-      #expect(found.count == count / 1_000)
-      #expect(try timed("list") { try reopened.items(matching: Query()).count } == count)
+      expect(found.count, equals: count / 1_000)
+      try expect(timed("list") { try reopened.items(matching: Query()).count }, equals: count)
       var steps = 0
       let verified = try timed("verify") { try reopened.verify { _ in steps += 1 } }
       #expect(verified.problems == [] && verified.items == count && verified.secrets == count)

@@ -15,7 +15,7 @@ extension Torture {
       let seed = Scale.seed
       let life = try SynchronizedLife(seed: seed)
       try life.run(kills: Scale.pick(25, long: 500))
-      #expect(life.faults == [])
+      expect(life.faults, equals: [])
       report("A9, A20, A21: \(life.summary), seed \(seed)")
       // A kill that never hits anything proves nothing.
       #expect(life.cutShort > life.kills / 20)

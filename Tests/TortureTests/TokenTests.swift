@@ -19,16 +19,17 @@ extension Torture {
       for round in 0..<tokens {
         let id = try store(round, in: core)
         let answers = try race(processes, vault, "card-\(round)").answers
-        #expect(answers.count == processes)
-        #expect(
-          answers.filter { $0 == "taken " + hexadecimal(Self.token(round)) }.count == 1, "round \(round)")
+        expect(answers.count, equals: processes)
+        expect(
+          answers.filter { $0 == "taken " + hexadecimal(Self.token(round)) }.count, equals: 1,
+          "round \(round)")
         let others = Set(answers.filter { !$0.hasPrefix("taken") })
         #expect(others.isSubset(of: ["refused expired"]), "\(others)")
-        #expect(try core.cardToken(id).status == .ended)
+        try expect(core.cardToken(id).status, equals: .ended)
         try core.delete(id)
       }
       report("R10: \(processes) processes, \(tokens) tokens, one winner each")
-      #expect(try core.verify().problems == [])
+      try expect(core.verify().problems, equals: [])
     }
 
     /// A kill may lose a use, and never doubles one.
@@ -53,7 +54,7 @@ extension Torture {
       report("R10: \(killed) kills, \(tokens) tokens, \(lost) uses lost, seed \(Scale.seed)")
       // A kill that never hits anything proves nothing.
       #expect(killed > tokens)
-      #expect(try core.verify().problems == [])
+      try expect(core.verify().problems, equals: [])
     }
 
     private static func token(_ round: Int) -> [UInt8] { Array("token \(round)".utf8) }
@@ -71,7 +72,7 @@ extension Torture {
     ) throws -> (answers: [String], killed: Int) {
       let gate = try Gate()
       let all = try (0..<count).map { _ in try torture("take", vault.folder, name, gate: gate) }
-      for process in all { #expect(process.line() == "ready") }
+      for process in all { expect(process.line(), equals: "ready") }
       gate.open()
       if let random {
         for _ in 0..<count / 2 {
@@ -109,12 +110,12 @@ extension Torture {
         for _ in 0..<20 {
           step(clock, &model, random)
           let isTaken = (try? core.takeToken(id)) != nil
-          #expect(isTaken == model.isValid, "\(model), seed \(Scale.seed)")
+          expect(isTaken, equals: model.isValid, "\(model), seed \(Scale.seed)")
           if !isTaken { model.hasEnded = true }
           valid += isTaken ? 1 : 0
           over += isTaken ? 0 : 1
         }
-        #expect(try core.verify().problems == [])
+        try expect(core.verify().problems, equals: [])
       }
       report("R11: \(valid) times valid, \(over) times over, seed \(Scale.seed)")
       #expect(valid > 20 && over > 20)

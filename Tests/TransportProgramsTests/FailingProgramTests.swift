@@ -42,8 +42,8 @@ struct FailingProgramTests {
     default: try peer.install("#!/bin/sh\nexit 0", as: path, mode: kind)
     }
     let error = #expect(throws: VaultError.self) { try TransportProgram(named) }
-    #expect(error?.code == .network)
-    #expect(error?.message == "the transport \(named) \(flaw)")
+    expect(error?.code, equals: .network)
+    expect(error?.message, equals: "the transport \(named) \(flaw)")
     #expect(error?.hint != nil)
     // The same file later, at a path that was good.
     guard kind != "file/below" else { return }
@@ -99,8 +99,8 @@ struct FailingProgramTests {
   func start(lines: String, flaw: String) throws {
     let peer = try PeerProgram(lines: lines + "\n")
     let error = try #require(peer.failure())
-    #expect(error.code == .network)
-    #expect(error.message == "the transport \(peer.path) \(flaw)")
+    expect(error.code, equals: .network)
+    expect(error.message, equals: "the transport \(peer.path) \(flaw)")
   }
 
   /// Verified to fail when the exit code is not looked at.
@@ -119,8 +119,8 @@ struct FailingProgramTests {
     for beginning in ["", "answer(state='active')\n"] {
       let peer = try PeerProgram(beginning + ending)
       let error = try #require(peer.failure())
-      #expect(error.code == .network)
-      #expect(error.message == "the transport \(peer.path) \(flaw)")
+      expect(error.code, equals: .network)
+      expect(error.message, equals: "the transport \(peer.path) \(flaw)")
     }
   }
 
@@ -138,8 +138,8 @@ struct FailingProgramTests {
       """)
     let begin = ContinuousClock.now
     let error = try #require(peer.failure(within: .seconds(2)))
-    #expect(error.code == .network)
-    #expect(error.message == "the transport \(peer.path) gave no answer within 2 seconds, and was ended")
+    expect(error.code, equals: .network)
+    expect(error.message, equals: "the transport \(peer.path) gave no answer within 2 seconds, and was ended")
     #expect(ContinuousClock.now - begin < .seconds(10))
     #expect(try peer.isGone("parent"))
     #expect(try peer.isGone("child"))
@@ -152,7 +152,7 @@ struct FailingProgramTests {
     #expect(try peer.isGone("pid"))
     // One that soon ends is good.
     let other = try PeerProgram("answer(state='active')\nos.close(1)\ntime.sleep(0.2)")
-    #expect(try other.send().word("state") == "active")
+    try expect(other.send().word("state"), equals: "active")
   }
 
   /// Verified to fail when the end of the output is awaited in place of the end of the program.
@@ -166,11 +166,11 @@ struct FailingProgramTests {
           time.sleep(600)
       """)
     let begin = ContinuousClock.now
-    #expect(try peer.send(within: .seconds(60)).word("state") == "active")
+    try expect(peer.send(within: .seconds(60)).word("state"), equals: "active")
     #expect(ContinuousClock.now - begin < .seconds(20))
     // It is not ours to end: the program ended as it should.
     let child = try peer.process("child")
-    #expect(kill(child, SIGKILL) == 0)
+    expect(kill(child, SIGKILL), equals: 0)
   }
 
   /// Verified to fail when the answer is not limited.
@@ -180,8 +180,8 @@ struct FailingProgramTests {
   func tooLong(script: String) throws {
     let peer = try PeerProgram(script)
     let error = try #require(peer.failure())
-    #expect(error.code == .network)
-    #expect(error.message == "the transport \(peer.path) wrote more than 1048576 bytes")
+    expect(error.code, equals: .network)
+    expect(error.message, equals: "the transport \(peer.path) wrote more than 1048576 bytes")
     #expect(try peer.isGone("pid"))
   }
 
@@ -192,11 +192,11 @@ struct FailingProgramTests {
     for closing in ["", "os.close(0)\n"] {
       let peer = try PeerProgram(
         closing + "request = {'id': '\(PeerProgram.id)'}\nanswer(long='y' * 500_000)", reading: false)
-      #expect(try peer.send(fields).word("long")?.utf8.count == 500_000)
+      try expect(peer.send(fields).word("long")?.utf8.count, equals: 500_000)
     }
     let hanging = try PeerProgram("time.sleep(600)", reading: false)
     let error = #expect(throws: VaultError.self) { try hanging.send(fields, within: .seconds(1)) }
-    #expect(error?.code == .network)
+    expect(error?.code, equals: .network)
     #expect(try hanging.isGone("pid"))
   }
 
@@ -210,6 +210,6 @@ struct FailingProgramTests {
   @Test("what it writes to standard error is thrown away")
   func standardError() throws {
     let peer = try PeerProgram("os.write(2, b'x' * 2 ** 21)\nanswer(file=os.readlink('/proc/self/fd/2'))")
-    #expect(try peer.send().word("file") == "/dev/null")
+    try expect(peer.send().word("file"), equals: "/dev/null")
   }
 }

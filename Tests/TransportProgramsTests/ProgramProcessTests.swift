@@ -27,17 +27,17 @@ struct ProgramProcessTests {
         path=os.environ.get('PATH', ''), count=len(sys.argv))
       """)
     let fields = try peer.send()
-    #expect(fields.word("files") == "0|1|2|3")
-    #expect(fields.word("own") == peer.path)
-    #expect(fields.word("terminal") == "false")
-    #expect(fields.word("leads") == "true")
-    #expect(fields.word("blocked") == "0000000000000000")
+    expect(fields.word("files"), equals: "0|1|2|3")
+    expect(fields.word("own"), equals: peer.path)
+    expect(fields.word("terminal"), equals: "false")
+    expect(fields.word("leads"), equals: "true")
+    expect(fields.word("blocked"), equals: "0000000000000000")
     // Python itself ignores SIGPIPE and SIGXFSZ.
     let ignored = fields.word("ignored").flatMap { UInt64($0, radix: 16) }
     // Two that the C library keeps for itself stay as they were.
-    #expect(ignored.map { $0 & ~(3 << 31) } == 0x0100_1000)
-    #expect(fields.word("path") == ProcessInfo.processInfo.environment["PATH"])
-    #expect(fields.word("count") == "1")
+    expect(ignored.map { $0 & ~(3 << 31) }, equals: 0x0100_1000)
+    expect(fields.word("path"), equals: ProcessInfo.processInfo.environment["PATH"])
+    expect(fields.word("count"), equals: "1")
   }
 
   /// Verified to fail when the watched ending is not looked at.
@@ -63,15 +63,15 @@ struct ProgramProcessTests {
     for name in ["first", "second", "third"] { _ = try peer.awaitNote("begun-" + name) }
     let begin = ContinuousClock.now
     ending.end()
-    #expect(results.await("first") == "appCancelled")
+    expect(results.await("first"), equals: "appCancelled")
     let needed = ContinuousClock.now - begin
     #expect(try peer.isGone("begun-first"))
     #expect(results["second"] == nil && results["third"] == nil)
     transport.cancel()
-    #expect(results.await("third") == "appCancelled")
+    expect(results.await("third"), equals: "appCancelled")
     #expect(try peer.isGone("begun-third"))
     try Data().write(to: peer.folder.appendingPathComponent("go"))
-    #expect(results.await("second") == "active")
+    expect(results.await("second"), equals: "active")
     return needed
   }
 

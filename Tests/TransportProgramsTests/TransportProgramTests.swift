@@ -25,18 +25,19 @@ struct TransportProgramTests {
       "emptyBase64": .secret(secret([])), "types": .texts(["pin", "biometry"]), "none": .texts([]),
       "credential": .fields(inner),
     ])
-    #expect(fields.all.count == 10)
-    #expect(fields.word("context") == "line\nline \"quoted\" \\ é 字 \u{10FFFF}")
-    #expect(fields.word("counter") == "18446744073709551615")
-    #expect(
-      ["zero", "is", "not", "types", "none"].map { fields.word($0) } == [
+    expect(fields.all.count, equals: 10)
+    expect(fields.word("context"), equals: "line\nline \"quoted\" \\ é 字 \u{10FFFF}")
+    expect(fields.word("counter"), equals: "18446744073709551615")
+    expect(
+      ["zero", "is", "not", "types", "none"].map { fields.word($0) },
+      equals: [
         "0", "true", "false", "pin|biometry", "",
       ])
-    #expect(try content(fields["secretBase64"]) == bytes)
-    #expect(try content(fields["emptyBase64"]) == [])
+    try expect(content(fields["secretBase64"]), equals: bytes)
+    try expect(content(fields["emptyBase64"]), equals: [])
     guard case .fields(let credential)? = fields["credential"] else { throw CocoaError(.coderInvalidValue) }
-    #expect(credential.word("type") == "hotp")
-    #expect(try content(credential["keyBase64"]) == [0, 255])
+    expect(credential.word("type"), equals: "hotp")
+    try expect(content(credential["keyBase64"]), equals: [0, 255])
     let request = try peer.note("request")
     #expect(
       request.hasPrefix(
@@ -52,7 +53,7 @@ struct TransportProgramTests {
           os.write(1, bytes([byte]))
           time.sleep(0.0005)
       """)
-    #expect(try peer.send().word("state") == "active")
+    try expect(peer.send().word("state"), equals: "active")
   }
 
   @Test("members that nobody asks for may have any type", arguments: ["a", "context", "x.y"])
@@ -66,8 +67,8 @@ struct TransportProgramTests {
       let peer = try PeerProgram(
         answering: #"{"version":1,"id":"ID","\#(name)": \#(value) ,"state":"active"}"#)
       let fields = try peer.send()
-      #expect(fields.word(name) == "other", "\(value)")
-      #expect(fields.word("state") == "active")
+      expect(fields.word(name), equals: "other", "\(value)")
+      expect(fields.word("state"), equals: "active")
     }
   }
 
@@ -90,11 +91,11 @@ struct TransportProgramTests {
       "answer(error={'code': 'CODE', 'message': 'not yours', 'hint': 'ask again', 'attemptsLeft': 2, 'new': None})"
     )
     let error = try #require(peer.failure())
-    #expect(error.code == .authenticationFailed)
+    expect(error.code, equals: .authenticationFailed)
     #expect(error.message == "not yours" && error.hint == "ask again" && error.attemptsLeft == 2)
     let other = try PeerProgram("answer(error={'code': 'NEW', 'message': 'a\\x1b[2Jb'}, state='active')")
-    #expect(other.failure()?.code == .peerFailed)
-    #expect(other.failure()?.message == "the server refused it")
+    expect(other.failure()?.code, equals: .peerFailed)
+    expect(other.failure()?.message, equals: "the server refused it")
   }
 
   @Test("twenty requests at once each get their own answer")
@@ -119,7 +120,7 @@ struct TransportProgramTests {
         }
       }
     }
-    #expect(failures.count == 0)
+    expect(failures.count, equals: 0)
   }
 
   private func secret(_ bytes: [UInt8]) -> TransportSecret {

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Access rules and members at the command line")
 struct AccessVerbTests {
   private func newTool() throws -> Tool {
     let tool = try Tool()
-    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "pass"]).exit == 0)
+    try expect(tool("init", "--passcode-fd", "3", secrets: [3: "pass"]).exit, equals: 0)
     return tool
   }
 
@@ -26,9 +27,9 @@ struct AccessVerbTests {
   @Test("a passcode item asks at each use; without anybody to ask it is exit 6 at once, naming the option")
   func passcode() throws {
     let tool = try newTool()
-    #expect(try add("a", "passcode", tool).exit == 0)
-    #expect(try get("a", tool, [3: "pass"]).text == "secret of a")
-    #expect(try get("a", tool, [3: "wrong"]).exit == 3)
+    try expect(add("a", "passcode", tool).exit, equals: 0)
+    try expect(get("a", tool, [3: "pass"]).text, equals: "secret of a")
+    try expect(get("a", tool, [3: "wrong"]).exit, equals: 3)
     for words in [["item", "get", "a", "--no-input"], ["item", "get", "a"]] {
       // A question would wait for ever, because there is no person.
       let run = try tool.run(words)
@@ -40,18 +41,18 @@ struct AccessVerbTests {
     }
     let batch = try tool(
       "batch", "--passcode-fd", "3", input: Array(lines.joined(separator: "\n").utf8), secrets: [3: "pass"])
-    #expect(batch.exit == 0, "\(batch.errors) \(batch.text)")
+    expect(batch.exit, equals: 0, "\(batch.errors) \(batch.text)")
   }
 
   @Test("rules that contradict themselves or ask for what is not there are exit 9, and store nothing")
   func refused() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     for access in ["or", "passcode,or", "passcode,or,and,biometry-any", "presence,passcode", "passcode"] {
       let run = try tool("item", "add", "x", "--access", access, input: [1])
-      #expect(run.exit == 9, "\(access): \(run.errors)")
+      expect(run.exit, equals: 9, "\(access): \(run.errors)")
     }
-    #expect(try tool("item", "add", "x", "--access", "fingers", input: [1]).exit == 2)
+    try expect(tool("item", "add", "x", "--access", "fingers", input: [1]).exit, equals: 2)
     #expect(try tool("item", "list").text.isEmpty)
     let withPasscode = try newTool()
     let run = try add("x", "biometry-any", withPasscode)
@@ -61,13 +62,13 @@ struct AccessVerbTests {
   @Test("an application password stands beside everything else")
   func applicationPassword() throws {
     let tool = try newTool()
-    #expect(try add("d", "passcode,application-password", tool).exit == 0)
-    #expect(try get("d", tool, [3: "pass", 4: "app"]).text == "secret of d")
-    #expect(try get("d", tool, [3: "pass", 4: "apq"]).exit == 3)
+    try expect(add("d", "passcode,application-password", tool).exit, equals: 0)
+    try expect(get("d", tool, [3: "pass", 4: "app"]).text, equals: "secret of d")
+    try expect(get("d", tool, [3: "pass", 4: "apq"]).exit, equals: 3)
     let missing = try get("d", tool, [3: "pass"])
     #expect(missing.exit == 6 && missing.errors.contains("--application-password-fd"))
-    #expect(try get("d", tool, [3: "pass", 4: ""]).exit == 12)
-    #expect(try get("d", tool, [3: "pass", 4: String(repeating: "x", count: 70 << 10)]).exit == 12)
+    try expect(get("d", tool, [3: "pass", 4: ""]).exit, equals: 12)
+    try expect(get("d", tool, [3: "pass", 4: String(repeating: "x", count: 70 << 10)]).exit, equals: 12)
   }
 
   @Test("members are enrolled behind the passcode and leave without it; what dies with their set is said")
@@ -78,67 +79,69 @@ struct AccessVerbTests {
         "biometry", "enroll", name, "--passcode-fd", "3", "--phrase-fd", "4",
         secrets: [3: passcode, 4: phrase])
     }
-    #expect(try enroll("voice", "my voice", "wrong").exit == 3)
-    #expect(try enroll("voice", "my voice").exit == 0)
-    #expect(try enroll("voice", "other").exit == 8)
-    #expect(try enroll("again", "my voice").exit == 8)
-    #expect(try add("set", "biometry-current-set", tool, "--accessible", "after-first-unlock").exit == 0)
-    #expect(try add("any", "biometry-any", tool, "--accessible", "after-first-unlock").exit == 0)
+    try expect(enroll("voice", "my voice", "wrong").exit, equals: 3)
+    try expect(enroll("voice", "my voice").exit, equals: 0)
+    try expect(enroll("voice", "other").exit, equals: 8)
+    try expect(enroll("again", "my voice").exit, equals: 8)
+    try expect(add("set", "biometry-current-set", tool, "--accessible", "after-first-unlock").exit, equals: 0)
+    try expect(add("any", "biometry-any", tool, "--accessible", "after-first-unlock").exit, equals: 0)
     for name in ["set", "any"] {
-      #expect(try get(name, tool, [5: "my voice"]).text == "secret of \(name)")
-      #expect(try get(name, tool, [5: "your voice"]).exit == 3)
-      #expect(try get(name, tool, [3: "pass"]).exit == 6)
+      try expect(get(name, tool, [5: "my voice"]).text, equals: "secret of \(name)")
+      try expect(get(name, tool, [5: "your voice"]).exit, equals: 3)
+      try expect(get(name, tool, [3: "pass"]).exit, equals: 6)
     }
     let shown = try tool("item", "show", "set")
     #expect(shown.text.contains("biometry-current-set  enforced by key derivation"))
     let second = try enroll("face", "my face")
     #expect(second.exit == 0 && second.errors.contains("1 item will be opened by nobody any more"))
-    #expect(try get("set", tool, [5: "my voice"]).exit == 1)
-    #expect(try get("any", tool, [5: "my face"]).exit == 0)
+    try expect(get("set", tool, [5: "my voice"]).exit, equals: 1)
+    try expect(get("any", tool, [5: "my face"]).exit, equals: 0)
     let json = try tool("item", "show", "set", "--json").json
     #expect(json["access"] as? String == "biometry-current-set" && json["beyondReach"] as? Bool == true)
     #expect((json["enforcement"] as? [String: String])?["biometry-current-set"] == "keyDerivation")
     #expect(try tool("audit").text.contains("the enrolled set has changed"))
-    #expect(try tool("biometry", "remove", "voice", "--no-input").exit == 0)
-    #expect(try tool("biometry", "remove", "voice").exit == 1)
+    try expect(tool("biometry", "remove", "voice", "--no-input").exit, equals: 0)
+    try expect(tool("biometry", "remove", "voice").exit, equals: 1)
     let members = try #require(try tool("biometry", "list", "--json").json["items"] as? [[String: Any]])
-    #expect(members.map { $0["name"] as? String } == ["face"])
-    #expect(try tool("verify", "--passcode-fd", "3", secrets: [3: "pass"]).exit == 0)
+    expect(members.map { $0["name"] as? String }, equals: ["face"])
+    try expect(tool("verify", "--passcode-fd", "3", secrets: [3: "pass"]).exit, equals: 0)
   }
 
   @Test("five wrong phrases lock biometry for every process, until the passcode was right")
   func lockout() throws {
     let tool = try newTool()
-    #expect(
-      try tool(
+    try expect(
+      tool(
         "biometry", "enroll", "v", "--passcode-fd", "3", "--phrase-fd", "4", secrets: [3: "pass", 4: "right"]
-      ).exit == 0)
-    #expect(try add("any", "biometry-any", tool, "--accessible", "after-first-unlock").exit == 0)
-    for _ in 0..<5 { #expect(try get("any", tool, [5: "wrong"]).exit == 3) }
+      ).exit, equals: 0)
+    try expect(add("any", "biometry-any", tool, "--accessible", "after-first-unlock").exit, equals: 0)
+    for _ in 0..<5 { try expect(get("any", tool, [5: "wrong"]).exit, equals: 3) }
     let run = try get("any", tool, [5: "right"])
     #expect(run.exit == 4 && run.errors.contains("biometry is locked"))
-    #expect(try add("plain", "passcode", tool).exit == 0)
-    #expect(try get("any", tool, [5: "right"]).exit == 0)
+    try expect(add("plain", "passcode", tool).exit, equals: 0)
+    try expect(get("any", tool, [5: "right"]).exit, equals: 0)
   }
 
   @Test("codes of a constrained credential ask too, and its counter is changed by nobody else")
   func codes() throws {
     let tool = try newTool()
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
-    #expect(
-      try tool(
+    try expect(
+      tool(
         "otp", "add", "rfc", "--access", "presence", "--passcode-fd", "3", input: Array(uri.utf8),
         secrets: [3: "pass"]
-      ).exit == 0)
-    #expect(try tool("otp", "code", "rfc", "--no-input").exit == 6)
-    #expect(try tool("otp", "counter", "rfc", "--set", "7", "--no-input").exit == 6)
-    #expect(try tool("otp", "export", "rfc", "--no-input").exit == 6)
-    #expect(try tool("otp", "code", "rfc", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3)
-    #expect(try tool("otp", "code", "rfc", "--passcode-fd", "3", secrets: [3: "pass"]).text == "755224\n")
+      ).exit, equals: 0)
+    try expect(tool("otp", "code", "rfc", "--no-input").exit, equals: 6)
+    try expect(tool("otp", "counter", "rfc", "--set", "7", "--no-input").exit, equals: 6)
+    try expect(tool("otp", "export", "rfc", "--no-input").exit, equals: 6)
+    try expect(tool("otp", "code", "rfc", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3)
+    try expect(
+      tool("otp", "code", "rfc", "--passcode-fd", "3", secrets: [3: "pass"]).text, equals: "755224\n")
     #expect(try tool("otp", "show", "rfc").text.contains("presence      enforced by key derivation"))
-    #expect(
-      try tool("otp", "counter", "rfc", "--set", "7", "--passcode-fd", "3", secrets: [3: "pass"]).exit == 0)
-    #expect(try tool("otp", "code", "rfc", "--passcode-fd", "3", secrets: [3: "pass"]).text == "162583\n")
-    #expect(try tool("item", "rm", "rfc", "--no-input").exit == 0)
+    try expect(
+      tool("otp", "counter", "rfc", "--set", "7", "--passcode-fd", "3", secrets: [3: "pass"]).exit, equals: 0)
+    try expect(
+      tool("otp", "code", "rfc", "--passcode-fd", "3", secrets: [3: "pass"]).text, equals: "162583\n")
+    try expect(tool("item", "rm", "rfc", "--no-input").exit, equals: 0)
   }
 }

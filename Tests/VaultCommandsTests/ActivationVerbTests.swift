@@ -11,7 +11,7 @@ struct ActivationVerbTests {
   init() throws {
     tool = try Tool()
     peer = try TestPeer(for: tool)
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
   }
 
   private func start(_ code: String, _ more: String...) throws -> Tool.Run {
@@ -37,15 +37,15 @@ struct ActivationVerbTests {
   /// An active credential behind the PIN 8306 that is made for it.
   private func activate() throws {
     let first = try peer.control("add-user", "anna", "--pin-mode", "9")
-    #expect(try start(first).exit == 0)
+    try expect(start(first).exit, equals: 0)
     let done = try finish(peer.control("second-code", "anna"), "--pin-mode", "checked", "--pin-fd", "4")
-    #expect(done.exit == 0, "\(done.errors)")
+    expect(done.exit, equals: 0, "\(done.errors)")
   }
 
   /// Blocks the PIN with ten wrong ones.
   private func block() throws {
     for left in (0..<10).reversed() {
-      #expect(try code("2749").error["attemptsLeft"] as? Int == left)
+      try expect(code("2749").error["attemptsLeft"] as? Int, equals: left)
     }
   }
 
@@ -54,27 +54,27 @@ struct ActivationVerbTests {
     let first = try peer.control(
       "add-user", "anna", "--pin-mode", "1", "--device-credential", "--issuer", "Bank", "--account", "anna")
     let started = try start(first, "--service", "pay")
-    #expect(started.exit == 0, "\(started.errors)")
-    #expect(try started.json["state"] as? String == "started")
+    expect(started.exit, equals: 0, "\(started.errors)")
+    try expect(started.json["state"] as? String, equals: "started")
     #expect(try started.json["secondsLeft"] as? Int ?? 0 > 200)
-    #expect(try status() == "started")
+    try expect(status(), equals: "started")
     for words in [["otp", "code", "bank"], ["otp", "export", "bank"]] {
       let run = try tool.run(words + ["--json"])
-      #expect(run.exit == 9, "\(words): \(run.errors)")
-      #expect(try run.error["code"] as? String == "wrongState")
+      expect(run.exit, equals: 9, "\(words): \(run.errors)")
+      try expect(run.error["code"] as? String, equals: "wrongState")
       #expect(try (run.error["hint"] as? String)?.contains("otp activate finish") == true)
     }
-    #expect(try tool("otp", "show", "bank", "--json").json["type"] as? String == "activation")
-    #expect(try tool("otp", "list", "--json").exit == 0)
+    try expect(tool("otp", "show", "bank", "--json").json["type"] as? String, equals: "activation")
+    try expect(tool("otp", "list", "--json").exit, equals: 0)
     let export = try tool("export", "jsonl", tool.home.path + "/out.jsonl", "--plain")
     #expect(export.exit == 0 && export.errors.contains("left out 'bank' (activation)"), "\(export.errors)")
     let needsPIN = try finish("1")
-    #expect(needsPIN.exit == 9, "the mode of the server wants a PIN")
+    expect(needsPIN.exit, equals: 9, "the mode of the server wants a PIN")
     let done = try finish(peer.control("second-code", "anna"), "--pin-mode", "checked", "--pin-fd", "4")
-    #expect(done.exit == 0, "\(done.errors)")
+    expect(done.exit, equals: 0, "\(done.errors)")
     #expect(try done.json["state"] as? String == "active" && done.json["type"] as? String == "hotp")
-    #expect(try done.json["deviceCredential"] as? String == "bank-device")
-    #expect(try finish("1", "--pin", "pin", "--pin-fd", "4").exit == 3, "it is finished")
+    try expect(done.json["deviceCredential"] as? String, equals: "bank-device")
+    try expect(finish("1", "--pin", "pin", "--pin-fd", "4").exit, equals: 3, "it is finished")
     let made = try #require(try code().json["code"] as? String)
     try peer.control("judge", "anna", made)
     let device = try tool("otp", "code", "bank-device", "--json").json["code"] as? String
@@ -85,13 +85,13 @@ struct ActivationVerbTests {
   @Test("a wrong second code ends the activation, and a wrong first code begins none", .requirement("A2"))
   func wrongCodes() throws {
     let first = try peer.control("add-user", "anna")
-    #expect(try start("000000000000").exit == 3)
-    #expect(try start("no digits").exit == 12)
-    #expect(try tool("otp", "activate", "status", "bank").exit == 1)
-    #expect(try start(first).exit == 0)
-    #expect(try finish("000000").exit == 3)
-    #expect(try tool("otp", "activate", "status", "bank").exit == 1)
-    #expect(try finish("000000").exit == 1)
+    try expect(start("000000000000").exit, equals: 3)
+    try expect(start("no digits").exit, equals: 12)
+    try expect(tool("otp", "activate", "status", "bank").exit, equals: 1)
+    try expect(start(first).exit, equals: 0)
+    try expect(finish("000000").exit, equals: 3)
+    try expect(tool("otp", "activate", "status", "bank").exit, equals: 1)
+    try expect(finish("000000").exit, equals: 1)
   }
 
   @Test("without --transport it is wrong usage, and another transport is refused without a passcode")
@@ -101,14 +101,14 @@ struct ActivationVerbTests {
       ["otp", "activate", "start", "bank"], ["otp", "activate", "finish", "bank"],
       ["otp", "activate", "disable", "bank"], ["otp", "activate", "start", "bank", "--transport", "peer"],
       ["otp", "activate"], ["pin", "unlock", "--start"],
-    ] { #expect(try tool.run(words).exit == 2, "\(words)") }
-    #expect(try start(first).exit == 0)
+    ] { try expect(tool.run(words).exit, equals: 2, "\(words)") }
+    try expect(start(first).exit, equals: 0)
     let other = try TestPeer(for: tool, named: "other")
     let run = try tool(
       "otp", "activate", "finish", "bank", "--transport", other.transport, "--code-fd", "3",
       secrets: [3: "1"])
     #expect(run.exit == 9 && run.errors.contains("another transport"), "\(run.errors)")
-    #expect(try status() == "started")
+    try expect(status(), equals: "started")
   }
 
   @Test("an answer that is none is 16, and the activation can still be finished", .requirement("A2"))
@@ -116,17 +116,17 @@ struct ActivationVerbTests {
     let first = try peer.control("add-user", "anna")
     for fault in ["wrong-id", "half", "exit1", "without:secretBase64", "member:lifeSeconds=0"] {
       try peer.control("fault", fault)
-      #expect(try start(first).exit == 16, "\(fault)")
-      #expect(try tool("otp", "activate", "status", "bank").exit == 1)
+      try expect(start(first).exit, equals: 16, "\(fault)")
+      try expect(tool("otp", "activate", "status", "bank").exit, equals: 1)
     }
-    #expect(try start(first).exit == 0)
+    try expect(start(first).exit, equals: 0)
     let second = try peer.control("second-code", "anna")
     for fault in ["exit1", "error:FORBIDDEN"] {
       try peer.control("fault", fault)
       #expect(try [9, 16].contains(finish(second).exit), "\(fault)")
-      #expect(try status() == "started")
+      try expect(status(), equals: "started")
     }
-    #expect(try finish(second).exit == 0)
+    try expect(finish(second).exit, equals: 0)
   }
 
   @Test("the server's code and the current PIN end a block", .requirement("A8"))
@@ -136,22 +136,22 @@ struct ActivationVerbTests {
     #expect(try status() == "blocked" && code().exit == 4)
     let unlock = ["pin", "unlock", "--transport", peer.transport, "--json"]
     let started = try tool.run(unlock + ["--start"])
-    #expect(started.exit == 0, "\(started.errors)")
-    #expect(try started.json["state"] as? String == "unlockStarted")
+    expect(started.exit, equals: 0, "\(started.errors)")
+    try expect(started.json["state"] as? String, equals: "unlockStarted")
     #expect(try started.json["needsNewPIN"] as? Bool == false)
     let noCode = try tool.run(unlock + ["--no-input"])
     #expect(noCode.exit == 6 && noCode.errors.contains("--code-fd"), "\(noCode.errors)")
     let right = try peer.control("unlock-code", "anna")
     let wrong = try tool.run(
       unlock + ["--code-fd", "3", "--pin-fd", "4"], secrets: [3: "000000", 4: "8306"])
-    #expect(wrong.exit == 3)
-    #expect(try wrong.error["attemptsLeft"] as? Int == 4)
+    expect(wrong.exit, equals: 3)
+    try expect(wrong.error["attemptsLeft"] as? Int, equals: 4)
     let done = try tool.run(unlock + ["--code-fd", "3", "--pin-fd", "4"], secrets: [3: right, 4: "8306"])
-    #expect(done.exit == 0, "\(done.errors)")
-    #expect(try done.json["state"] as? String == "active")
-    #expect(try tool("pin", "status", "pin", "--json").json["attemptsLeft"] as? Int == 10)
-    #expect(try code().exit == 0)
-    #expect(try tool.run(unlock + ["--start"]).exit == 9, "nothing is blocked")
+    expect(done.exit, equals: 0, "\(done.errors)")
+    try expect(done.json["state"] as? String, equals: "active")
+    try expect(tool("pin", "status", "pin", "--json").json["attemptsLeft"] as? Int, equals: 10)
+    try expect(code().exit, equals: 0)
+    try expect(tool.run(unlock + ["--start"]).exit, equals: 9, "nothing is blocked")
   }
 
   @Test("five wrong codes refuse the unlock for good", .requirement("A8"))
@@ -159,7 +159,7 @@ struct ActivationVerbTests {
     try activate()
     try block()
     let unlock = ["pin", "unlock", "--transport", peer.transport, "--credential", "bank", "--json"]
-    #expect(try tool.run(unlock + ["--start"]).exit == 0)
+    try expect(tool.run(unlock + ["--start"]).exit, equals: 0)
     let right = try peer.control("unlock-code", "anna")
     let exits = try (0..<6).map { _ in
       try tool.run(unlock + ["--code-fd", "3", "--pin-fd", "4"], secrets: [3: "000000", 4: "8306"]).exit
@@ -168,10 +168,10 @@ struct ActivationVerbTests {
     let late = try tool.run(unlock + ["--code-fd", "3", "--pin-fd", "4"], secrets: [3: right, 4: "8306"])
     #expect(late.exit == 4 || late.exit == 9, "\(late.errors)")
     try peer.control("new-unlock", "anna")
-    #expect(try tool.run(unlock + ["--start"]).exit == 0)
+    try expect(tool.run(unlock + ["--start"]).exit, equals: 0)
     let next = try peer.control("unlock-code", "anna")
     let done = try tool.run(unlock + ["--code-fd", "3", "--pin-fd", "4"], secrets: [3: next, 4: "8306"])
-    #expect(done.exit == 0, "\(done.errors)")
+    expect(done.exit, equals: 0, "\(done.errors)")
   }
 
   @Test(
@@ -180,32 +180,32 @@ struct ActivationVerbTests {
   func newPIN() throws {
     let first = try peer.control(
       "add-user", "anna", "--pin-mode", "1", "--keeps-unlock-key", "--unlock-mode", "2")
-    #expect(try start(first).exit == 0)
-    #expect(
-      try finish(peer.control("second-code", "anna"), "--pin-mode", "checked", "--pin-fd", "4").exit == 0)
+    try expect(start(first).exit, equals: 0)
+    try expect(
+      finish(peer.control("second-code", "anna"), "--pin-mode", "checked", "--pin-fd", "4").exit, equals: 0)
     try block()
     let unlock = ["pin", "unlock", "--transport", peer.transport, "--json"]
     #expect(try tool.run(unlock + ["--start"]).json["needsNewPIN"] as? Bool == true)
     let done = try tool.run(
       unlock + ["--code-fd", "3", "--new-pin-fd", "4"],
       secrets: [3: peer.control("unlock-code", "anna"), 4: "5207"])
-    #expect(done.exit == 0, "\(done.errors)")
-    #expect(try code().exit == 3)
+    expect(done.exit, equals: 0, "\(done.errors)")
+    try expect(code().exit, equals: 3)
     try peer.control("judge", "anna", #require(try code("5207").json["code"] as? String))
   }
 
   @Test("a disabled credential is replaced by a new activation")
   func disable() throws {
     try activate()
-    #expect(try start(peer.control("activation-code", "anna")).exit == 8)
+    try expect(start(peer.control("activation-code", "anna")).exit, equals: 8)
     let run = try tool("otp", "activate", "disable", "bank", "--transport", peer.transport, "--json")
-    #expect(run.exit == 0, "\(run.errors)")
-    #expect(try run.json["state"] as? String == "disabled")
-    #expect(try code().exit == 9)
-    #expect(try start(peer.control("activation-code", "anna")).exit == 0)
-    #expect(try status() == "disabled")
+    expect(run.exit, equals: 0, "\(run.errors)")
+    try expect(run.json["state"] as? String, equals: "disabled")
+    try expect(code().exit, equals: 9)
+    try expect(start(peer.control("activation-code", "anna")).exit, equals: 0)
+    try expect(status(), equals: "disabled")
     let done = try finish(peer.control("second-code", "anna"), "--pin", "pin", "--pin-fd", "4")
-    #expect(done.exit == 0, "\(done.errors)")
+    expect(done.exit, equals: 0, "\(done.errors)")
     try peer.control("judge", "anna", #require(try code().json["code"] as? String))
   }
 
@@ -213,22 +213,23 @@ struct ActivationVerbTests {
   @Test("a new activation gives its own server an unlock key, whatever the disabled credential had")
   func unlockKeyOfReplacement() throws {
     let first = try peer.control("add-user", "anna", "--pin-mode", "0")
-    #expect(try start(first).exit == 0)
-    #expect(try finish(peer.control("second-code", "anna")).exit == 0)
-    #expect(try tool("otp", "activate", "disable", "bank", "--transport", peer.transport).exit == 0)
+    try expect(start(first).exit, equals: 0)
+    try expect(finish(peer.control("second-code", "anna")).exit, equals: 0)
+    try expect(tool("otp", "activate", "disable", "bank", "--transport", peer.transport).exit, equals: 0)
     let again = try peer.control(
       "add-user", "bea", "--pin-mode", "1", "--keeps-unlock-key", "--unlock-mode", "2")
     #expect(try start(again).json["secondsLeft"] as? Int ?? 0 > 200)
     let done = try finish(peer.control("second-code", "bea"), "--pin-mode", "checked", "--pin-fd", "4")
-    #expect(done.exit == 0, "\(done.errors)")
-    #expect(try (peer.shown("bea")["unlockKeyHex"] as? String)?.count == 32)
+    expect(done.exit, equals: 0, "\(done.errors)")
+    try expect((peer.shown("bea")["unlockKeyHex"] as? String)?.count, equals: 32)
   }
 
   /// Verified to fail when nothing is said.
   @Test("a server that wants an unlock key, and gets none, is told of to the person")
   func noUnlockKey() throws {
-    #expect(try tool("pin", "set", "--new-pin-fd", "3", secrets: [3: "8306"]).exit == 0)
-    #expect(try start(peer.control("add-user", "anna", "--pin-mode", "1", "--keeps-unlock-key")).exit == 0)
+    try expect(tool("pin", "set", "--new-pin-fd", "3", secrets: [3: "8306"]).exit, equals: 0)
+    try expect(
+      start(peer.control("add-user", "anna", "--pin-mode", "1", "--keeps-unlock-key")).exit, equals: 0)
     let done = try tool.run(
       ["otp", "activate", "finish", "bank", "--transport", peer.transport, "--code-fd", "3", "--pin", "pin"]
         + ["--pin-fd", "4"], secrets: [3: peer.control("second-code", "anna"), 4: "8306"])
@@ -248,31 +249,31 @@ struct ActivationVerbTests {
   @Test("Ctrl-C at each prompt leaves what there was", .requirement("A1", "A8"))
   func cancelled() throws {
     let first = try peer.control("add-user", "anna", "--pin-mode", "1")
-    #expect(try cancel(["otp", "activate", "start", "bank"], at: "code: ") == 5)
-    #expect(try tool("otp", "activate", "status", "bank").exit == 1)
-    #expect(try start(first).exit == 0)
+    try expect(cancel(["otp", "activate", "start", "bank"], at: "code: "), equals: 5)
+    try expect(tool("otp", "activate", "status", "bank").exit, equals: 1)
+    try expect(start(first).exit, equals: 0)
     let second = try tool.file("second", peer.control("second-code", "anna"))
     let finishing = ["otp", "activate", "finish", "bank"]
-    #expect(try cancel(finishing + ["--pin-mode", "checked"], at: "code: ") == 5)
-    #expect(try cancel(finishing + ["--code-file", second, "--pin-mode", "checked"], at: "PIN: ") == 5)
+    try expect(cancel(finishing + ["--pin-mode", "checked"], at: "code: "), equals: 5)
+    try expect(cancel(finishing + ["--code-file", second, "--pin-mode", "checked"], at: "PIN: "), equals: 5)
     #expect(try tool("pin", "status").text.isEmpty, "no PIN item is left")
-    #expect(try tool("pin", "set", "--new-pin-fd", "3", secrets: [3: "8306"]).exit == 0)
-    #expect(try cancel(finishing + ["--code-file", second, "--pin", "pin"], at: "PIN: ") == 5)
-    #expect(try status() == "started")
-    #expect(
-      try tool.run(
+    try expect(tool("pin", "set", "--new-pin-fd", "3", secrets: [3: "8306"]).exit, equals: 0)
+    try expect(cancel(finishing + ["--code-file", second, "--pin", "pin"], at: "PIN: "), equals: 5)
+    try expect(status(), equals: "started")
+    try expect(
+      tool.run(
         finishing + ["--code-file", second, "--pin", "pin", "--pin-fd", "3", "--transport", peer.transport],
         secrets: [3: "8306"]
-      ).exit == 0)
+      ).exit, equals: 0)
     try block()
-    #expect(try cancel(["pin", "unlock"], at: "code: ") == 5)
-    #expect(try status() == "unlockStarted")
+    try expect(cancel(["pin", "unlock"], at: "code: "), equals: 5)
+    try expect(status(), equals: "unlockStarted")
     let code = try tool.file("unlock", peer.control("unlock-code", "anna"))
     // The server has accepted the code: the block is over, with one attempt.
-    #expect(try cancel(["pin", "unlock", "--code-file", code], at: "PIN: ") == 5)
-    #expect(try status() == "active")
-    #expect(try tool("pin", "status", "pin", "--json").json["attemptsLeft"] as? Int == 1)
-    #expect(try self.code().exit == 0)
+    try expect(cancel(["pin", "unlock", "--code-file", code], at: "PIN: "), equals: 5)
+    try expect(status(), equals: "active")
+    try expect(tool("pin", "status", "pin", "--json").json["attemptsLeft"] as? Int, equals: 1)
+    try expect(self.code().exit, equals: 0)
   }
 
   /// Verified to fail when the PIN item is stored before the server is asked.
@@ -280,7 +281,7 @@ struct ActivationVerbTests {
     "Ctrl-C while the server is asked leaves the activation and no PIN item", .requirement("A1"),
     arguments: ["checked", "camouflaged"])
   func cancelledAtServer(mode: String) throws {
-    #expect(try start(peer.control("add-user", "anna", "--pin-mode", "1")).exit == 0)
+    try expect(start(peer.control("add-user", "anna", "--pin-mode", "1")).exit, equals: 0)
     let code = try tool.file("second", peer.control("second-code", "anna"))
     let pin = try tool.file("pin", "830617")
     try peer.control("fault", "hang", "--operation", "activationFinish")
@@ -291,16 +292,16 @@ struct ActivationVerbTests {
     let running = try Child(Tool.path, words, tool.environment).start()
     while try !peer.faults().isEmpty { usleep(20_000) }
     kill(running.pid, SIGINT)
-    #expect(try running.wait() == 130)
+    try expect(running.wait(), equals: 130)
     #expect(try tool("pin", "status").text.isEmpty && status() == "started")
     let done = try tool.run(words)
-    #expect(done.exit == 0, "\(done.errors)")
-    #expect(try tool("otp", "code", "bank", "--pin-file", pin).exit == 0)
+    expect(done.exit, equals: 0, "\(done.errors)")
+    try expect(tool("otp", "code", "bank", "--pin-file", pin).exit, equals: 0)
   }
 
   @Test("a locked vault is unlocked before the server is asked, which is asked once")
   func locked() throws {
-    #expect(try tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "correct"]).exit == 0)
+    try expect(tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "correct"]).exit, equals: 0)
     let first = try peer.control("add-user", "anna", "--unlock-mode", "1")
     let transport = ["--transport", peer.transport]
     func run(_ words: [String], _ code: String) throws -> Tool.Run {
@@ -309,14 +310,14 @@ struct ActivationVerbTests {
     }
     let refused = try tool.run(
       ["otp", "activate", "start", "bank", "--no-input", "--code-fd", "3"] + transport, secrets: [3: first])
-    #expect(refused.exit == 6, "\(refused.errors)")
-    #expect(try run(["otp", "activate", "start", "bank"], first).exit == 0)
-    #expect(try status() == "started")
+    expect(refused.exit, equals: 6, "\(refused.errors)")
+    try expect(run(["otp", "activate", "start", "bank"], first).exit, equals: 0)
+    try expect(status(), equals: "started")
     let done = try run(["otp", "activate", "finish", "bank"], peer.control("second-code", "anna"))
-    #expect(done.exit == 0, "\(done.errors)")
-    #expect(try tool("otp", "code", "bank", "--passcode-fd", "3", secrets: [3: "correct"]).exit == 0)
+    expect(done.exit, equals: 0, "\(done.errors)")
+    try expect(tool("otp", "code", "bank", "--passcode-fd", "3", secrets: [3: "correct"]).exit, equals: 0)
     let disabled = try tool.run(["otp", "activate", "disable", "bank"] + transport)
-    #expect(disabled.exit == 0, "\(disabled.errors)")
+    expect(disabled.exit, equals: 0, "\(disabled.errors)")
     #expect(try peer.complaints().isEmpty)
   }
 }

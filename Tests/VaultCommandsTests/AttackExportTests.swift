@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @Suite("Attacks on an export")
@@ -6,13 +7,13 @@ struct AttackExportTests {
   @Test("an item that nobody can be asked for is left out of a locked vault's export, and the others are not")
   func lockedVault() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit == 0)
+    try expect(tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
     for (name, rule) in [("open", []), ("bank", ["passcode"]), ("door", ["presence"])] {
       let run = try tool.run(
         ["item", "add", name, "--accessible", "after-first-unlock", "--passcode-fd", "3"]
           + rule.flatMap { ["--access", $0] },
         input: Array(name.utf8), secrets: [3: "p"])
-      #expect(run.exit == 0, "\(run.errors)")
+      expect(run.exit, equals: 0, "\(run.errors)")
     }
     let words = ["export", "jsonl", "--plain", "--no-input"]
     let some = try tool.run(words)
@@ -29,10 +30,10 @@ struct AttackExportTests {
   @Test("a line that replaces an item and has no access rule is stored without one, which is said")
   func replacedRule() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit == 0)
+    try expect(tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
     let added = try tool(
       "item", "add", "bank", "--access", "passcode", "--passcode-fd", "3", input: [1], secrets: [3: "p"])
-    #expect(added.exit == 0, "\(added.errors)")
+    expect(added.exit, equals: 0, "\(added.errors)")
     for (line, isSaid) in [
       (#"{"kind":"password","name":"bank","secret":"x","access":"passcode"}"#, false),
       (#"{"kind":"password","name":"bank","secret":"x"}"#, true),
@@ -41,8 +42,8 @@ struct AttackExportTests {
       let run = try tool(
         "import", "jsonl", "--on-duplicate", "replace", "--passcode-fd", "3", input: Array(line.utf8),
         secrets: [3: "p"])
-      #expect(run.exit == 0, "\(run.errors)")
-      #expect(run.errors.contains("'bank' had the access rule passcode") == isSaid, "\(run.errors)")
+      expect(run.exit, equals: 0, "\(run.errors)")
+      expect(run.errors.contains("'bank' had the access rule passcode"), equals: isSaid, "\(run.errors)")
     }
   }
 }

@@ -9,7 +9,7 @@ struct AttackPINVerbTests {
 
   private func newTool() throws -> Tool {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     return tool
   }
 
@@ -23,7 +23,7 @@ struct AttackPINVerbTests {
       let added = try tool.run(
         ["otp", "add", name, "--suite", "OCRA-1:HOTP-SHA256-8:C-QH64", "--secret-format", "hex"] + more,
         input: Array(Self.key.utf8), secrets: [3: "8306"])
-      #expect(added.exit == 0, "\(added.errors)")
+      expect(added.exit, equals: 0, "\(added.errors)")
     }
     func sign(_ name: String, _ pin: String?) throws -> Tool.Run {
       try tool.run(
@@ -33,15 +33,15 @@ struct AttackPINVerbTests {
     let server = try (0..<3).map { _ in try sign("plain", nil).text }
     let wrong = try sign("bank", "8307")
     let right = try sign("bank", "8306")
-    #expect(right.exit == 0, "\(right.errors)")
+    expect(right.exit, equals: 0, "\(right.errors)")
     #expect(wrong.exit == (mode == "checked" ? 3 : 0), "\(wrong.errors)")
-    #expect(right.text == server[mode == "checked" ? 0 : 1])
+    expect(right.text, equals: server[mode == "checked" ? 0 : 1])
     #expect(wrong.text != server[0])
     if mode == "camouflaged" {
       #expect(wrong.text.utf8.count == 9 && wrong.errors == right.errors)
-      #expect(try sign("bank", "8306").text == server[2])
+      try expect(sign("bank", "8306").text, equals: server[2])
     }
-    #expect(try sign("plain", "8306").exit == 2, "a PIN that is no part of the code is refused")
+    try expect(sign("plain", "8306").exit, equals: 2, "a PIN that is no part of the code is refused")
   }
 
   /// Verified to fail when `replace` does not look at the PIN.
@@ -50,14 +50,14 @@ struct AttackPINVerbTests {
     let tool = try newTool()
     let added = try tool.run(
       ["otp", "add", "bank", "--pin-mode", mode, "--pin-fd", "3"], input: Self.uri, secrets: [3: "8306"])
-    #expect(added.exit == 0, "\(added.errors)")
+    expect(added.exit, equals: 0, "\(added.errors)")
     let line = #"{"kind":"otp","name":"bank","uri":"\#(String(decoding: Self.uri, as: UTF8.self))"}"# + "\n"
     let vault = tool.home.appendingPathComponent(".local/share/vault/default.vault")
     let before = try Data(contentsOf: vault)
     let run = try tool("import", "jsonl", "--on-duplicate", "replace", input: Array(line.utf8))
     #expect(run.exit == 9 && run.errors.contains("line 1"), "\(run.errors)")
-    #expect(try Data(contentsOf: vault) == before)
-    #expect(try tool("otp", "code", "bank", "--pin-fd", "3", secrets: [3: "8306"]).exit == 0)
+    try expect(Data(contentsOf: vault), equals: before)
+    try expect(tool("otp", "code", "bank", "--pin-fd", "3", secrets: [3: "8306"]).exit, equals: 0)
   }
 
   /// Verified to fail when a new PIN that was typed for one command answers for the next ones.
@@ -66,7 +66,7 @@ struct AttackPINVerbTests {
     let tool = try newTool()
     let added = try tool(
       "otp", "add", "bank", "--pin-mode", "checked", "--pin-fd", "3", input: Self.uri, secrets: [3: "8306"])
-    #expect(added.exit == 0, "\(added.errors)")
+    expect(added.exit, equals: 0, "\(added.errors)")
     let lines = try tool.file(
       "lines", #"{"args":["pin","set","own"]}"# + "\n" + #"{"args":["otp","code","bank"]}"# + "\n")
     let screen = try PseudoTerminal()
@@ -77,7 +77,7 @@ struct AttackPINVerbTests {
     screen.type("274951\n")
     try screen.wait(for: #/(?s)"exit":0.*(PIN: |"exit":)/#)
     screen.type("8306\n")
-    #expect(try running.wait() == 0, "\(screen.transcript)")
-    #expect(try tool("pin", "status", "pin", "--json").json["attemptsLeft"] as? Int == 10)
+    try expect(running.wait(), equals: 0, "\(screen.transcript)")
+    try expect(tool("pin", "status", "pin", "--json").json["attemptsLeft"] as? Int, equals: 10)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Somebody who can write the vault's folder, or a person who keeps a copy there, and a restore that clears it away.
@@ -11,10 +12,10 @@ struct AttackRestoreTests {
   func copyBeside(isNamedKey: Bool, _ form: String) throws {
     let tool = try Tool()
     if isNamedKey { tool.environment["VAULT_DEVICE_KEY"] = tool.home.path + "/keys/device.key" }
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("item", "add", "mail", input: [1, 2, 3]).exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
     let backup = tool.home.path + "/b.vault"
-    #expect(try tool("backup", backup, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit == 0)
+    try expect(tool("backup", backup, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit, equals: 0)
     let vault = tool.home.path + "/.local/share/vault/default.vault"
     let key = try #require(try tool("status", "--json").json["deviceKey"] as? String)
     let id = try #require(key.split(separator: "/").last?.split(separator: ".").first)
@@ -31,7 +32,7 @@ struct AttackRestoreTests {
         "restore", backup, "--replace", "--passphrase-fd", "3", secrets: [3: passphrase])
       #expect(refused.exit == 8 && refused.errors.contains(".restoring"), "\(refused.errors)")
       #expect(FileManager.default.fileExists(atPath: beside))
-      #expect(try tool("item", "get", "mail").output == [1, 2, 3])
+      try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
     }
   }
 }

@@ -169,10 +169,10 @@ struct AuditPromptTests {
     let tool = try newTool()
     for event in Self.events {
       let before = try entries(tool).count
-      #expect(try run(event, tool) == event.exit, "\(event.testDescription)")
-      #expect(Array(try entries(tool).dropFirst(before)) == event.entries, "\(event.testDescription)")
+      try expect(run(event, tool), equals: event.exit, "\(event.testDescription)")
+      expect(Array(try entries(tool).dropFirst(before)), equals: event.entries, "\(event.testDescription)")
     }
-    #expect(try tool("audit", "--verify", "--passcode-fd", "3", secrets: [3: "another"]).exit == 0)
+    try expect(tool("audit", "--verify", "--passcode-fd", "3", secrets: [3: "another"]).exit, equals: 0)
   }
 
   @Test("the listing has the outcome beside the secret's name")
@@ -194,13 +194,13 @@ struct AuditPromptTests {
       try screen.wait(for: "vault passcode: ")
       let start = ContinuousClock.now
       kill(running.pid, SIGTERM)
-      #expect(try running.wait() == -SIGTERM)
+      try expect(running.wait(), equals: -SIGTERM)
       took = .now - start
       #expect(screen.echoes)
     }
     // Every other commit waits for ten seconds.
     #expect(took < .seconds(9))
-    #expect(try entries(tool) == before)
+    try expect(entries(tool), equals: before)
   }
 
   /// Verified to fail when a right passcode forgets attempts without a verdict, and when they are settled without an
@@ -216,15 +216,15 @@ struct AuditPromptTests {
     func get(boot: Int) throws -> [String] {
       tool.environment["VAULTCTL_TESTING_BOOT"] = "\(boot)"
       let before = try entries(tool).count
-      #expect(try tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: Self.passcode]).exit == 0)
+      try expect(tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: Self.passcode]).exit, equals: 0)
       return Array(try entries(tool).dropFirst(before))
     }
-    #expect(try entries(tool).count == before)
-    #expect(try get(boot: 1001) == ["given 0: vault passcode", "unlocked 0"])
+    try expect(entries(tool).count, equals: before)
+    try expect(get(boot: 1001), equals: ["given 0: vault passcode", "unlocked 0"])
     let late = ["given 0: vault passcode", "unlocked 0"]
     let killed = "unlocked 3: 2 earlier attempts were killed before their verdicts"
-    #expect(try get(boot: 1020) == [killed] + late)
-    #expect(try get(boot: 1040) == late)
+    try expect(get(boot: 1020), equals: [killed] + late)
+    try expect(get(boot: 1040), equals: late)
     #expect(try tool("status", "--json").json["passcodeFailures"] == nil)
   }
 
@@ -233,7 +233,7 @@ struct AuditPromptTests {
   private func newTool() throws -> Tool {
     let tool = try PromptTurnTests.newTool()
     let words = ["item", "add", "bank", "--access", "passcode", "--passcode-fd", "3"]
-    #expect(try tool.run(words, input: [7], secrets: [3: Self.passcode]).exit == 0)
+    try expect(tool.run(words, input: [7], secrets: [3: Self.passcode]).exit, equals: 0)
     return tool
   }
 
@@ -284,7 +284,7 @@ struct AuditPromptTests {
         usleep(20_000)
       }
       kill(running.pid, SIGKILL)
-      #expect(try running.wait() == -SIGKILL)
+      try expect(running.wait(), equals: -SIGKILL)
     }
   }
 

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import TestSupport
 import Testing
 import VaultCommands
 import VaultKit
@@ -16,7 +17,7 @@ struct AuditResultTests {
   func everyResult() throws {
     let numbers = try source("Sources/VaultFormat/Audit/AuditResult.swift")
       .matches(of: /AuditResult\(rawValue: ([0-9]+)\)/).map { try #require(UInt16($0.1)) }
-    #expect(numbers.count == 12)
+    expect(numbers.count, equals: 12)
     for number in numbers {
       #expect(ExitCode.all.contains { AuditResult($0).rawValue == number }, "\(number)")
     }

@@ -15,17 +15,17 @@ struct AuditVerbTests {
     "an item can be told to log plain reads, and to stop again; what is bound to its policy stays readable")
   func policy() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("item", "add", "mail", input: [7]).exit == 0)
-    #expect(try tool("item", "get", "mail").output == [7])
-    #expect(try operations(tool) == ["vaultCreated", "itemAdded"])
-    #expect(try tool("item", "edit", "mail", "--audit", "all").exit == 0)
-    #expect(try tool("item", "show", "mail", "--json").json["audit"] as? String == "all")
-    #expect(try tool("item", "get", "mail").output == [7])
-    #expect(try operations(tool).last == "itemRead")
-    #expect(try tool("item", "edit", "mail", "--audit", "changes").exit == 0)
-    #expect(try tool("item", "get", "mail").output == [7])
-    #expect(try operations(tool).last == "itemUpdated")
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    try expect(tool("item", "add", "mail", input: [7]).exit, equals: 0)
+    try expect(tool("item", "get", "mail").output, equals: [7])
+    try expect(operations(tool), equals: ["vaultCreated", "itemAdded"])
+    try expect(tool("item", "edit", "mail", "--audit", "all").exit, equals: 0)
+    try expect(tool("item", "show", "mail", "--json").json["audit"] as? String, equals: "all")
+    try expect(tool("item", "get", "mail").output, equals: [7])
+    try expect(operations(tool).last, equals: "itemRead")
+    try expect(tool("item", "edit", "mail", "--audit", "changes").exit, equals: 0)
+    try expect(tool("item", "get", "mail").output, equals: [7])
+    try expect(operations(tool).last, equals: "itemUpdated")
     #expect(try tool("audit", "--verify", "--json").json["sound"] as? Bool == true)
   }
 
@@ -33,18 +33,18 @@ struct AuditVerbTests {
   func filters() throws {
     let tool = try Tool()
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1900000000"
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1900000100"
-    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
-    #expect(try tool("item", "add", "b", input: [1]).exit == 0)
+    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
+    try expect(tool("item", "add", "b", input: [1]).exit, equals: 0)
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1900000200"
-    #expect(try tool("item", "rm", "a").exit == 0)
-    #expect(try operations(tool, "--since", "1900000100") == ["itemAdded", "itemAdded", "itemDeleted"])
-    #expect(try operations(tool, "--since", "1900000101") == ["itemDeleted"])
-    #expect(try operations(tool, "--since", "2030-03-17T17:50:00Z") == ["itemDeleted"])
-    #expect(try operations(tool, "--item", "a") == ["itemAdded", "itemDeleted"])
-    #expect(try operations(tool, "--item", "b") == ["itemAdded"])
-    #expect(try tool("audit", "--item", "nobody").exit == 1)
+    try expect(tool("item", "rm", "a").exit, equals: 0)
+    try expect(operations(tool, "--since", "1900000100"), equals: ["itemAdded", "itemAdded", "itemDeleted"])
+    try expect(operations(tool, "--since", "1900000101"), equals: ["itemDeleted"])
+    try expect(operations(tool, "--since", "2030-03-17T17:50:00Z"), equals: ["itemDeleted"])
+    try expect(operations(tool, "--item", "a"), equals: ["itemAdded", "itemDeleted"])
+    try expect(operations(tool, "--item", "b"), equals: ["itemAdded"])
+    try expect(tool("audit", "--item", "nobody").exit, equals: 1)
   }
 
   @Test(
@@ -52,7 +52,7 @@ struct AuditVerbTests {
   )
   func follow() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     var child = Child(Tool.path, ["audit", "--follow", "--json"], tool.environment)
     child.create(1, tool.home.path + "/output")
     child.create(2, tool.home.path + "/errors")
@@ -68,16 +68,16 @@ struct AuditVerbTests {
       }
     }
     try wait(1)
-    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
+    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
     try wait(2)
-    #expect(try tool("item", "rm", "a").exit == 0)
+    try expect(tool("item", "rm", "a").exit, equals: 0)
     try wait(3)
     kill(running.pid, SIGINT)
-    #expect(try running.wait() == 130)
+    try expect(running.wait(), equals: 130)
     let entries = try lines().map {
       try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
     }
-    #expect(entries.map { $0["operation"] as? String } == ["vaultCreated", "itemAdded", "itemDeleted"])
-    #expect(entries.map { $0["sequence"] as? Int } == [1, 2, 3])
+    expect(entries.map { $0["operation"] as? String }, equals: ["vaultCreated", "itemAdded", "itemDeleted"])
+    expect(entries.map { $0["sequence"] as? Int }, equals: [1, 2, 3])
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Backup and restore at the command line")
@@ -7,57 +8,57 @@ struct BackupVerbTests {
   func emptyHome(passcode: String?) throws {
     let tool = try filled(passcode)
     let made = try backUp(tool)
-    #expect(made.exit == 0, "\(made.errors)")
-    #expect(try made.json["items"] as? Int == 2)
+    expect(made.exit, equals: 0, "\(made.errors)")
+    try expect(made.json["items"] as? Int, equals: 2)
     let leftOut = try #require(try made.json["leftOut"] as? [[String: Any]])
-    #expect(leftOut.compactMap { $0["name"] as? String } == ["here"])
-    #expect(leftOut.compactMap { $0["reason"] as? String } == ["thisDeviceOnly"])
+    expect(leftOut.compactMap { $0["name"] as? String }, equals: ["here"])
+    expect(leftOut.compactMap { $0["reason"] as? String }, equals: ["thisDeviceOnly"])
     let other = try Tool()
     let restored = try restore(tool.home.path + "/b.vault", in: other)
-    #expect(restored.exit == 0, "\(restored.errors)")
+    expect(restored.exit, equals: 0, "\(restored.errors)")
     #expect(try restored.json["items"] as? Int == 2 && restored.json["countersBehind"] as? Int == 1)
-    #expect(try unlocked(other, passcode, "item", "get", "mail").output == [1, 2, 3])
-    #expect(try unlocked(other, passcode, "item", "get", "here").exit == 1)
-    #expect(try unlocked(other, passcode, "verify").exit == 0)
-    #expect(try id(other) == id(tool))
+    try expect(unlocked(other, passcode, "item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(unlocked(other, passcode, "item", "get", "here").exit, equals: 1)
+    try expect(unlocked(other, passcode, "verify").exit, equals: 0)
+    try expect(id(other), equals: id(tool))
   }
 
   /// Fails when a restored counter is not marked as needing a resynchronisation.
   @Test("after a restore a HOTP credential answers 17 until its counter is set")
   func resync() throws {
     let tool = try filled(nil)
-    #expect(try tool("otp", "code", "rfc").text == "755224\n")
-    #expect(try backUp(tool).exit == 0)
+    try expect(tool("otp", "code", "rfc").text, equals: "755224\n")
+    try expect(backUp(tool).exit, equals: 0)
     let other = try Tool()
-    #expect(try restore(tool.home.path + "/b.vault", in: other).exit == 0)
+    try expect(restore(tool.home.path + "/b.vault", in: other).exit, equals: 0)
     for _ in 0..<2 {
       let refused = try other("otp", "code", "rfc")
       #expect(refused.exit == 17 && refused.output.isEmpty)
     }
-    #expect(try other("otp", "counter", "rfc", "--set", "1").exit == 0)
-    #expect(try other("otp", "code", "rfc").text == "287082\n")
+    try expect(other("otp", "counter", "rfc", "--set", "1").exit, equals: 0)
+    try expect(other("otp", "code", "rfc").text, equals: "287082\n")
   }
 
   @Test("a wrong passphrase is 3, and neither a vault nor a key nor anything else is left behind")
   func wrongPassphrase() throws {
     let tool = try filled(nil)
-    #expect(try backUp(tool).exit == 0)
+    try expect(backUp(tool).exit, equals: 0)
     let other = try Tool()
-    #expect(try restore(tool.home.path + "/b.vault", "wrong", in: other).exit == 3)
-    #expect(try files(other) == [])
+    try expect(restore(tool.home.path + "/b.vault", "wrong", in: other).exit, equals: 3)
+    try expect(files(other), equals: [])
     let before = try files(tool)
-    #expect(try restore(tool.home.path + "/b.vault", "wrong", in: tool).exit == 3)
-    #expect(try files(tool) == before)
-    #expect(try tool("item", "get", "mail").output == [1, 2, 3])
+    try expect(restore(tool.home.path + "/b.vault", "wrong", in: tool).exit, equals: 3)
+    try expect(files(tool), equals: before)
+    try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
   }
 
   @Test("a backup onto a file that is there is 8 and leaves it as it is; no passphrase is asked for")
   func taken() throws {
     let tool = try filled(nil)
     let path = try tool.file("b.vault", "mine")
-    #expect(try backUp(tool).exit == 8)
-    #expect(try tool("backup", path, "--no-input").exit == 8)
-    #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
+    try expect(backUp(tool).exit, equals: 8)
+    try expect(tool("backup", path, "--no-input").exit, equals: 8)
+    try expect(String(contentsOfFile: path, encoding: .utf8), equals: "mine")
     let asked = try tool("backup", tool.home.path + "/c.vault", "--no-input")
     #expect(asked.exit == 6 && asked.errors.contains("--passphrase-fd"))
   }
@@ -65,55 +66,55 @@ struct BackupVerbTests {
   @Test("what is no backup is refused: a vault 12, nothing 13; a backup is no vault")
   func noBackup() throws {
     let tool = try filled(nil)
-    #expect(try backUp(tool).exit == 0)
+    try expect(backUp(tool).exit, equals: 0)
     let other = try Tool()
     let vault = tool.home.path + "/.local/share/vault/default.vault"
-    #expect(try restore(vault, in: other).exit == 12)
-    #expect(try restore(tool.home.path + "/none", in: other).exit == 13)
+    try expect(restore(vault, in: other).exit, equals: 12)
+    try expect(restore(tool.home.path + "/none", in: other).exit, equals: 13)
     let asVault = try tool("item", "list", "--vault", tool.home.path + "/b.vault")
     #expect(asVault.exit == 9 && asVault.errors.contains("vaultctl restore"))
-    #expect(try files(other) == [])
+    try expect(files(other), equals: [])
   }
 
   @Test("a restore over another vault is 9 and changes nothing")
   func anotherVault() throws {
     let tool = try filled(nil)
-    #expect(try backUp(tool).exit == 0)
+    try expect(backUp(tool).exit, equals: 0)
     let other = try Tool()
-    #expect(try other("init", "--no-passcode").exit == 0)
+    try expect(other("init", "--no-passcode").exit, equals: 0)
     let before = try files(other)
-    #expect(try restore(tool.home.path + "/b.vault", in: other).exit == 9)
-    #expect(try files(other) == before)
-    #expect(try other("verify").exit == 0)
+    try expect(restore(tool.home.path + "/b.vault", in: other).exit, equals: 9)
+    try expect(files(other), equals: before)
+    try expect(other("verify").exit, equals: 0)
   }
 
   /// Fails when `newer:` is dropped in `RestoreVerb`.
   @Test("over the same vault the larger counter stays, and the old file is kept aside, whole")
   func sameVault() throws {
     let tool = try filled(nil)
-    #expect(try backUp(tool).exit == 0)
-    for _ in 0..<3 { #expect(try tool("otp", "code", "rfc").exit == 0) }
-    #expect(try tool("item", "add", "late", input: [9]).exit == 0)
+    try expect(backUp(tool).exit, equals: 0)
+    for _ in 0..<3 { try expect(tool("otp", "code", "rfc").exit, equals: 0) }
+    try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
     let run = try restore(tool.home.path + "/b.vault", in: tool)
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     let aside = try #require(try run.json["oldVault"] as? String)
     #expect(aside.hasSuffix("/default.vault.before-restore"))
-    #expect(try tool("item", "get", "late").exit == 1)
-    #expect(try tool("item", "get", "mail").output == [1, 2, 3])
-    #expect(try tool("otp", "counter", "rfc", "--json").json["counter"] as? Int == 3)
-    #expect(try tool("otp", "code", "rfc").exit == 17)
-    #expect(try tool("verify").exit == 0)
-    #expect(try tool("item", "get", "late", "--vault", aside).output == [9])
+    try expect(tool("item", "get", "late").exit, equals: 1)
+    try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(tool("otp", "counter", "rfc", "--json").json["counter"] as? Int, equals: 3)
+    try expect(tool("otp", "code", "rfc").exit, equals: 17)
+    try expect(tool("verify").exit, equals: 0)
+    try expect(tool("item", "get", "late", "--vault", aside).output, equals: [9])
     #expect(!(try files(tool)).contains { $0.hasSuffix(".restoring") || $0.hasSuffix("-wal") })
-    #expect(try restore(tool.home.path + "/b.vault", in: tool).exit == 8)
+    try expect(restore(tool.home.path + "/b.vault", in: tool).exit, equals: 8)
   }
 
   // Verified to fail when every file with a restore's name is removed, and when the old vault is taken for a new one.
   @Test("what an interrupted restore has left is named by doctor, and put in order by the next restore")
   func interrupted() throws {
     let tool = try filled(nil)
-    #expect(try backUp(tool).exit == 0)
-    #expect(try tool("item", "add", "late", input: [9]).exit == 0)
+    try expect(backUp(tool).exit, equals: 0)
+    try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
     let vault = tool.home.path + "/.local/share/vault/default.vault"
     let keys = try KeyFolder(tool)
     try interruptedBeforeExchange(tool, vault, keys)
@@ -125,16 +126,16 @@ struct BackupVerbTests {
   /// As after a kill between the making of the new vault and the exchange: the new vault is beside the old one.
   private func interruptedBeforeExchange(_ tool: Tool, _ vault: String, _ keys: KeyFolder) throws {
     let first = try restoredBeside(vault, tool, keys)
-    #expect(try keys.count == 2)
+    try expect(keys.count, equals: 2)
     let doctor = try tool("doctor").text
     #expect(doctor.contains("a restore is under way, or was interrupted") && doctor.contains(first.file))
     #expect(doctor.contains("a device key is kept for \(first.file)"))
     #expect(try tool("doctor", "--remove-old-keys").exit == 0 && keys.count == 2)
-    #expect(try tool("item", "get", "late").output == [9])
+    try expect(tool("item", "get", "late").output, equals: [9])
     let again = try restore(tool.home.path + "/b.vault", in: tool)
-    #expect(again.exit == 0, "\(again.errors)")
+    expect(again.exit, equals: 0, "\(again.errors)")
     #expect(!(try files(tool)).contains { $0.contains(".restoring") })
-    #expect(try tool("item", "get", "late", "--vault", vault + ".before-restore").output == [9])
+    try expect(tool("item", "get", "late", "--vault", vault + ".before-restore").output, equals: [9])
     #expect(try tool("item", "get", "late").exit == 1 && tool("verify").exit == 0)
     // The key of the vault that was removed stays: a copy of that file may need it.
     #expect(
@@ -156,9 +157,9 @@ struct BackupVerbTests {
     #expect(finished.exit == 8 && finished.errors.contains("an interrupted restore was finished"))
     #expect(!(try files(tool)).contains { $0.contains(".restoring") })
     for place in [vault, vault + ".before-restore", vault + ".old"] {
-      #expect(try tool("verify", "--vault", place).exit == 0, "\(place)")
+      try expect(tool("verify", "--vault", place).exit, equals: 0, "\(place)")
     }
-    #expect(try keys.count == 4)
+    try expect(keys.count, equals: 4)
     return second.file
   }
 
@@ -193,7 +194,7 @@ struct BackupVerbTests {
     let run = try tool(
       "restore", tool.home.path + "/b.vault", "--vault", made, "--passphrase-fd", "3",
       secrets: [3: "long phrase"])
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     let key = try #require(try keys.names.subtracting(before).first)
     let file = vault + ".restoring-" + key
     try FileManager.default.moveItem(atPath: made, toPath: file)
@@ -208,43 +209,43 @@ struct BackupVerbTests {
     let tool = try Tool()
     let key = tool.home.path + "/keys/device.key"
     tool.environment["VAULT_DEVICE_KEY"] = key
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("item", "add", "mail", input: [1, 2, 3]).exit == 0)
-    #expect(try backUp(tool).exit == 0)
-    #expect(try tool("item", "add", "late", input: [9]).exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
+    try expect(backUp(tool).exit, equals: 0)
+    try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
     let before = try Data(contentsOf: URL(fileURLWithPath: key))
     let run = try restore(tool.home.path + "/b.vault", in: tool)
-    #expect(run.exit == 0, "\(run.errors)")
-    #expect(try run.json["deviceKey"] as? String == key)
+    expect(run.exit, equals: 0, "\(run.errors)")
+    try expect(run.json["deviceKey"] as? String, equals: key)
     let keyAside = try #require(try run.json["oldDeviceKey"] as? String)
-    #expect(try Data(contentsOf: URL(fileURLWithPath: keyAside)) == before)
+    try expect(Data(contentsOf: URL(fileURLWithPath: keyAside)), equals: before)
     #expect(try Data(contentsOf: URL(fileURLWithPath: key)) != before)
     #expect(!(try files(tool)).contains { $0.hasSuffix(".new") })
     #expect(try tool("item", "get", "mail").output == [1, 2, 3] && tool("verify").exit == 0)
     let aside = try #require(try run.json["oldVault"] as? String)
     let late = try tool("item", "get", "late", "--vault", aside, "--device-key", keyAside)
-    #expect(late.output == [9], "\(late.errors)")
+    expect(late.output, equals: [9], "\(late.errors)")
     #expect(try tool("rotate", "device-key").exit == 0 && tool("item", "get", "mail").exit == 0)
     // What is in the way is said before anything is done.
     try FileManager.default.removeItem(atPath: aside)
-    #expect(try restore(tool.home.path + "/b.vault", in: tool).exit == 8)
+    try expect(restore(tool.home.path + "/b.vault", in: tool).exit, equals: 8)
     try FileManager.default.removeItem(atPath: keyAside)
-    #expect(try restore(tool.home.path + "/b.vault", in: tool).exit == 0)
-    #expect(try tool("item", "get", "mail").output == [1, 2, 3])
+    try expect(restore(tool.home.path + "/b.vault", in: tool).exit, equals: 0)
+    try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
   }
 
   /// Fails when `RestoreVerb` goes on without the old vault's counters.
   @Test("a vault whose key is lost is not replaced: 11, and the hint says how to do without its counters")
   func lostKey() throws {
     let tool = try filled(nil)
-    #expect(try backUp(tool).exit == 0)
+    try expect(backUp(tool).exit, equals: 0)
     try FileManager.default.removeItem(atPath: tool.home.path + "/.local/state/vault")
     let before = try files(tool)
     let run = try restore(tool.home.path + "/b.vault", in: tool)
     let error = try run.error
     #expect(run.exit == 11 && error["code"] as? String == "deviceKeyAbsent")
     #expect((error["hint"] as? String)?.contains("away") == true)
-    #expect(try files(tool) == before)
+    try expect(files(tool), equals: before)
   }
 
   // MARK: Steps
@@ -255,13 +256,14 @@ struct BackupVerbTests {
     let secrets: [Int32: String] = passcode.map { [3: $0] } ?? [:]
     let guarded = passcode == nil ? ["--no-passcode"] : ["--passcode-fd", "3"]
     let channel = passcode == nil ? [] : ["--passcode-fd", "3"]
-    #expect(try tool.run(["init"] + guarded, secrets: secrets).exit == 0)
-    #expect(try tool.run(["item", "add", "mail"] + channel, input: [1, 2, 3], secrets: secrets).exit == 0)
+    try expect(tool.run(["init"] + guarded, secrets: secrets).exit, equals: 0)
+    try expect(
+      tool.run(["item", "add", "mail"] + channel, input: [1, 2, 3], secrets: secrets).exit, equals: 0)
     let here = ["item", "add", "here", "--this-device-only"]
-    #expect(try tool.run(here + channel, input: [4], secrets: secrets).exit == 0)
+    try expect(tool.run(here + channel, input: [4], secrets: secrets).exit, equals: 0)
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
-    #expect(
-      try tool.run(["otp", "add", "rfc"] + channel, input: Array(uri.utf8), secrets: secrets).exit == 0)
+    try expect(
+      tool.run(["otp", "add", "rfc"] + channel, input: Array(uri.utf8), secrets: secrets).exit, equals: 0)
     return tool
   }
 

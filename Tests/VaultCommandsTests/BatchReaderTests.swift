@@ -22,15 +22,15 @@ struct BatchReaderTests {
   func escapes() throws {
     let line = try first(
       ##"  { "stdin" : "a\"\\\/\b\f\n\r\té😀é\u0000" , "args":["item","add","n\u00e4me"] }"##)
-    #expect(line?.words == ["item", "add", "näme"])
-    #expect(bytes(of: line?.input) == Array("a\"\\/\u{8}\u{C}\n\r\té😀é\0".utf8))
+    expect(line?.words, equals: ["item", "add", "näme"])
+    expect(bytes(of: line?.input), equals: Array("a\"\\/\u{8}\u{C}\n\r\té😀é\0".utf8))
   }
 
   @Test("data of every length comes from its base64", arguments: 0..<20)
   func base64(count: Int) throws {
     let data = (0..<count).map { UInt8($0 * 13) }
     let line = try first(#"{"args":[],"stdinBase64":"\#(Data(data).base64EncodedString())"}"#)
-    #expect(bytes(of: line?.input) == data)
+    expect(bytes(of: line?.input), equals: data)
   }
 
   @Test("a mebibyte passes, a byte more is malformed")
@@ -46,10 +46,10 @@ struct BatchReaderTests {
   func lines() throws {
     let scratch = try Scratch(Array("\n{\"args\":[\"a\"]}\r\n\n{\"args\":[}\n{\"args\":[\"b\"]}".utf8))
     let reader = BatchReader(descriptor: scratch.descriptor)
-    #expect(try reader.next()?.words == ["a"])
+    try expect(reader.next()?.words, equals: ["a"])
     #expect(throws: CommandError.self) { try reader.next() }
     try reader.skipLine()
-    #expect(try reader.next()?.words == ["b"])
+    try expect(reader.next()?.words, equals: ["b"])
     #expect(try reader.next()?.words == nil)
   }
 
@@ -106,7 +106,7 @@ struct BatchReaderTests {
       do {
         _ = try BatchReader(descriptor: scratch.descriptor).next()
       } catch {
-        #expect(error.exit == .malformed)
+        expect(error.exit, equals: .malformed)
       }
     }
   }

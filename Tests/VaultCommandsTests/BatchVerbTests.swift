@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Batches at the command line")
@@ -14,7 +15,7 @@ struct BatchVerbTests {
   @Test("several commands, one unlock: one derivation, one answer a line, data byte for byte")
   func oneUnlock() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit == 0)
+    try expect(tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
     tool.environment["VAULTCTL_TESTING_DERIVATIONS"] = tool.home.path + "/derivations"
     let run = try tool(
       "batch", "--passcode-fd", "3",
@@ -27,44 +28,44 @@ struct BatchVerbTests {
       secrets: [3: "p"])
     #expect(run.exit == 0 && run.errors.isEmpty)
     let found = try answers(run)
-    #expect(found.map { $0["exit"] as? Int } == [0, 0, 0, 0, 0, 0])
+    expect(found.map { $0["exit"] as? Int }, equals: [0, 0, 0, 0, 0, 0])
     try #require(found.count == 6)
     let results = found.map { $0["result"] as? [String: Any] }
-    #expect(results[2]?["secret"] as? String == "text\né")
+    expect(results[2]?["secret"] as? String, equals: "text\né")
     #expect(results[3]?["secretBase64"] as? String == "AP8K" && results[3]?["secret"] == nil)
-    #expect(results[5]?["code"] as? String == "755224")
-    #expect(try Data(contentsOf: tool.home.appendingPathComponent("derivations")).count == 1)
+    expect(results[5]?["code"] as? String, equals: "755224")
+    try expect(Data(contentsOf: tool.home.appendingPathComponent("derivations")).count, equals: 1)
   }
 
   @Test("the first failure ends a batch with its exit code; --keep-going goes on and still ends with it")
   func failures() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     let input = lines(
       #"{"args":["status"]}"#, #"{"args":["item","get","nobody"]}"#,
       #"{"args":["item","add","a"],"stdin":"x","junk":1}"#,
       #"{"args":["path"]}"#)
     let stopped = try tool("batch", input: input)
-    #expect(stopped.exit == 1)
-    #expect(try answers(stopped).map { $0["exit"] as? Int } == [0, 1])
+    expect(stopped.exit, equals: 1)
+    try expect(answers(stopped).map { $0["exit"] as? Int }, equals: [0, 1])
     let error = try answers(stopped).last?["error"] as? [String: Any]
     #expect(error?["code"] as? String == "itemNotFound" && error?["hint"] != nil)
     let whole = try tool("batch", "--keep-going", input: input)
-    #expect(whole.exit == 1)
-    #expect(try answers(whole).map { $0["exit"] as? Int } == [0, 1, 12, 0])
+    expect(whole.exit, equals: 1)
+    try expect(answers(whole).map { $0["exit"] as? Int }, equals: [0, 1, 12, 0])
   }
 
   @Test("a wrong passcode is tried once, not once a line")
   func wrongPasscode() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit == 0)
+    try expect(tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
     tool.environment["VAULTCTL_TESTING_DERIVATIONS"] = tool.home.path + "/derivations"
     let line = #"{"args":["item","add","a","--generate","8"]}"#
     let run = try tool(
       "batch", "--keep-going", "--passcode-fd", "3", input: lines(line, line, line), secrets: [3: "wrong"])
-    #expect(run.exit == 3)
-    #expect(try answers(run).map { $0["exit"] as? Int } == [3, 3, 3])
-    #expect(try Data(contentsOf: tool.home.appendingPathComponent("derivations")).count == 1)
+    expect(run.exit, equals: 3)
+    try expect(answers(run).map { $0["exit"] as? Int }, equals: [3, 3, 3])
+    try expect(Data(contentsOf: tool.home.appendingPathComponent("derivations")).count, equals: 1)
   }
 
   @Test(
@@ -78,18 +79,18 @@ struct BatchVerbTests {
     ])
   func refused(line: String) throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     let run = try tool("batch", input: lines(line))
-    #expect(run.exit == 2, "\(run.text)")
+    expect(run.exit, equals: 2, "\(run.text)")
     #expect(!run.text.contains("CANARY") && !run.errors.contains("CANARY"))
   }
 
   @Test("data for a command that takes none, or none for one that needs it, is malformed")
   func data() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     #expect(try tool("batch", input: lines(#"{"args":["status"],"stdin":"x"}"#)).exit == 12)
     #expect(try tool("batch", input: lines(#"{"args":["item","add","a"]}"#)).exit == 12)
-    #expect(try tool("batch", input: []).exit == 0)
+    try expect(tool("batch", input: []).exit, equals: 0)
   }
 }

@@ -22,7 +22,7 @@ struct BiokeyVerbTests {
       ),
     ] as [([String], [Int32: String], [UInt8])] {
       let run = try tool.run(words, input: input, secrets: secrets)
-      #expect(run.exit == 0, "\(run.errors)")
+      expect(run.exit, equals: 0, "\(run.errors)")
     }
     return tool
   }
@@ -40,7 +40,7 @@ struct BiokeyVerbTests {
   private func biokeys(_ tool: Tool) throws -> [[String: Any]] {
     // Nobody is asked, and the vault is locked.
     let list = try tool("biokey", "list", "--json", "--no-input")
-    #expect(list.exit == 0, "\(list.errors)")
+    expect(list.exit, equals: 0, "\(list.errors)")
     return try #require(list.json["items"] as? [[String: Any]])
   }
 
@@ -49,7 +49,7 @@ struct BiokeyVerbTests {
     .requirement("A11", "A12", "A22"))
   func life() throws {
     let tool = try newTool()
-    #expect(try run(tool, ["biokey", "register"], pin: "2749").exit == 3)
+    try expect(run(tool, ["biokey", "register"], pin: "2749").exit, equals: 3)
     #expect(try biokeys(tool).isEmpty)
     let first = try run(
       tool, ["biokey", "register", "--device", "laptop", "--members", "any", "--json"], pin: "8306")
@@ -63,9 +63,9 @@ struct BiokeyVerbTests {
     #expect(listed["members"] as? String == "current-set" && listed["attemptsLeft"] as? Int == 5)
     #expect(try tool("biokey", "list").text.contains("usable"))
     let reset = try run(tool, ["biokey", "reset"], pin: "8306")
-    #expect(reset.exit == 0, "\(reset.errors)")
+    expect(reset.exit, equals: 0, "\(reset.errors)")
     #expect(try biokeys(tool).isEmpty)
-    #expect(try run(tool, ["biokey", "reset", "other"], pin: "8306").exit == 1)
+    try expect(run(tool, ["biokey", "reset", "other"], pin: "8306").exit, equals: 1)
   }
 
   @Test(
@@ -73,31 +73,31 @@ struct BiokeyVerbTests {
     .requirement("A14", "B3"))
   func code() throws {
     let tool = try newTool()
-    #expect(try run(tool, ["biokey", "register"], pin: "8306").exit == 0)
-    #expect(try code(tool, phrase: "my voice").json["code"] as? String == "755224")
-    #expect(try run(tool, ["otp", "code", "bank"], pin: "8306").text == "287082\n")
-    for _ in 0..<5 { #expect(try code(tool, phrase: "no voice").exit == 3) }
-    #expect(try biokeys(tool).first?["attemptsLeft"] as? Int == 0)
+    try expect(run(tool, ["biokey", "register"], pin: "8306").exit, equals: 0)
+    try expect(code(tool, phrase: "my voice").json["code"] as? String, equals: "755224")
+    try expect(run(tool, ["otp", "code", "bank"], pin: "8306").text, equals: "287082\n")
+    for _ in 0..<5 { try expect(code(tool, phrase: "no voice").exit, equals: 3) }
+    try expect(biokeys(tool).first?["attemptsLeft"] as? Int, equals: 0)
     let status = try tool("pin", "status", "pin", "--json")
-    #expect(try status.json["attemptsLeft"] as? Int == 10)
-    #expect(try code(tool, phrase: "my voice").exit == 6, "the PIN is needed, and nobody may be asked")
-    #expect(try run(tool, ["pin", "verify"], pin: "8306").exit == 0)
-    #expect(try code(tool, phrase: "my voice").json["code"] as? String == "359152")
+    try expect(status.json["attemptsLeft"] as? Int, equals: 10)
+    try expect(code(tool, phrase: "my voice").exit, equals: 6, "the PIN is needed, and nobody may be asked")
+    try expect(run(tool, ["pin", "verify"], pin: "8306").exit, equals: 0)
+    try expect(code(tool, phrase: "my voice").json["code"] as? String, equals: "359152")
   }
 
   @Test("a camouflaged PIN, a vault without a passcode and one without a member have none")
   func refused() throws {
     let tool = try newTool()
     let set = try tool("pin", "set", "--mode", "camouflaged", "--passcode-fd", "3", secrets: [3: "pass"])
-    #expect(set.exit == 0, "\(set.errors)")
+    expect(set.exit, equals: 0, "\(set.errors)")
     let camouflaged = try run(tool, ["biokey", "register", "pin-camouflaged"], pin: "8306")
     #expect(camouflaged.exit == 9 && camouflaged.errors.contains("give it away"))
     #expect(
       try tool("biometry", "remove", "voice").exit == 0
         && run(tool, ["biokey", "register"], pin: "8306").exit == 9)
     let open = try Tool()
-    #expect(try open("init", "--no-passcode").exit == 0)
-    #expect(try open("pin", "set", "--new-pin-fd", "3", secrets: [3: "8306"]).exit == 0)
-    #expect(try open("biokey", "register", "--pin-fd", "3", secrets: [3: "8306"]).exit == 9)
+    try expect(open("init", "--no-passcode").exit, equals: 0)
+    try expect(open("pin", "set", "--new-pin-fd", "3", secrets: [3: "8306"]).exit, equals: 0)
+    try expect(open("biokey", "register", "--pin-fd", "3", secrets: [3: "8306"]).exit, equals: 9)
   }
 }

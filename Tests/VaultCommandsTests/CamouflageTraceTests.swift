@@ -13,14 +13,14 @@ struct CamouflageTraceTests {
 
   init() throws {
     tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     let uri = "otpauth://hotp/x?secret=T45QZUPEQJ3RNIC37YZQTRGYCJ5OMYKP&counter=0"
     let added = try tool(
       "otp", "add", "bank", "--pin-mode", "camouflaged", "--pin-fd", "3", input: Array(uri.utf8),
       secrets: [3: "8306"])
-    #expect(added.exit == 0, "\(added.errors)")
+    expect(added.exit, equals: 0, "\(added.errors)")
     // From the fifth code on there is a line on standard error, which must not differ either.
-    for _ in 0..<4 { #expect(try tool.run(Self.code, secrets: [3: "8306"]).exit == 0) }
+    for _ in 0..<4 { try expect(tool.run(Self.code, secrets: [3: "8306"]).exit, equals: 0) }
     start = try Self.files(below: tool.home)
   }
 
@@ -31,7 +31,7 @@ struct CamouflageTraceTests {
         let (right, wrong) = (try trace("8306"), try trace(pin))
         #expect(wrong.exit == 0 && wrong.exit == right.exit)
         #expect(wrong.errors == right.errors && right.errors.contains("otp confirm"))
-        #expect(wrong.sizes == right.sizes)
+        expect(wrong.sizes, equals: right.sizes)
         #expect(wrong.output.count == right.output.count && wrong.output != right.output)
         return Set(right.calls.keys).union(wrong.calls.keys).filter { right.calls[$0] != wrong.calls[$0] }
           .map { "\($0): \(right.calls[$0] ?? 0) and \(wrong.calls[$0] ?? 0)" }
@@ -80,7 +80,7 @@ struct CamouflageTraceTests {
   private func run(_ pin: String) throws {
     try putBack()
     let run = try tool.run(Self.code, secrets: [3: pin])
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
   }
 
   private func trace(_ pin: String) throws -> Trace {

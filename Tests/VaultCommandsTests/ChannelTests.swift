@@ -8,13 +8,13 @@ struct ChannelTests {
 
   private func newTool() throws -> Tool {
     let tool = try Tool()
-    #expect(try tool.run(["init", "--passcode-fd", "3"], secrets: [3: Self.passcode]).exit == 0)
+    try expect(tool.run(["init", "--passcode-fd", "3"], secrets: [3: Self.passcode]).exit, equals: 0)
     let words = ["item", "add", "bank", "--access", "passcode", "--passcode-fd", "3"]
-    #expect(try tool.run(words, input: [7], secrets: [3: Self.passcode]).exit == 0)
+    try expect(tool.run(words, input: [7], secrets: [3: Self.passcode]).exit, equals: 0)
     let app = ["--access", "application-password", "--application-password-fd", "4", "--passcode-fd", "3"]
     let added = try tool.run(
       ["item", "add", "app"] + app, input: [8], secrets: [3: Self.passcode, 4: "app"])
-    #expect(added.exit == 0)
+    expect(added.exit, equals: 0)
     return tool
   }
 
@@ -50,17 +50,17 @@ struct ChannelTests {
   @Test("during a delay nobody is asked for the passcode", .requirement("Q8"), arguments: ["bank", "plain"])
   func delay(name: String) throws {
     let tool = try newTool()
-    #expect(
-      try tool("item", "add", "plain", "--passcode-fd", "3", input: [9], secrets: [3: Self.passcode]).exit
-        == 0)
+    try expect(
+      tool("item", "add", "plain", "--passcode-fd", "3", input: [9], secrets: [3: Self.passcode]).exit,
+      equals: 0)
     for _ in 0..<5 {
-      #expect(try tool("item", "get", "bank", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3)
+      try expect(tool("item", "get", "bank", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3)
     }
     for words in [["item", "get", name], ["passcode", "change"], ["item", "add", "new"]] {
       let screen = try PseudoTerminal()
       let running = try tool.start(words, on: screen)
       try screen.wait(for: "too many wrong passcodes", times: 1)
-      #expect(try running.wait() == 4)
+      try expect(running.wait(), equals: 4)
       #expect(!screen.transcript.contains("passcode: "))
     }
   }
@@ -85,9 +85,9 @@ struct ChannelTests {
     screen.type("new\n")
     try screen.wait(for: "secret again: ")
     screen.type("new\n")
-    #expect(try running.wait() == 0)
+    try expect(running.wait(), equals: 0)
     let read = try tool("item", "get", "typed", "--passcode-fd", "3", secrets: [3: Self.passcode])
-    #expect(read.text == "new")
+    expect(read.text, equals: "new")
   }
 
   @Test("three wrong passcodes end with 3, and the data is not asked for")
@@ -99,7 +99,7 @@ struct ChannelTests {
       try screen.wait(for: "passcode: ", times: round)
       screen.type("wrong\n")
     }
-    #expect(try running.wait() == 3)
+    try expect(running.wait(), equals: 3)
     #expect(!screen.drain().contains("secret: "))
   }
 }

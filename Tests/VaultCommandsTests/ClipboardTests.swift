@@ -19,8 +19,8 @@ struct ClipboardTests {
 
   private func newTool(_ programs: [String]) throws -> Tool {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("item", "add", "mail", input: Array("correct horse".utf8)).exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    try expect(tool("item", "add", "mail", input: Array("correct horse".utf8)).exit, equals: 0)
     let folder = tool.home.path + "/fakes"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     for program in programs { try install(program, Self.fake, tool) }
@@ -34,7 +34,7 @@ struct ClipboardTests {
   private func install(_ program: String, _ script: String, _ tool: Tool) throws {
     let path = "\(tool.home.path)/fakes/\(program)"
     let words = ["-c", "/bin/cat > '\(path)' && /bin/chmod 755 '\(path)'"]
-    #expect(try tool.run(words, input: Array(script.utf8), program: "/bin/sh").exit == 0)
+    try expect(tool.run(words, input: Array(script.utf8), program: "/bin/sh").exit, equals: 0)
   }
 
   private func held(_ tool: Tool) -> String? {
@@ -63,7 +63,7 @@ struct ClipboardTests {
     let isInMemory = try tool.run(["-f", "-c", "%T", "/tmp"], program: "/usr/bin/stat").text == "tmpfs\n"
     let used = used.hasPrefix("by") ? (isInMemory ? "wl-copy" : "xclip") : used
     let run = try tool("item", "get", "mail", "--copy", "1s", "--json")
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     let json = try run.json
     #expect(json["clipboard"] as? String == used && json["clearedAfter"] as? Int == 1)
     #expect(json["copied"] as? Bool == true && json["name"] as? String == "mail")
@@ -84,12 +84,12 @@ struct ClipboardTests {
     tool.environment["DISPLAY"] = ":9"
     let run = try tool("item", "get", "mail", "--copy", "5m")
     #expect(run.exit == 0 && run.output.isEmpty)
-    #expect(run.errors == "vaultctl: copied; the clipboard is cleared in 5 min if it still holds this\n")
-    #expect(held(tool) == "correct horse")
+    expect(run.errors, equals: "vaultctl: copied; the clipboard is cleared in 5 min if it still holds this\n")
+    expect(held(tool), equals: "correct horse")
     try Data("somebody else's".utf8).write(to: tool.home.appendingPathComponent("held"))
     try endTime(tool)
     #expect(try String(contentsOfFile: tool.home.path + "/calls", encoding: .utf8).contains("-out"))
-    #expect(held(tool) == "somebody else's")
+    expect(held(tool), equals: "somebody else's")
   }
 
   @Test(
@@ -99,8 +99,8 @@ struct ClipboardTests {
     let tool = try newTool(["xclip"])
     tool.environment["DISPLAY"] = ":9"
     let canary = "canary-\(UUID().uuidString)"
-    #expect(try tool("item", "add", "canary", input: Array(canary.utf8)).exit == 0)
-    #expect(try tool("item", "get", "canary", "--copy", "5m").exit == 0)
+    try expect(tool("item", "add", "canary", input: Array(canary.utf8)).exit, equals: 0)
+    try expect(tool("item", "get", "canary", "--copy", "5m").exit, equals: 0)
     let watcher = try #require(try watchers(tool).first)
     // While it begins it has one descriptor more for a moment.
     try wait("another file is open than /dev/null three times") {
@@ -117,7 +117,7 @@ struct ClipboardTests {
     } else {
       print("skipped: the core of the waiting process, which needs root and gcore")
     }
-    #expect(held(tool) == canary)
+    expect(held(tool), equals: canary)
     kill(watcher, SIGTERM)
     try wait("the clipboard is not cleared") { held(tool) == "" }
     try wait("the process stays") { try watchers(tool).isEmpty }
@@ -138,7 +138,7 @@ struct ClipboardTests {
   /// between copying and clearing then depends on how fast this machine is.
   private func endTime(_ tool: Tool) throws {
     let waiting = try watchers(tool)
-    #expect(waiting.count == 1)
+    expect(waiting.count, equals: 1)
     for pid in waiting { kill(pid, SIGTERM) }
     try wait("the process stays") { try watchers(tool).isEmpty }
   }
@@ -158,12 +158,12 @@ struct ClipboardTests {
       child.open(0, "/dev/null")
       child.create(1, tool.home.path + "/output")
       child.create(2, tool.home.path + "/errors")
-      #expect(try child.start().wait() == 9)
+      try expect(child.start().wait(), equals: 9)
       #expect(try Data(contentsOf: tool.home.appendingPathComponent("output")).isEmpty)
       let errors = try String(contentsOfFile: tool.home.path + "/errors", encoding: .utf8)
       #expect(errors.contains("noClipboard") && errors.contains("hint") && !errors.contains("correct"))
     }
-    #expect(try tool("item", "get", "mail", "--copy", "--field", "account").exit == 2)
+    try expect(tool("item", "get", "mail", "--copy", "--field", "account").exit, equals: 2)
     let batch = try tool("batch", input: Array(#"{"args":["item","get","mail","--copy"]}"#.utf8))
     #expect(batch.exit == 2 && batch.text.contains("batch"))
   }
@@ -183,7 +183,7 @@ struct ClipboardTests {
     tool.environment["TERM"] = "xterm-256color"
     let screen = try PseudoTerminal()
     let running = try tool.start(["item", "get", "mail", "--copy", "5m"], on: screen)
-    #expect(try running.wait() == 0)
+    try expect(running.wait(), equals: 0)
     let base64 = Data("correct horse".utf8).base64EncodedString()
     try screen.wait(for: "\u{1B}]52;c;\(base64)\u{7}")
     try screen.wait(for: "does not tell")
@@ -197,13 +197,13 @@ struct ClipboardTests {
     let tool = try newTool(["xclip"])
     tool.environment["DISPLAY"] = ":9"
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
-    #expect(try tool("otp", "add", "rfc", input: Array(uri.utf8)).exit == 0)
+    try expect(tool("otp", "add", "rfc", input: Array(uri.utf8)).exit, equals: 0)
     let run = try tool("otp", "code", "rfc", "--copy", "--json")
     #expect(try run.json["counter"] as? Int == 0 && run.json["code"] == nil && !run.text.contains("755224"))
-    #expect(held(tool) == "755224")
+    expect(held(tool), equals: "755224")
     try endTime(tool)
-    #expect(held(tool) == "")
-    #expect(try tool("otp", "code", "rfc").text == "287082\n")
+    expect(held(tool), equals: "")
+    try expect(tool("otp", "code", "rfc").text, equals: "287082\n")
   }
 
   private func startServer(_ program: String, _ tool: Tool) throws -> Child.Running {
@@ -246,15 +246,15 @@ struct ClipboardTests {
     // xsel takes the selection over after it has gone to the background.
     try wait("nothing is copied") { try paste() == "correct horse" }
     try endTime(tool)
-    #expect(try paste() == "")
-    #expect(try tool("item", "get", "mail", "--copy", "5m").exit == 0)
+    try expect(paste(), equals: "")
+    try expect(tool("item", "get", "mail", "--copy", "5m").exit, equals: 0)
     try wait("nothing is copied again") { try paste() == "correct horse" }
-    #expect(
-      try tool.run(["-c", "printf other | \(xclip) -selection clipboard -in >/dev/null"], program: "/bin/sh")
-        .exit == 0)
+    try expect(
+      tool.run(["-c", "printf other | \(xclip) -selection clipboard -in >/dev/null"], program: "/bin/sh")
+        .exit, equals: 0)
     try wait("the other text is not copied") { try paste() == "other" }
     try endTime(tool)
-    #expect(try paste() == "other")
+    try expect(paste(), equals: "other")
     #expect(!real.isEmpty)
   }
 }

@@ -11,7 +11,7 @@ struct CommandLineTests {
   private func newTool(_ words: String...) throws -> Tool {
     let tool = try Tool()
     let words = words.isEmpty ? ["--no-passcode"] : words
-    #expect(try tool.run(["init"] + words, secrets: [3: "pass"]).exit == 0)
+    try expect(tool.run(["init"] + words, secrets: [3: "pass"]).exit, equals: 0)
     return tool
   }
 
@@ -37,10 +37,10 @@ struct CommandLineTests {
       try tool.run(["-c", script, Tool.path] + words, program: python).text
     }
     for words in [["status"], ["audit"], ["verify"], ["doctor"], ["--help"], ["item", "add", "--help"]] {
-      #expect(try end(words) == "-13 0\n", "\(words)")
+      try expect(end(words), equals: "-13 0\n", "\(words)")
     }
     let folder = tool.home.path + "/.local/share/vault"
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["default.vault"])
+    try expect(FileManager.default.contentsOfDirectory(atPath: folder), equals: ["default.vault"])
     #expect(
       try end(["backup", tool.home.path + "/b", "--passphrase-file", tool.file("p", "p")]).hasPrefix("13 "))
   }
@@ -57,9 +57,9 @@ struct CommandLineTests {
   func since() throws {
     let tool = try Tool()
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700007000"
-    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
+    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
     func count(_ since: String) throws -> Int {
       try tool("audit", "--since", since).text.split(separator: "\n").count
     }
@@ -72,9 +72,9 @@ struct CommandLineTests {
   func lockedOut() throws {
     let tool = try newTool("--passcode-fd", "3")
     #expect(try tool("status", "--json").json["passcodeFailures"] == nil)
-    for _ in 0..<5 { #expect(try tool("verify", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3) }
+    for _ in 0..<5 { try expect(tool("verify", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3) }
     let json = try tool("status", "--json").json
-    #expect(json["passcodeFailures"] as? Int == 5)
+    expect(json["passcodeFailures"] as? Int, equals: 5)
     let until = try #require(json["lockedOutUntil"] as? Int)
     #expect(abs(until - Int(Date().timeIntervalSince1970)) <= 3600)
     let text = try tool("status").text
@@ -101,9 +101,9 @@ struct CommandLineTests {
   func vaultFirst() throws {
     let tool = try Tool()
     for words in [["item", "add", "a"], ["otp", "add", "a"], ["import", "jsonl"]] {
-      #expect(try tool.run(words, input: words[0] == "import" ? [1] : []).exit == 14, "\(words)")
+      try expect(tool.run(words, input: words[0] == "import" ? [1] : []).exit, equals: 14, "\(words)")
     }
-    #expect(try newTool()("init", "--no-input").exit == 8)
+    try expect(newTool()("init", "--no-input").exit, equals: 8)
   }
 
   @Test("the help of every verb that opens a vault has 9 and 15, and the help of a family has exit codes")
@@ -129,7 +129,7 @@ struct CommandLineTests {
     let tool = try newTool()
     let run = try tool("item", "add", "a", input: Array("secret\n".utf8))
     #expect(run.exit == 0 && run.errors.contains("ends in a newline, which is stored"), "\(run.errors)")
-    #expect(try tool("item", "get", "a").text == "secret\n")
+    try expect(tool("item", "get", "a").text, equals: "secret\n")
     for (name, secret) in [("b", "secret"), ("c", "-----BEGIN\n-----END\n"), ("d", "\n")] {
       #expect(try tool("item", "add", name, input: Array(secret.utf8)).errors.isEmpty, "\(name)")
     }
@@ -138,10 +138,10 @@ struct CommandLineTests {
   @Test("the tool says how many bits a secret has, warns of few, and never prints the secret")
   func said() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     let good = try tool("item", "add", "good", "--generate", "8:words")
     #expect(good.errors == "vaultctl: generated 8 words: 88 bits\n" && good.output.isEmpty)
-    #expect(try tool("item", "get", "good").text.split(separator: "-").count == 8)
+    try expect(tool("item", "get", "good").text.split(separator: "-").count, equals: 8)
     let weak = try tool("item", "add", "weak", "--generate", "8:hex")
     #expect(weak.exit == 0 && weak.errors.contains("32 bits") && weak.errors.contains("can be guessed"))
     let json = try tool("item", "update", "weak", "--generate", "24", "--json")
@@ -151,9 +151,9 @@ struct CommandLineTests {
 
   @Test("text for a terminal has what does not show written out")
   func printableText() {
-    #expect(
-      printable("a\u{1B}[31mb\u{7}\u{202E}c\u{9B}\n\u{3164}\u{A0}")
-        == "a\\u{1B}[31mb\\u{7}\\u{202E}c\\u{9B}\\u{A}\\u{3164}\\u{A0}")
-    #expect(printable("Grüße 👩") == "Grüße 👩")
+    expect(
+      printable("a\u{1B}[31mb\u{7}\u{202E}c\u{9B}\n\u{3164}\u{A0}"),
+      equals: "a\\u{1B}[31mb\\u{7}\\u{202E}c\\u{9B}\\u{A}\\u{3164}\\u{A0}")
+    expect(printable("Grüße 👩"), equals: "Grüße 👩")
   }
 }

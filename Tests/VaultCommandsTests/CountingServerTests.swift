@@ -13,25 +13,25 @@ struct CountingServerTests {
   init() throws {
     tool = try Tool()
     server = try OathServer(key: Self.key, tool)
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     let added = try tool(
       "otp", "add", "login", "--pin-mode", "camouflaged", "--pin-fd", "3",
       input: Array("otpauth://hotp/login?secret=T45QZUPEQJ3RNIC37YZQTRGYCJ5OMYKP&digits=8&counter=0".utf8),
       secrets: [3: "8306"])
-    #expect(added.exit == 0, "\(added.errors)")
+    expect(added.exit, equals: 0, "\(added.errors)")
   }
 
   @Test("a hundred codes of the right PIN let the user in", .requirement("A10"))
   func rightPIN() throws {
     let codes = try (0..<100).map { _ in try code("8306") }
-    #expect(try server.answers(codes) == [String](repeating: "yes", count: 100))
+    try expect(server.answers(codes), equals: [String](repeating: "yes", count: 100))
   }
 
   @Test(
     "wrong PINs are refused there and look the same here; at the server's counter the right PIN is let in again",
     .requirement("B10"))
   func wrongPIN() throws {
-    #expect(try server.answers([code("8306")]) == ["yes"])
+    try expect(server.answers([code("8306")]), equals: ["yes"])
     let wrong = try (0..<20).map { try run(String(2749 + 31 * $0)) }
     let said = wrong.map { $0.errors.filter { !$0.isNumber } }
     #expect(
@@ -40,12 +40,12 @@ struct CountingServerTests {
     #expect(wrong.allSatisfy { $0.exit == 0 && $0.text.utf8.count == 9 })
     // One in ten million wrong codes of eight digits is one of those that the server looks for.
     let answers = try server.answers(wrong.map { $0.text.trimmingCharacters(in: .newlines) })
-    #expect(answers.count { $0 == "yes" } == 0)
+    expect(answers.count { $0 == "yes" }, equals: 0)
     // The tool is 20 counters ahead of the server by now, which looks only ten ahead.
-    #expect(try server.answers([code("8306")]) == ["no"])
+    try expect(server.answers([code("8306")]), equals: ["no"])
     let set = try tool("otp", "counter", "login", "--set", String(try server.counter()), "--force")
-    #expect(set.exit == 0, "\(set.errors)")
-    #expect(try server.answers([code("8306"), code("8306")]) == ["yes", "yes"])
+    expect(set.exit, equals: 0, "\(set.errors)")
+    try expect(server.answers([code("8306"), code("8306")]), equals: ["yes", "yes"])
   }
 
   @Test("a changed PIN gives the server's codes, and so does the old one after the change was undone")
@@ -53,10 +53,10 @@ struct CountingServerTests {
     let changed = try tool(
       "pin", "change", "pin-camouflaged", "--pin-fd", "3", "--new-pin-fd", "4",
       secrets: [3: "8306", 4: "274950"])
-    #expect(changed.exit == 0, "\(changed.errors)")
-    #expect(try server.answers([code("8306"), code("274950")]) == ["no", "yes"])
-    #expect(try tool("pin", "undo", "pin-camouflaged").exit == 0)
-    #expect(try server.answers([code("274950"), code("8306")]) == ["no", "yes"])
+    expect(changed.exit, equals: 0, "\(changed.errors)")
+    try expect(server.answers([code("8306"), code("274950")]), equals: ["no", "yes"])
+    try expect(tool("pin", "undo", "pin-camouflaged").exit, equals: 0)
+    try expect(server.answers([code("274950"), code("8306")]), equals: ["no", "yes"])
   }
 
   private func run(_ pin: String) throws -> Tool.Run {
@@ -65,7 +65,7 @@ struct CountingServerTests {
 
   private func code(_ pin: String) throws -> String {
     let run = try run(pin)
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     return run.text.trimmingCharacters(in: .newlines)
   }
 

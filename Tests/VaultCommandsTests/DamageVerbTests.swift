@@ -12,10 +12,10 @@ struct DamageVerbTests {
   /// Three items of one service, and one of another.
   init() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     ids = try ["a", "b", "c", "d"].map { name in
       let service = name == "d" ? "other" : "s"
-      #expect(try tool("item", "add", name, "--service", service, input: [1]).exit == 0)
+      try expect(tool("item", "add", name, "--service", service, input: [1]).exit, equals: 0)
       return try #require(try tool("item", "show", name, "--json").json["id"] as? String)
     }
     self.tool = tool
@@ -35,7 +35,7 @@ struct DamageVerbTests {
     let json = try tool("verify", "--json").json
     #expect((json["newer"] as? [Any])?.count == 1 && (json["problems"] as? [Any])?.isEmpty == true)
     #expect(json["sound"] as? Bool == false && json["complete"] as? Bool == false)
-    #expect(try tool("verify", "--complete").exit == 15)
+    try expect(tool("verify", "--complete").exit, equals: 15)
     for drop in [[], ["--drop-damaged"]] {
       let rotation = try tool.run(["rotate", "epoch"] + drop)
       #expect(rotation.exit == 15 && rotation.errors.contains("item \(ids[1]) (b): its secret does not open"))
@@ -47,7 +47,7 @@ struct DamageVerbTests {
     }
     let both = try tool("verify")
     #expect(both.exit == 10 && both.errors.contains("1 problem found"), "\(both.errors)")
-    #expect(try tool("verify", "--complete").exit == 10)
+    try expect(tool("verify", "--complete").exit, equals: 10)
     #expect(both.text.contains("problem: item \(ids[0])") && both.text.contains("newer: item \(ids[1])"))
     #expect(!both.text.contains("index"), "\(both.text)")
   }
@@ -65,7 +65,7 @@ struct DamageVerbTests {
     #expect(
       run.exit == 15 && run.text.contains("newer: audit entry 3: made by a newer version"), "\(run.text)")
     #expect(run.text.contains("not looked at: the chain of the audit; some of its entries do not open"))
-    #expect(try tool("audit", "--verify").exit == 15)
+    try expect(tool("audit", "--verify").exit, equals: 15)
     let shown = try tool("audit")
     #expect(shown.exit == 15 && shown.errors.contains("audit entry 3 does not open"))
   }
@@ -83,8 +83,9 @@ struct DamageVerbTests {
       try store.updateItem(row)
     }
     let run = try tool("audit")
-    #expect(run.exit == 10, "\(run.errors)")
-    #expect(run.text.split(separator: "\n").compactMap { $0.split(separator: " ").first } == ["1", "3", "5"])
+    expect(run.exit, equals: 10, "\(run.errors)")
+    expect(
+      run.text.split(separator: "\n").compactMap { $0.split(separator: " ").first }, equals: ["1", "3", "5"])
     #expect(run.text.contains(ids[1]), "the item that does not open is shown by its id")
     for line in [
       "audit entry 2 does not open", "audit entry 4 does not open", "2 entries of the audit do not open",
@@ -93,11 +94,11 @@ struct DamageVerbTests {
     }
     let json = try tool("audit", "--json")
     #expect(try json.exit == 10 && json.json["unreadable"] as? [Int] == [2, 4])
-    #expect(try (json.json["items"] as? [Any])?.count == 3)
+    try expect((json.json["items"] as? [Any])?.count, equals: 3)
     #expect(json.errors.contains("2, 4"))
     let one = try tool("audit", "--item", "b", "--json")
     #expect(try one.exit == 10 && (one.json["items"] as? [Any])?.count == 1, "\(one.errors)")
-    #expect(try tool("doctor").exit == 0)
+    try expect(tool("doctor").exit, equals: 0)
   }
 
   /// Verified to fail when the end of the log is not compared with the head row, and when a gap is no error beside
@@ -118,9 +119,9 @@ struct DamageVerbTests {
       #expect(run.exit == 10 && run.errors.contains("the audit is not whole: \(words)\n"), "\(run.errors)")
       let json = try tool.run(["audit", "--json"] + filter)
       #expect(try json.exit == 10 && json.json["whole"] as? Bool == false)
-      #expect(try json.error["message"] as? String == "the audit is not whole: \(words)")
+      try expect(json.error["message"] as? String, equals: "the audit is not whole: \(words)")
     }
-    #expect(try tool("audit", "--verify").exit == 10)
+    try expect(tool("audit", "--verify").exit, equals: 10)
   }
 
   @Test(
@@ -134,7 +135,7 @@ struct DamageVerbTests {
     let words = ["item", "list", "--service", "s", "--format", "name"]
     let run = try tool.run(words)
     #expect(run.exit == 10 && run.text == "a\nc\n" && run.errors.contains(ids[1]), "\(run.errors)")
-    #expect(try tool("item", "list", "--service", "other").exit == 0)
+    try expect(tool("item", "list", "--service", "other").exit, equals: 0)
   }
 
   private func change(_ body: (inout Store) throws(StorageError) -> Void) throws {

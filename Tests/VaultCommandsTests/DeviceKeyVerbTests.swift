@@ -27,14 +27,14 @@ struct KeyFolder {
 struct DeviceKeyVerbTests {
   private func newTool() throws -> Tool {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("item", "add", "mail", input: [1, 2, 3]).exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
     return tool
   }
 
   private func backUp(_ tool: Tool) throws -> String {
     let path = tool.home.path + "/b.vault"
-    #expect(try tool("backup", path, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit == 0)
+    try expect(tool("backup", path, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit, equals: 0)
     return path
   }
 
@@ -45,7 +45,7 @@ struct DeviceKeyVerbTests {
     let keys = try KeyFolder(tool)
     let id = try #require(try keys.names.first)
     let content = try #require(FileManager.default.contents(atPath: keys.file(id)))
-    #expect(try tool("rotate", "device-key").exit == 0)
+    try expect(tool("rotate", "device-key").exit, equals: 0)
     #expect(try !keys.names.contains(id))
     #expect(
       FileManager.default.createFile(
@@ -63,18 +63,18 @@ struct DeviceKeyVerbTests {
     let other = tool.home.path + "/elsewhere/other.vault"
     let keys = try KeyFolder(tool)
     let own = try keys.names
-    #expect(
-      try tool("restore", backup, "--vault", other, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit
-        == 0)
+    try expect(
+      tool("restore", backup, "--vault", other, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit,
+      equals: 0)
     let foreign = try #require(try keys.names.subtracting(own).first)
     let listed = try tool("doctor").text
     #expect(
       listed.contains("a device key that no file is known to name: \(foreign), in \(keys.file(foreign))"))
     #expect(!listed.contains("--remove-old-keys"))
     for words in [["doctor", "--remove-old-keys"], ["rotate", "device-key"], ["purge"], ["doctor"]] {
-      #expect(try tool.run(words).exit == 0, "\(words)")
+      try expect(tool.run(words).exit, equals: 0, "\(words)")
       #expect(try keys.names.contains(foreign), "\(words)")
-      #expect(try tool("item", "get", "mail", "--vault", other).output == [1, 2, 3], "\(words)")
+      try expect(tool("item", "get", "mail", "--vault", other).output, equals: [1, 2, 3], "\(words)")
     }
     #expect(try tool("purge").errors.contains("no file is known to name (1)"))
   }
@@ -92,9 +92,9 @@ struct DeviceKeyVerbTests {
         listed.contains("a replaced device key is still there: \(id), in \(keys.file(id))"))
       #expect(listed.contains("'vaultctl doctor --remove-old-keys' removes it"))
       #expect(try keys.names.contains(id))
-      #expect(try tool.run(word.split(separator: " ").map(String.init)).exit == 0)
+      try expect(tool.run(word.split(separator: " ").map(String.init)).exit, equals: 0)
       #expect(try keys.count == 1 && !keys.names.contains(id), "\(word)")
-      #expect(try tool("item", "get", "mail").output == [1, 2, 3])
+      try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
       #expect(!(try tool("doctor").text.contains("oldKeys")))
     }
   }
@@ -110,8 +110,8 @@ struct DeviceKeyVerbTests {
     try screen.wait(for: keys.file(id))
     try screen.wait(for: "[y/N]")
     screen.type(answer + "\n")
-    #expect(try process.wait() == 0)
-    #expect(try keys.names.contains(id) == isLeft)
+    try expect(process.wait(), equals: 0)
+    try expect(keys.names.contains(id), equals: isLeft)
     guard isLeft else { return }
     // Nothing is asked when asking is switched off, or when a program reads the output.
     for option in ["--no-input", "--json"] {
@@ -137,20 +137,21 @@ struct DeviceKeyVerbTests {
     for (words, isNamed) in [("rotate device-key", false), ("purge", false), ("rotate device-key", true)] {
       let tool = try Tool()
       if isNamed { tool.environment["VAULT_DEVICE_KEY"] = tool.home.path + "/keys/device.key" }
-      #expect(try tool("init", "--no-passcode").exit == 0)
-      #expect(try tool("item", "add", "mail", input: [1, 2, 3]).exit == 0)
+      try expect(tool("init", "--no-passcode").exit, equals: 0)
+      try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
       let vault = vault(tool)
       try FileManager.default.copyItem(atPath: vault, toPath: vault + suffix)
       let run = try tool.run(words.split(separator: " ").map(String.init))
       #expect(run.exit == 0 && run.errors.contains(suffix), "\(run.errors)")
-      #expect(try tool("doctor", "--remove-old-keys").exit == 0)
+      try expect(tool("doctor", "--remove-old-keys").exit, equals: 0)
       #expect(try tool("doctor").text.contains("a device key is kept for \(vault)\(suffix)"))
       for place in [vault, vault + suffix] {
-        #expect(try tool("item", "get", "mail", "--vault", place).output == [1, 2, 3], "\(words) \(isNamed)")
+        try expect(
+          tool("item", "get", "mail", "--vault", place).output, equals: [1, 2, 3], "\(words) \(isNamed)")
       }
       try FileManager.default.removeItem(atPath: vault + suffix)
       #expect(try tool("doctor", "--remove-old-keys").text.contains("1 old device key was removed"))
-      #expect(try tool("item", "get", "mail").output == [1, 2, 3])
+      try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
       #expect(!(try tool("doctor").text.contains("Keys:")))
     }
   }
@@ -197,10 +198,10 @@ struct DeviceKeyVerbTests {
     let tool = try Tool()
     let key = tool.home.path + "/keys/device.key"
     tool.environment["VAULT_DEVICE_KEY"] = key
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     let backup = try backUp(tool)
     let restore = ["restore", backup, "--replace", "--passphrase-fd", "3"]
-    #expect(try tool.run(restore, secrets: [3: "long phrase"]).exit == 0)
+    try expect(tool.run(restore, secrets: [3: "long phrase"]).exit, equals: 0)
     let aside = vault(tool) + ".before-restore"
     #expect(try tool("doctor").text.contains("a device key is kept for \(aside)"))
     #expect(try tool("doctor").text.contains("in \(key).before-restore"))
@@ -217,17 +218,17 @@ struct DeviceKeyVerbTests {
     let tool = try Tool()
     let key = tool.home.path + "/keys/device.key"
     let words = ["init", "--no-passcode", "--device-key", key]
-    #expect(try tool.run(words).exit == 0)
+    try expect(tool.run(words).exit, equals: 0)
     try FileManager.default.removeItem(atPath: vault(tool))
     for content in [try Data(contentsOf: URL(fileURLWithPath: key)), Data("no key".utf8)] {
       try content.write(to: URL(fileURLWithPath: key))
       let run = try tool.run(words)
       #expect(run.exit == 8 && run.errors.contains(key), "\(run.errors)")
       #expect(run.errors.contains("an 'init' that was interrupted") == (content.count == 32), "\(run.errors)")
-      #expect(try Data(contentsOf: URL(fileURLWithPath: key)) == content)
+      try expect(Data(contentsOf: URL(fileURLWithPath: key)), equals: content)
     }
     try FileManager.default.removeItem(atPath: key)
-    #expect(try tool.run(words).exit == 0)
+    try expect(tool.run(words).exit, equals: 0)
   }
 
   // Verified to fail when promoteRestoredKey does not look whose key the named file holds.
@@ -236,29 +237,29 @@ struct DeviceKeyVerbTests {
     let tool = try Tool()
     let key = tool.home.path + "/keys/device.key"
     tool.environment["VAULT_DEVICE_KEY"] = key
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("item", "add", "mail", input: [1, 2, 3]).exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
     let backup = try backUp(tool)
     let own = try #require(FileManager.default.contents(atPath: key))
     let other = tool.home.path + "/elsewhere/other.vault"
     let restore = ["restore", backup, "--vault", other, "--passphrase-fd", "3", "--json"]
     let made = try tool.run(restore, secrets: [3: "long phrase"])
-    #expect(made.exit == 0, "\(made.errors)")
+    expect(made.exit, equals: 0, "\(made.errors)")
     let first = try #require(try made.json["deviceKey"] as? String)
     #expect(first != key)
     let run = try tool.run(restore + ["--replace"], secrets: [3: "long phrase"])
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     let second = try #require(try run.json["deviceKey"] as? String)
     #expect(try run.json["oldDeviceKey"] as? String == first && second != first && second != key)
-    #expect(FileManager.default.contents(atPath: key) == own)
-    #expect(try tool("path", "--vault", other, "--json").json["deviceKey"] as? String == second)
+    expect(FileManager.default.contents(atPath: key), equals: own)
+    try expect(tool("path", "--vault", other, "--json").json["deviceKey"] as? String, equals: second)
     #expect(try tool("doctor", "--vault", other).text.contains(second))
     for place in [vault(tool), other, other + ".before-restore"] {
-      #expect(try tool("item", "get", "mail", "--vault", place).output == [1, 2, 3], "\(place)")
+      try expect(tool("item", "get", "mail", "--vault", place).output, equals: [1, 2, 3], "\(place)")
     }
     for (place, file) in [(other, second), (other + ".before-restore", first)] {
       let got = try tool("item", "get", "mail", "--vault", place, "--device-key", file)
-      #expect(got.output == [1, 2, 3], "\(got.errors)")
+      expect(got.output, equals: [1, 2, 3], "\(got.errors)")
     }
   }
 }

@@ -9,8 +9,8 @@ import Testing
 struct ExecProgramTests {
   private func newTool(_ name: String, _ secret: [UInt8]) throws -> Tool {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("item", "add", name, input: secret).exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    try expect(tool("item", "add", name, input: secret).exit, equals: 0)
     return tool
   }
 
@@ -26,7 +26,7 @@ struct ExecProgramTests {
       cat "$F"
       """
     let run = try tool("exec", "--file", "F=mail", "--fd", "3=mail", "--", "sh", "-c", script)
-    #expect(run.text == "400\n400\nrefused\nrefused\ncorrect", "\(run.errors)")
+    expect(run.text, equals: "400\n400\nrefused\nrefused\ncorrect", "\(run.errors)")
   }
 
   @Test("ssh-add takes a private key")
@@ -36,7 +36,7 @@ struct ExecProgramTests {
     }
     let maker = try Tool()
     let path = maker.home.path + "/key"
-    #expect(try maker.run(["-q", "-t", "ed25519", "-N", "", "-f", path], program: keygen).exit == 0)
+    try expect(maker.run(["-q", "-t", "ed25519", "-N", "", "-f", path], program: keygen).exit, equals: 0)
     let tool = try newTool("deploy", Array(try Data(contentsOf: URL(fileURLWithPath: path))))
     let script = #""$0" exec --file KEY=deploy -- sh -c 'ssh-add -q "$KEY"' && ssh-add -l"#
     let run = try tool.run(["sh", "-c", script, Tool.path], program: agent)
@@ -56,7 +56,7 @@ struct ExecProgramTests {
     // The server of this test has a port of its own.
     let tool = try newTool("pgpass", Array(line.replacing(":5432:", with: ":*:").utf8))
     let run = try tool("exec", "--file", "PGPASSFILE=pgpass", "--", python, "-c", server, psql)
-    #expect(run.text == "db-password\n", "\(run.errors)")
+    expect(run.text, equals: "db-password\n", "\(run.errors)")
   }
 
   /// Starts psql against a server that asks for the password in clear, and prints what it gets.

@@ -9,13 +9,13 @@ struct ExecVerbTests {
   private func newTool(_ passcode: String? = nil) throws -> Tool {
     let tool = try Tool()
     let words = passcode == nil ? ["--no-passcode"] : ["--passcode-fd", "3"]
-    #expect(try tool.run(["init"] + words, secrets: [3: passcode ?? ""]).exit == 0)
+    try expect(tool.run(["init"] + words, secrets: [3: passcode ?? ""]).exit, equals: 0)
     return tool
   }
 
   private func add(_ tool: Tool, _ name: String, _ secret: [UInt8], _ passcode: String? = nil) throws {
     let words = ["item", "add", name] + (passcode == nil ? [] : ["--passcode-fd", "3"])
-    #expect(try tool.run(words, input: secret, secrets: [3: passcode ?? ""]).exit == 0)
+    try expect(tool.run(words, input: secret, secrets: [3: passcode ?? ""]).exit, equals: 0)
   }
 
   @Test("the program finds each secret where it was asked for, byte for byte, and never in its words")
@@ -24,18 +24,19 @@ struct ExecVerbTests {
     let binary: [UInt8] = [0, 10, 255, 0, 13]
     try add(tool, "binary", binary)
     try add(tool, "mail", Array("correct horse".utf8))
-    #expect(try tool("exec", "--fd", "7=binary", "--", "sh", "-c", "cat <&7").output == binary)
-    #expect(try tool("exec", "--fd", "0=mail", "--", "cat").text == "correct horse")
-    #expect(
-      try tool("exec", "--file", "F=mail", "--", "sh", "-c", "cat \"$F\" \"$F\"").text
-        == "correct horsecorrect horse")
-    #expect(try tool("exec", "--env", "V=mail", "--", "sh", "-c", "printf %s \"$V\"").text == "correct horse")
+    try expect(tool("exec", "--fd", "7=binary", "--", "sh", "-c", "cat <&7").output, equals: binary)
+    try expect(tool("exec", "--fd", "0=mail", "--", "cat").text, equals: "correct horse")
+    try expect(
+      tool("exec", "--file", "F=mail", "--", "sh", "-c", "cat \"$F\" \"$F\"").text,
+      equals: "correct horsecorrect horse")
+    try expect(
+      tool("exec", "--env", "V=mail", "--", "sh", "-c", "printf %s \"$V\"").text, equals: "correct horse")
     let several = try tool(
       "exec", "--fd", "3=mail", "--fd", "4=binary", "--file", "F=binary", "--env", "V=mail", "--", "sh", "-c",
       "cmp \"$F\" /proc/self/fd/4 && cmp \"$F\" - <&4 && tr '\\0' ' ' < /proc/$$/cmdline && printf %s \"$V\" && cat <&3"
     )
-    #expect(several.exit == 0, "\(several.errors)")
-    #expect(several.text.components(separatedBy: "correct horse").count == 3)
+    expect(several.exit, equals: 0, "\(several.errors)")
+    expect(several.text.components(separatedBy: "correct horse").count, equals: 3)
   }
 
   @Test("a variable of the same name is replaced, all others stay")
@@ -45,7 +46,7 @@ struct ExecVerbTests {
     tool.environment["V"] = "old"
     tool.environment["VV"] = "stays"
     let run = try tool("exec", "--env", "V=mail", "--", "sh", "-c", "env | grep ^V | sort")
-    #expect(run.text == "V=new\nVV=stays\n")
+    expect(run.text, equals: "V=new\nVV=stays\n")
   }
 
   @Test("the program gets no descriptor of the vault's, nor the one that brought the passcode")
@@ -55,21 +56,22 @@ struct ExecVerbTests {
     // The shell's glob opens the folder itself: ls says what each descriptor is.
     let run = try tool.run(
       ["exec", "--passcode-fd", "9", "--fd", "5=mail", "--", "ls", "-l", "/proc/self/fd"], secrets: [9: "p"])
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     let open = run.text.split(separator: "\n").compactMap {
       $0.components(separatedBy: " -> ").last
     }
     .filter { $0.hasPrefix("/memfd") || $0.hasPrefix(tool.home.path) && !$0.contains("/run-") }
-    #expect(open == ["/memfd:vaultctl (deleted)"], "\(run.text)")
+    expect(open, equals: ["/memfd:vaultctl (deleted)"], "\(run.text)")
     #expect(!run.text.contains(" 9 -> "))
     let folder = tool.home.path + "/.local/share/vault"
     let beside = try tool.run(
       ["exec", "--passcode-fd", "9", "--fd", "5=mail", "--", "ls", folder], secrets: [9: "p"])
-    #expect(beside.text.split(separator: "\n").filter { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") } == [])
+    expect(
+      beside.text.split(separator: "\n").filter { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") }, equals: [])
     let stdin = try tool.run(
       ["exec", "--passcode-fd", "0", "--fd", "5=mail", "--", "sh", "-c", "wc -c; wc -c <&5"],
       input: Array("p".utf8))
-    #expect(stdin.text.split(whereSeparator: \.isWhitespace) == ["0", "1"], "\(stdin.errors)")
+    expect(stdin.text.split(whereSeparator: \.isWhitespace), equals: ["0", "1"], "\(stdin.errors)")
   }
 
   @Test("the memory file is sealed: nobody writes it, shortens it or lengthens it")
@@ -86,7 +88,7 @@ struct ExecVerbTests {
       print(os.read(3, 99).decode())
       """
     let run = try tool("exec", "--fd", "3=mail", "--", python, "-c", script)
-    #expect(run.text == "15\nrefused\nrefused\nrefused\ncorrect\n", "\(run.errors)")
+    expect(run.text, equals: "15\nrefused\nrefused\nrefused\ncorrect\n", "\(run.errors)")
   }
 
   @Test("the exit code is the program's, and a signal ends it as if vaultctl were not there")
@@ -94,13 +96,13 @@ struct ExecVerbTests {
     let tool = try newTool()
     try add(tool, "mail", [1])
     for code in [0, 1, 7, 255] {
-      #expect(try tool("exec", "--fd", "3=mail", "--", "sh", "-c", "exit \(code)").exit == Int32(code))
+      try expect(tool("exec", "--fd", "3=mail", "--", "sh", "-c", "exit \(code)").exit, equals: Int32(code))
     }
     // A test that runs in the background inherits some of these signals as ignored.
     let program = ["env", "--default-signal", "sh", "-c"]
     for signal in [SIGTERM, SIGINT, SIGPIPE, SIGQUIT] {
       let words = ["exec", "--fd", "3=mail", "--"] + program + ["kill -\(signal) $$"]
-      #expect(try tool.run(words).exit == -signal)
+      try expect(tool.run(words).exit, equals: -signal)
     }
     var child = Child(Tool.path, ["exec", "--fd", "3=mail", "--", "sleep", "60"], tool.environment)
     child.create(2, tool.home.path + "/errors")
@@ -110,7 +112,7 @@ struct ExecVerbTests {
       try #require(Date() < deadline, "vaultctl does not become the program")
     }
     kill(running.pid, SIGTERM)
-    #expect(try running.wait() == -SIGTERM)
+    try expect(running.wait(), equals: -SIGTERM)
   }
 
   @Test(
@@ -134,9 +136,9 @@ struct ExecVerbTests {
     try add(tool, "mail", Array("s".utf8))
     try add(tool, "binary", [1, 0, 2])
     let uri = "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
-    #expect(try tool("otp", "add", "code", input: Array(uri.utf8)).exit == 0)
+    try expect(tool("otp", "add", "code", input: Array(uri.utf8)).exit, equals: 0)
     let run = try tool.run(["exec"] + words)
-    #expect(run.exit == exit, "\(words): \(run.errors)")
+    expect(run.exit, equals: exit, "\(words): \(run.errors)")
     #expect(!run.errors.isEmpty && run.output.isEmpty)
     let json = try tool.run(["exec", "--json"] + words)
     #expect(try json.exit == exit && json.error["exit"] as? Int == Int(exit))
@@ -148,13 +150,13 @@ struct ExecVerbTests {
     let tool = try newTool()
     try add(tool, "quiet", [1])
     try add(tool, "loud", [1])
-    #expect(try tool("item", "edit", "loud", "--audit", "all").exit == 0)
+    try expect(tool("item", "edit", "loud", "--audit", "all").exit, equals: 0)
     let before = try tool("audit").text.split(separator: "\n").count
-    #expect(try tool("exec", "--fd", "3=quiet", "--", "true").exit == 0)
-    #expect(try tool("audit").text.split(separator: "\n").count == before)
-    #expect(try tool("exec", "--fd", "3=loud", "--", "true").exit == 0)
+    try expect(tool("exec", "--fd", "3=quiet", "--", "true").exit, equals: 0)
+    try expect(tool("audit").text.split(separator: "\n").count, equals: before)
+    try expect(tool("exec", "--fd", "3=loud", "--", "true").exit, equals: 0)
     let entries = try #require(try tool("audit", "--json").json["items"] as? [[String: Any]])
-    #expect(entries.count == before + 1)
+    expect(entries.count, equals: before + 1)
     #expect(entries.last?["operation"] as? String == "itemRead" && entries.last?["name"] as? String == "loud")
   }
 }

@@ -23,16 +23,18 @@ struct FormatFixtureTests {
     let fixture = try Fixture(format, name)
     #expect(try fixture("verify").text.contains("everything is sound"))
     for (item, secret) in try fixture.secrets() {
-      #expect(try fixture("item", "get", item).output == secret, "\(item)")
+      try expect(fixture("item", "get", item).output, equals: secret, "\(item)")
     }
     try checkRest(fixture)
-    #expect(try fixture("item", "get", "gone").exit == 1)
-    #expect(try fixture("item", "get", "here").text == "of this device")
-    if name == "guarded" { #expect(try fixture("item", "get", "strict").text == "gone with the passcode") }
+    try expect(fixture("item", "get", "gone").exit, equals: 1)
+    try expect(fixture("item", "get", "here").text, equals: "of this device")
+    if name == "guarded" {
+      try expect(fixture("item", "get", "strict").text, equals: "gone with the passcode")
+    }
     // It goes on from there.
-    #expect(try fixture.run(["item", "add", "new"], input: [7]).exit == 0)
-    #expect(try fixture("rotate", "epoch").exit == 0)
-    #expect(try fixture("item", "get", "password").text == "a password")
+    try expect(fixture.run(["item", "add", "new"], input: [7]).exit, equals: 0)
+    try expect(fixture("rotate", "epoch").exit, equals: 0)
+    try expect(fixture("item", "get", "password").text, equals: "a password")
     #expect(try fixture("verify").text.contains("everything is sound"))
   }
 
@@ -43,14 +45,14 @@ struct FormatFixtureTests {
     let run = try other(
       "restore", fixture.folder + "/guarded.backup", "--passphrase-fd", "3", "--json",
       secrets: [3: try fixture.word("passphrase")], program: Tool.shippedPath)
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     let restored = Fixture(other, fixture)
     for (item, secret) in try fixture.secrets() {
       let run = try restored("item", "get", item)
       if try fixture.expected("thisDeviceOnly", [String].self).contains(item) {
-        #expect(run.exit == 1)
+        expect(run.exit, equals: 1)
       } else {
-        #expect(run.output == secret, "\(item): \(run.errors)")
+        expect(run.output, equals: secret, "\(item): \(run.errors)")
       }
     }
     try checkRest(restored)
@@ -62,9 +64,9 @@ struct FormatFixtureTests {
     try FileManager.default.removeItem(atPath: fixture.folder + "/keys/guarded.key")
     let run = try fixture.run(
       ["rotate", "device-key", "--recovery-fd", "4"], secrets: [4: try fixture.word("recovery-code")])
-    #expect(run.exit == 0, "\(run.errors)")
-    #expect(try fixture("item", "get", "password").text == "a password")
-    #expect(try fixture("item", "get", "here").exit == 1)
+    expect(run.exit, equals: 0, "\(run.errors)")
+    try expect(fixture("item", "get", "password").text, equals: "a password")
+    try expect(fixture("item", "get", "here").exit, equals: 1)
   }
 
   @Test("a vault of a later version is refused: 15, one line that says what to do, and nothing is changed")
@@ -79,7 +81,7 @@ struct FormatFixtureTests {
       #expect(run.exit == 15 && run.output == [])
       #expect(run.errors.contains("written by a newer version") && run.errors.contains("update this program"))
     }
-    #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.folder + "/plain.vault")) == before)
+    try expect(Data(contentsOf: URL(fileURLWithPath: fixture.folder + "/plain.vault")), equals: before)
   }
 
   /// Verified to fail on the commit that made each vault, which opens it.
@@ -93,7 +95,7 @@ struct FormatFixtureTests {
     let passphrase = try fixture.word("passphrase")
     func refused(_ words: [String], _ secrets: [Int32: String] = [:]) throws {
       let run = try fixture.run(words, secrets: secrets)
-      #expect(run.exit == 15, "\(words): \(run.errors)")
+      expect(run.exit, equals: 15, "\(words): \(run.errors)")
       #expect((run.errors + run.text).contains("made before the first release"), "\(words): \(run.errors)")
       #expect((run.errors + run.text).contains("open it with commit \(commit) and 'export jsonl --plain'"))
     }
@@ -112,30 +114,31 @@ struct FormatFixtureTests {
     #expect(empty.exit == 15 && empty.errors.contains("made before the first release"))
     #expect(
       !FileManager.default.fileExists(atPath: fixture.tool.home.path + "/.local/share/vault/default.vault"))
-    #expect(try [vault, backup].map { try Data(contentsOf: URL(fileURLWithPath: $0)) } == before)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder + "/keys") == ["plain.key"])
+    try expect([vault, backup].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }, equals: before)
+    try expect(
+      FileManager.default.contentsOfDirectory(atPath: fixture.folder + "/keys"), equals: ["plain.key"])
   }
 
   private func checkRest(_ fixture: Fixture) throws {
     let log = try fixture("audit", "--json")
     #expect(try log.exit == 0 && log.json["whole"] as? Bool == true, "\(log.errors)")
-    #expect(
-      try fixture("item", "get", "long").output
-        == [UInt8](repeating: 120, count: fixture.expected("longByteCount", Int.self)))
+    try expect(
+      fixture("item", "get", "long").output,
+      equals: [UInt8](repeating: 120, count: fixture.expected("longByteCount", Int.self)))
     let shown = try fixture("item", "show", "password", "--json").json
     for (key, value) in try fixture.expected("password", [String: String].self) {
-      #expect(shown[key] as? String == value, "\(key)")
+      expect(shown[key] as? String, equals: value, "\(key)")
     }
     for (name, code) in try fixture.expected("codesAt59", [String: String].self) {
-      #expect(try fixture("otp", "code", name, "--at", "59").text == code + "\n")
+      try expect(fixture("otp", "code", name, "--at", "59").text, equals: code + "\n")
     }
     // A copy of a file gives no code of a counter before it is told where the counter stands.
     let hotp = try fixture.expected("hotp", [String: Any].self)
     let counter = try #require(hotp["counter"] as? Int)
-    #expect(try fixture("otp", "code", "hotp").exit == 17)
-    #expect(try fixture("otp", "counter", "hotp", "--json").json["counter"] as? Int == counter)
-    #expect(try fixture("otp", "counter", "hotp", "--set", "\(counter)").exit == 0)
-    #expect(try fixture("otp", "code", "hotp").text == "\(try #require(hotp["code"] as? String))\n")
+    try expect(fixture("otp", "code", "hotp").exit, equals: 17)
+    try expect(fixture("otp", "counter", "hotp", "--json").json["counter"] as? Int, equals: counter)
+    try expect(fixture("otp", "counter", "hotp", "--set", "\(counter)").exit, equals: 0)
+    try expect(fixture("otp", "code", "hotp").text, equals: "\(try #require(hotp["code"] as? String))\n")
     let again = try fixture("otp", "verify", "verifier", secrets: [:], input: Array("755224".utf8))
     #expect(again.exit == 3 || again.exit == 2, "a used code is accepted again")
   }

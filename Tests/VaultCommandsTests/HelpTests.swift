@@ -32,7 +32,7 @@ struct HelpTests {
     let committed = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
       $0.hasSuffix(".1")
     }
-    #expect(Set(committed) == Set(ManPages(of: VerbTable.program).all.map(\.name)))
+    expect(Set(committed), equals: Set(ManPages(of: VerbTable.program).all.map(\.name)))
     for page in ManPages(of: VerbTable.program).all {
       let text = try String(contentsOf: folder.appendingPathComponent(page.name), encoding: .utf8)
       let isSame = text == page.text
@@ -49,7 +49,7 @@ struct HelpTests {
     let folder = Tool.repository.appendingPathComponent("docs/man").path
     for page in ManPages(of: VerbTable.program).all {
       let run = try Tool().run(["-T", "lint", "-W", "warning", "\(folder)/\(page.name)"], program: mandoc)
-      #expect(run.exit == 0, "\(page.name): \(run.text)\(run.errors)")
+      expect(run.exit, equals: 0, "\(page.name): \(run.text)\(run.errors)")
     }
   }
 }

@@ -12,7 +12,7 @@ struct HintTests {
     try FileManager.default.createDirectory(
       atPath: home, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     tool.environment["HOME"] = home
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     return (tool, tool.home.path)
   }
 

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import TestSupport
 import Testing
 import VaultCommands
 import VaultKit
@@ -26,14 +27,14 @@ struct HintWordsTests {
       #expect(sentence != "library" && !sentence.isEmpty, "\(action.rawValue)")
       #expect(seen.insert(sentence).inserted, "\(action.rawValue): \(sentence)")
     }
-    #expect(Set(actions).count == actions.count)
+    expect(Set(actions).count, equals: actions.count)
   }
 
   @Test("a hint without an action, or with one of a later library, keeps its sentence")
   func ownSentence() {
-    #expect(HintWords.sentence(for: "try again") == "try again")
+    expect(HintWords.sentence(for: "try again"), equals: "try again")
     let later = Hint(Hint.Action(rawValue: "later"), saying: "wait")
-    #expect(HintWords.sentence(for: later) == "wait")
+    expect(HintWords.sentence(for: later), equals: "wait")
   }
 
   @Test("the subject is in the sentence")
@@ -46,6 +47,6 @@ struct HintWordsTests {
   func error() {
     let error = VaultError(.policy, "no", hint: .setPasscodeFirst)
     #expect(error.hint == "set a passcode first" && error.advice?.action == .setPasscodeFirst)
-    #expect(CommandError(describing: error).hint == "run 'vaultctl passcode set' first")
+    expect(CommandError(describing: error).hint, equals: "run 'vaultctl passcode set' first")
   }
 }

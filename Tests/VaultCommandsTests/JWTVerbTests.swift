@@ -8,9 +8,9 @@ struct JWTVerbTests {
 
   private func newTool(_ options: String...) throws -> Tool {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     let run = try tool.run(["key", "generate", "shop"] + options)
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     return tool
   }
 
@@ -55,17 +55,17 @@ struct JWTVerbTests {
   func flaws() throws {
     let tool = try newTool()
     let token = try sign(tool).text.trimmingCharacters(in: .newlines)
-    #expect(try verify(tool, token).exit == 0)
+    try expect(verify(tool, token).exit, equals: 0)
     for (option, value) in [("--audience", "B"), ("--issuer", "Shop"), ("--expect-jti", "t-2")] {
       let run = try verify(tool, token, option, value)
       #expect(run.exit == 9 && run.text.isEmpty, "\(option): \(run.errors)")
     }
     let expired = try sign(tool, #"{"exp":1}"#)
-    #expect(try verify(tool, expired.text).exit == 7)
+    try expect(verify(tool, expired.text).exit, equals: 7)
     let other = try newTool()
-    #expect(try verify(other, token).exit == 3)
+    try expect(verify(other, token).exit, equals: 3)
     let none = "eyJhbGciOiJub25lIn0.eyJleHAiOjQxMDI0NDQ4MDB9."
-    #expect(try verify(tool, none).exit == 3)
+    try expect(verify(tool, none).exit, equals: 3)
     for broken in [
       "", "a.b", token + ".x.y", token + "=", String(repeating: "A", count: 1 << 20) + ".e30.QQ",
     ] {
@@ -73,7 +73,7 @@ struct JWTVerbTests {
       #expect(
         run.exit == 12 && run.text.isEmpty && run.errors.split(separator: "\n").count <= 2, "\(run.errors)")
     }
-    #expect(try verify(tool, try sign(tool, "{}").text).exit == 12)
+    try expect(verify(tool, try sign(tool, "{}").text).exit, equals: 12)
   }
 
   @Test(
@@ -95,14 +95,14 @@ struct JWTVerbTests {
     let run = try tool(
       "dpop", "shop", "--method", "GET", "--url", url, "--nonce", "n-1", "--token-fd", "3", "--json",
       secrets: [3: "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU\n"])
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     let proof = try #require(try run.json["proof"] as? String)
     let (header, payload) = try parts(proof)
     #expect(header["typ"] as? String == "dpop+jwt" && header["alg"] as? String == "ES256")
     #expect((header["jwk"] as? [String: String])?["kty"] == "EC")
     #expect(payload["htm"] as? String == "GET" && payload["htu"] as? String == "https://api.example/cards")
-    #expect(payload["nonce"] as? String == "n-1")
-    #expect(payload["ath"] as? String == "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo")
+    expect(payload["nonce"] as? String, equals: "n-1")
+    expect(payload["ath"] as? String, equals: "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo")
     #expect((payload["jti"] as? String)?.count == 22 && payload["iat"] is Int)
     #expect((try run.json["thumbprint"] as? String)?.count == 43)
     #expect(try tool("dpop", "shop", "--method", "GET", "--url", url).text != proof + "\n")
@@ -112,11 +112,11 @@ struct JWTVerbTests {
   func refusedProofs() throws {
     let tool = try newTool()
     let request = ["dpop", "shop", "--method", "GET", "--url", "https://a.example/"]
-    #expect(
-      try tool.run(request + ["--token-fd", "3"], secrets: [3: String(repeating: "t", count: 20_000)]).exit
-        == 0)
+    try expect(
+      tool.run(request + ["--token-fd", "3"], secrets: [3: String(repeating: "t", count: 20_000)]).exit,
+      equals: 0)
     for token in ["", "\n", "a\0b", String(repeating: "t", count: 70_000)] {
-      #expect(try tool.run(request + ["--token-fd", "3"], secrets: [3: token]).exit == 12)
+      try expect(tool.run(request + ["--token-fd", "3"], secrets: [3: token]).exit, equals: 12)
     }
     for words in [
       ["--method", "GET", "--url", "ftp://a"], ["--method", "G ET", "--url", "https://a/"],
@@ -126,7 +126,7 @@ struct JWTVerbTests {
       let run = try tool.run(["dpop", "shop"] + words)
       #expect(run.exit == 12 && run.text.isEmpty, "\(words): \(run.errors)")
     }
-    #expect(try tool("dpop", "shop", "--method", "GET").exit == 2)
-    #expect(try tool("dpop", "nobody", "--method", "GET", "--url", "https://a/").exit == 1)
+    try expect(tool("dpop", "shop", "--method", "GET").exit, equals: 2)
+    try expect(tool("dpop", "nobody", "--method", "GET", "--url", "https://a/").exit, equals: 1)
   }
 }

@@ -8,8 +8,8 @@ struct KeyVerbTests {
 
   private func newTool(_ words: String...) throws -> Tool {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    if !words.isEmpty { #expect(try tool.run(words).exit == 0) }
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    if !words.isEmpty { try expect(tool.run(words).exit, equals: 0) }
     return tool
   }
 
@@ -23,7 +23,7 @@ struct KeyVerbTests {
   }
 
   private func write(_ run: Tool.Run, to name: String, in tool: Tool) throws {
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     try Data(run.output).write(to: tool.home.appendingPathComponent(name))
   }
 
@@ -44,20 +44,20 @@ struct KeyVerbTests {
       let words = [
         "key", "verify", "shop", "--signature-file", tool.home.path + "/signature", "--format", format,
       ]
-      #expect(try tool.run(words, input: Array("12 EUR".utf8)).text == "valid\n")
+      try expect(tool.run(words, input: Array("12 EUR".utf8)).text, equals: "valid\n")
       let other = try tool.run(words, input: Array("92 EUR".utf8))
       #expect(other.exit == 3 && other.output.isEmpty)
     }
-    #expect(try tool("key", "rm", "shop").exit == 0)
-    #expect(try tool("key", "sign", "shop").exit == 1)
-    #expect(try tool("key", "list", "--json").text == "{\"items\":[]}\n")
+    try expect(tool("key", "rm", "shop").exit, equals: 0)
+    try expect(tool("key", "sign", "shop").exit, equals: 1)
+    try expect(tool("key", "list", "--json").text, equals: "{\"items\":[]}\n")
   }
 
   @Test("openssl verifies our signatures, and we verify its", arguments: ["p256", "p384", "rsa3072"])
   func others(type: String) throws {
     guard Shell.has("openssl") else { return print("skipped: openssl is not installed") }
     let tool = try newTool()
-    #expect(try tool("key", "import", "shop", input: file("\(type).pkcs8.pem")).exit == 0)
+    try expect(tool("key", "import", "shop", input: file("\(type).pkcs8.pem")).exit, equals: 0)
     try write(tool("key", "public", "shop"), to: "public.pem", in: tool)
     try write(
       tool("key", "sign", "shop", "--format", "der", input: Array("12 EUR".utf8)), to: "ours", in: tool)
@@ -69,7 +69,7 @@ struct KeyVerbTests {
     let verified = try tool(
       "key", "verify", "shop", "--signature-file", tool.home.path + "/theirs", "--format", "der",
       input: Array("12 EUR".utf8))
-    #expect(verified.exit == 0, "\(verified.errors)")
+    expect(verified.exit, equals: 0, "\(verified.errors)")
   }
 
   @Test("a file of PKCS#12 gives key and certificates, with its passphrase alone")
@@ -85,13 +85,13 @@ struct KeyVerbTests {
       "key", "import", "tls", "--passphrase-fd", "3", "--json", input: bytes, secrets: [3: "correct horse\n"])
     #expect(try made.exit == 0 && made.json["certificates"] as? Int == 3, "\(made.errors)")
     let chain = try tool("key", "public", "tls", "--format", "certificates")
-    #expect(chain.text.components(separatedBy: "BEGIN CERTIFICATE").count == 4)
+    expect(chain.text.components(separatedBy: "BEGIN CERTIFICATE").count, equals: 4)
     try write(chain, to: "chain.pem", in: tool)
     if Shell.has("openssl") { #expect(try openssl("x509", "-in", "chain.pem", "-noout", in: tool)) }
     let again = try tool("key", "import", "other", input: file("p256.pkcs8.pem"))
-    #expect(again.exit == 8, "the same key under another name: \(again.errors)")
-    #expect(try tool("key", "generate", "plain").exit == 0)
-    #expect(try tool("key", "public", "plain", "--format", "certificates").exit == 1)
+    expect(again.exit, equals: 8, "the same key under another name: \(again.errors)")
+    try expect(tool("key", "generate", "plain").exit, equals: 0)
+    try expect(tool("key", "public", "plain", "--format", "certificates").exit, equals: 1)
   }
 
   /// The bounds and the reasons are those of `AuthenticatorKitTests.KeyFileTests`; here they have their exit codes.
@@ -109,7 +109,7 @@ struct KeyVerbTests {
       "key", "import", "x", "--passphrase-fd", "3", input: file(name), secrets: [3: "correct horse"])
     #expect(run.exit == exit && run.output.isEmpty, "\(run.errors)")
     #expect(run.errors.hasPrefix("vaultctl: ") && run.errors.split(separator: "\n").count <= 2)
-    #expect(try tool("item", "list", "--json").text == "{\"items\":[]}\n")
+    try expect(tool("item", "list", "--json").text, equals: "{\"items\":[]}\n")
   }
 
   @Test("the private key of a key is printed only if it was made so")
@@ -123,7 +123,7 @@ struct KeyVerbTests {
     }
     let exported = try tool("export", "jsonl", "--plain")
     #expect(exported.output.isEmpty && exported.errors.contains("left out 'fixed'"))
-    #expect(try tool("key", "generate", "open", "--type", "rsa2048", "--exportable").exit == 0)
+    try expect(tool("key", "generate", "open", "--type", "rsa2048", "--exportable").exit, equals: 0)
     try write(tool("item", "get", "open"), to: "key.der", in: tool)
     guard Shell.has("openssl") else { return print("skipped: openssl is not installed") }
     #expect(try openssl("pkey", "-inform", "DER", "-in", "key.der", "-check", "-noout", in: tool))
@@ -132,29 +132,29 @@ struct KeyVerbTests {
   @Test("a locked vault shows and verifies, and asks for the passcode before it signs")
   func locked() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "pass"]).exit == 0)
-    #expect(try tool("key", "generate", "shop", "--passcode-fd", "3", secrets: [3: "pass"]).exit == 0)
+    try expect(tool("init", "--passcode-fd", "3", secrets: [3: "pass"]).exit, equals: 0)
+    try expect(tool("key", "generate", "shop", "--passcode-fd", "3", secrets: [3: "pass"]).exit, equals: 0)
     for format in ["pem", "jwk", "ssh", "pin"] {
-      #expect(try tool("key", "public", "shop", "--format", format, "--no-input").exit == 0)
+      try expect(tool("key", "public", "shop", "--format", format, "--no-input").exit, equals: 0)
     }
-    #expect(try tool("key", "sign", "shop", "--no-input", input: [1]).exit == 6)
+    try expect(tool("key", "sign", "shop", "--no-input", input: [1]).exit, equals: 6)
     try write(
       tool("key", "sign", "shop", "--passcode-fd", "3", input: [1], secrets: [3: "pass"]), to: "s", in: tool)
-    #expect(
-      try tool("key", "verify", "shop", "--signature-file", tool.home.path + "/s", "--no-input", input: [1])
-        .exit == 0)
+    try expect(
+      tool("key", "verify", "shop", "--signature-file", tool.home.path + "/s", "--no-input", input: [1])
+        .exit, equals: 0)
   }
 
   @Test("a signature that is missing or not what --format says is told apart from a wrong one")
   func signatures() throws {
     let tool = try newTool("key", "generate", "shop")
     let path = try tool.file("s", "not base64!")
-    #expect(try tool("key", "verify", "shop", input: [1]).exit == 2)
-    #expect(try tool("key", "verify", "shop", "--signature-file", "/nonexistent", input: [1]).exit == 13)
-    #expect(try tool("key", "verify", "shop", "--signature-file", path, input: [1]).exit == 12)
-    #expect(
-      try tool("key", "verify", "shop", "--signature-file", path, "--format", "raw", input: [1]).exit == 3)
-    #expect(try tool("item", "add", "mail", "--generate", "24").exit == 0)
-    #expect(try tool("key", "public", "mail").exit == 1)
+    try expect(tool("key", "verify", "shop", input: [1]).exit, equals: 2)
+    try expect(tool("key", "verify", "shop", "--signature-file", "/nonexistent", input: [1]).exit, equals: 13)
+    try expect(tool("key", "verify", "shop", "--signature-file", path, input: [1]).exit, equals: 12)
+    try expect(
+      tool("key", "verify", "shop", "--signature-file", path, "--format", "raw", input: [1]).exit, equals: 3)
+    try expect(tool("item", "add", "mail", "--generate", "24").exit, equals: 0)
+    try expect(tool("key", "public", "mail").exit, equals: 1)
   }
 }

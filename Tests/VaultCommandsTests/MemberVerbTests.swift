@@ -10,20 +10,20 @@ struct MemberVerbTests {
   private func newTool(password: String = "1234") throws -> Tool {
     let tool = try Tool()
     try makeService(tool, password)
-    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit == 0)
+    try expect(tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
     let enrolled = try tool(
       "biometry", "enroll", "--source", "login", "--passcode-fd", "3", secrets: [3: "p"])
-    #expect(enrolled.exit == 0, "\(enrolled.errors)")
+    expect(enrolled.exit, equals: 0, "\(enrolled.errors)")
     #expect(enrolled.errors.contains("advisory"))
     let phrase = try tool(
       "biometry", "enroll", "voice", "--passcode-fd", "3", "--phrase-fd", "4",
       secrets: [3: "p", 4: "my voice"])
-    #expect(phrase.exit == 0, "\(phrase.errors)")
+    expect(phrase.exit, equals: 0, "\(phrase.errors)")
     for (name, rule) in [("watched", "presence"), ("finger", "biometry-any"), ("locked", "passcode")] {
       let added = try tool(
         "item", "add", name, "--access", rule, "--accessible", "after-first-unlock", "--passcode-fd", "3",
         input: Array(name.utf8), secrets: [3: "p"])
-      #expect(added.exit == 0, "\(added.errors)")
+      expect(added.exit, equals: 0, "\(added.errors)")
     }
     return tool
   }
@@ -70,16 +70,18 @@ struct MemberVerbTests {
     // The enrolled set is the phrase's alone: nothing is lost with the login password.
     let removed = try tool("biometry", "remove", "login")
     #expect(removed.exit == 0 && removed.errors.isEmpty, "\(removed.errors)")
-    #expect(
-      try tool("biometry", "enroll", "--source", "login", "--passcode-fd", "3", secrets: [3: "p"]).exit == 0)
-    #expect(
-      try tool("biometry", "enroll", "--source", "login", "--passcode-fd", "3", secrets: [3: "p"]).exit == 8)
+    try expect(
+      tool("biometry", "enroll", "--source", "login", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0
+    )
+    try expect(
+      tool("biometry", "enroll", "--source", "login", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 8
+    )
     // An empty phrase leaves the question to PAM.
     #expect(try onTerminal(tool, ["item", "get", "watched"], "1234\n") == (0, "watched"))
     #expect(try onTerminal(tool, ["item", "get", "watched"], "4321\n") == (3, ""))
     #expect(try onTerminal(tool, ["item", "get", "watched"], "\u{3}") == (5, ""))
-    #expect(try tool("item", "get", "watched", "--no-input").exit == 6)
-    #expect(try tool("item", "get", "watched").exit == 6)
+    try expect(tool("item", "get", "watched", "--no-input").exit, equals: 6)
+    try expect(tool("item", "get", "watched").exit, equals: 6)
     // Whoever gives the passcode is asked by nobody else.
     let given = try tool("item", "get", "watched", "--no-input", "--passcode-fd", "3", secrets: [3: "p"])
     #expect(given.exit == 0 && given.text == "watched", "\(given.errors)")
@@ -98,12 +100,12 @@ struct MemberVerbTests {
     let tool = try newTool()
     tool.environment["VAULTCTL_TESTING_PAM"] = tool.home.path
     let run = try tool("biometry", "enroll", "--source", "login", "--passcode-fd", "3", secrets: [3: "p"])
-    #expect(run.exit == 15)
+    expect(run.exit, equals: 15)
     #expect(run.errors.contains("scripts/install-pam"))
-    #expect(
-      try tool("biometry", "enroll", "--source", "login", "x", "--passcode-fd", "3", secrets: [3: "p"]).exit
-        == 2)
-    #expect(try tool("biometry", "enroll", "--passcode-fd", "3", secrets: [3: "p"]).exit == 2)
+    try expect(
+      tool("biometry", "enroll", "--source", "login", "x", "--passcode-fd", "3", secrets: [3: "p"]).exit,
+      equals: 2)
+    try expect(tool("biometry", "enroll", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 2)
   }
 
   /// What "advisory" means, and what it does not reach. Fails, in its second half, when an item's key hangs on a yes.
@@ -118,7 +120,7 @@ struct MemberVerbTests {
       "/usr/bin/env", ["clang", "-shared", "-fPIC", "-o", library, source],
       ["PATH": tool.environment["PATH"] ?? ""])
     try #require(try compiler.start().wait() == 0)
-    #expect(try tool("item", "get", "watched").exit == 6)
+    try expect(tool("item", "get", "watched").exit, equals: 6)
     tool.environment["LD_PRELOAD"] = library
     let opened = try tool("item", "get", "watched")
     #expect(opened.exit == 0 && opened.text == "watched", "\(opened.errors)")
@@ -129,7 +131,7 @@ struct MemberVerbTests {
     #expect(closed.exit == 6 && closed.output.isEmpty)
     let wrong = try tool("item", "get", "locked", "--passcode-fd", "3", secrets: [3: "wrong"])
     #expect(wrong.exit == 3 && wrong.output.isEmpty)
-    #expect(try tool("item", "get", "locked", "--passcode-fd", "3", secrets: [3: "p"]).text == "locked")
+    try expect(tool("item", "get", "locked", "--passcode-fd", "3", secrets: [3: "p"]).text, equals: "locked")
   }
 
   private static let library = """
@@ -151,7 +153,7 @@ struct MemberVerbTests {
     tool.environment["VAULT_PINENTRY"] = try tool.program("pinentry", script)
     // Neither a terminal nor a display: nobody can be asked.
     let nobody = try tool("item", "get", "locked")
-    #expect(nobody.exit == 6)
+    expect(nobody.exit, equals: 6)
     // Why nobody could be asked, and both ways out. Verified to fail when the prompt's own reason is dropped.
     for words in [
       "there is neither a terminal nor a display", "give --passcode-fd N", "start it on a terminal",
@@ -163,16 +165,16 @@ struct MemberVerbTests {
       let run = try tool.run(words)
       #expect(run.exit == 0 && run.text == "locked", "\(run.errors)")
     }
-    #expect(try tool("item", "get", "locked", "--prompt", "terminal").exit == 6)
-    #expect(try tool("item", "get", "locked", "--prompt", "none").exit == 6)
-    #expect(try tool("item", "add", "new", "--generate", "8").exit == 0)
+    try expect(tool("item", "get", "locked", "--prompt", "terminal").exit, equals: 6)
+    try expect(tool("item", "get", "locked", "--prompt", "none").exit, equals: 6)
+    try expect(tool("item", "add", "new", "--generate", "8").exit, equals: 0)
     let heard = try String(contentsOfFile: tool.home.path + "/heard", encoding: .utf8)
     #expect(heard.contains("SETPROMPT vault passcode:"))
     #expect(heard.contains("read the secret: 'locked'"))
     #expect(heard.contains("vaultctl item add 'new'"))
     tool.environment["VAULT_PINENTRY"] = "pinentry"
     let bad = try tool("item", "get", "locked", "--prompt", "pinentry")
-    #expect(bad.exit == 6)
+    expect(bad.exit, equals: 6)
     #expect(bad.errors.contains("VAULT_PINENTRY") && bad.errors.contains("--passcode-fd"), "\(bad.errors)")
     #expect(
       try tool("item", "add", "other", "--generate", "8", "--prompt", "pinentry").errors.contains(

@@ -17,7 +17,7 @@ struct OAuthVerbTests {
       let server = Tool.repository.appendingPathComponent("Tests/Peers/authorization-server").path
       transport = ["--transport", try tool.program("server", "#!/bin/sh\nexec '\(server)' '\(folder)'\n")]
       let options = try passcode.map { ["--passcode-file", try tool.file("pass", $0)] } ?? ["--no-passcode"]
-      #expect(try tool.run(["init"] + options).exit == 0)
+      try expect(tool.run(["init"] + options).exit, equals: 0)
     }
 
     func callAsFunction(
@@ -50,10 +50,6 @@ struct OAuthVerbTests {
     func operations() throws -> [String] { try state()["operations"] as? [String] ?? [] }
   }
 
-  private func expect(_ exit: Int32, _ run: Tool.Run, _ words: String = "") {
-    #expect(run.exit == exit && (words.isEmpty || run.errors.contains(words)), "\(run.exit) \(run.errors)")
-  }
-
   @Test(
     "a client is registered once, gets bound tokens, refreshes and revokes them",
     .requirement("D2", "D4", "D5"))
@@ -64,7 +60,7 @@ struct OAuthVerbTests {
     #expect(made["registered"] as? Bool == true && made["client"] as? String == "client-1")
     let again = try rig.register().json
     #expect(again["registered"] as? Bool == false && again["id"] as? String == made["id"] as? String)
-    #expect(try rig.operations() == ["oauthMetadata", "oauthRegister"])
+    try expect(rig.operations(), equals: ["oauthMetadata", "oauthRegister"])
     expect(8, try rig.register("shop", "t2"), "another name")
     expect(8, try rig.register("other"), "shop")
     try rig.set(["nonce": "n-1", "bound": true])
@@ -90,7 +86,7 @@ struct OAuthVerbTests {
     expect(1, try rig("oauth", "refresh", "shop"))
     expect(0, try rig.tool("item", "rm", "shop"))
     #expect(try rig.register().json["registered"] as? Bool == true)
-    #expect(try rig.tool("verify").exit == 0)
+    try expect(rig.tool("verify").exit, equals: 0)
   }
 
   @Test("client_credentials gives no refresh token, and a refresh then makes no call", .requirement("D4"))
@@ -104,10 +100,10 @@ struct OAuthVerbTests {
     expect(0, try rig("oauth", "token", "job", "--grant", "client_credentials", "--dpop", "k1"))
     let count = try rig.operations().count
     expect(9, try rig("oauth", "refresh", "job"), "refresh token")
-    #expect(try rig.operations().count == count)
+    try expect(rig.operations().count, equals: count)
     expect(0, try rig("oauth", "token", "job", "--grant", "client_credentials"))
     let words = ["oauth", "authorize-header", "job", "--method", "GET", "--url", "https://api.example/"]
-    #expect(try rig.tool.run(words).text == "Authorization: Bearer at-2-6f1d90c2\n")
+    try expect(rig.tool.run(words).text, equals: "Authorization: Bearer at-2-6f1d90c2\n")
     // All four ways, and none.
     for (index, way) in ["none", "client_secret_basic", "client_secret_jwt"].enumerated() {
       expect(0, try rig.register("c\(index)", "x\(index)", "--auth", way))
@@ -161,7 +157,7 @@ struct OAuthVerbTests {
     expect(2, try rig.tool("oauth", "revoke", "shop"), "--transport")
     expect(2, try rig.tool("oauth", "register", "x"), "--template")
     let words = ["oauth", "authorize-header", "shop", "--method", "GET", "--url", "https://api.example/"]
-    #expect(try rig.tool.run(words).text == "Authorization: Bearer at-1-6f1d90c2\n")
+    try expect(rig.tool.run(words).text, equals: "Authorization: Bearer at-1-6f1d90c2\n")
     expect(12, try rig.tool.run(words.dropLast() + ["ftp://x"]))
     expect(2, try rig.tool("oauth", "authorize-header", "shop"), "--method")
   }
@@ -175,7 +171,7 @@ struct OAuthVerbTests {
       expect(1, try rig.tool.run(verb), "no item with that name")
       expect(1, try rig.tool.run(verb + rig.transport), "no item with that name")
     }
-    #expect(try rig.operations() == [])
+    try expect(rig.operations(), equals: [])
   }
 
   @Test("Ctrl-C during a request ends the helper too, and stores nothing", .requirement("D4"))
@@ -194,6 +190,6 @@ struct OAuthVerbTests {
     #expect(ContinuousClock.now - start < .seconds(20), "\(run.exit)")
     // The helper is gone: it would hold the lock of the server.
     expect(0, try rig("oauth", "refresh", "shop"))
-    #expect(try rig.state()["seen"] as? [Int] == [1])
+    try expect(rig.state()["seen"] as? [Int], equals: [1])
   }
 }

@@ -11,10 +11,10 @@ struct OTPVerbTests {
 
   private func newTool(_ uris: [String: String] = [:], role: String = "prover") throws -> Tool {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     for (name, uri) in uris {
       let run = try tool("otp", "add", name, "--role", role, input: Array(uri.utf8))
-      #expect(run.exit == 0, "\(run.errors)")
+      expect(run.exit, equals: 0, "\(run.errors)")
     }
     return tool
   }
@@ -24,7 +24,7 @@ struct OTPVerbTests {
     let tool = try newTool(["rfc": "otpauth://hotp/x?secret=\(Self.key)&counter=0"])
     for (counter, code) in Self.rfc4226.enumerated() {
       if counter % 2 == 0 {
-        #expect(try tool("otp", "code", "rfc").text == code + "\n")
+        try expect(tool("otp", "code", "rfc").text, equals: code + "\n")
       } else {
         let run = try tool("otp", "code", "rfc", "--json")
         #expect(
@@ -32,7 +32,7 @@ struct OTPVerbTests {
             + "\n")
       }
     }
-    #expect(try tool("otp", "counter", "rfc").text == "10\n")
+    try expect(tool("otp", "counter", "rfc").text, equals: "10\n")
   }
 
   @Test(
@@ -48,12 +48,12 @@ struct OTPVerbTests {
       Array((0..<length).map { UInt8(ascii: "1") + UInt8($0 % 10) }.map { $0 > 0x39 ? 0x30 : $0 }))
     let tool = try newTool(["t": "otpauth://totp/x?secret=\(secret)&algorithm=\(algorithm)&digits=8"])
     let json = try tool("otp", "code", "t", "--at", String(at), "--json").json
-    #expect(json["code"] as? String == code)
-    #expect(json["type"] as? String == "totp")
-    #expect(json["validFrom"] as? Int == at - at % 30)
-    #expect(json["validTo"] as? Int == at - at % 30 + 30)
-    #expect(json["remaining"] as? Int == remaining)
-    #expect(try tool("otp", "code", "t", "--at", String(at)).text == code + "\n")
+    expect(json["code"] as? String, equals: code)
+    expect(json["type"] as? String, equals: "totp")
+    expect(json["validFrom"] as? Int, equals: at - at % 30)
+    expect(json["validTo"] as? Int, equals: at - at % 30 + 30)
+    expect(json["remaining"] as? Int, equals: remaining)
+    try expect(tool("otp", "code", "t", "--at", String(at)).text, equals: code + "\n")
   }
 
   @Test("--next is the next period's code, --min-remaining waits, both and --at are refused for counters")
@@ -63,18 +63,18 @@ struct OTPVerbTests {
       "h": "otpauth://hotp/x?secret=\(Self.key)&counter=0",
     ])
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "59"
-    #expect(try tool("otp", "code", "t").text == "94287082\n")
-    #expect(try tool("otp", "code", "t", "--next").text == "37359152\n")
-    #expect(try tool("otp", "code", "t", "--min-remaining", "1").text == "94287082\n")
-    #expect(try tool("otp", "code", "t", "--min-remaining", "2").text == "37359152\n")
-    #expect(try tool("otp", "code", "t", "--min-remaining", "31").exit == 2)
-    #expect(try tool("otp", "code", "t", "--min-remaining", "2", "--at", "59").exit == 2)
+    try expect(tool("otp", "code", "t").text, equals: "94287082\n")
+    try expect(tool("otp", "code", "t", "--next").text, equals: "37359152\n")
+    try expect(tool("otp", "code", "t", "--min-remaining", "1").text, equals: "94287082\n")
+    try expect(tool("otp", "code", "t", "--min-remaining", "2").text, equals: "37359152\n")
+    try expect(tool("otp", "code", "t", "--min-remaining", "31").exit, equals: 2)
+    try expect(tool("otp", "code", "t", "--min-remaining", "2", "--at", "59").exit, equals: 2)
     for words in [["--at", "59"], ["--next"], ["--min-remaining", "5"]] {
-      #expect(try tool.run(["otp", "code", "h"] + words).exit == 2)
+      try expect(tool.run(["otp", "code", "h"] + words).exit, equals: 2)
     }
-    #expect(try tool("otp", "counter", "h").text == "0\n", "a refused code used no counter")
-    #expect(try tool("otp", "counter", "t").exit == 9)
-    #expect(try tool("otp", "code", "t", "--at", "1970-01-01T00:00:59Z").text == "94287082\n")
+    try expect(tool("otp", "counter", "h").text, equals: "0\n", "a refused code used no counter")
+    try expect(tool("otp", "counter", "t").exit, equals: 9)
+    try expect(tool("otp", "code", "t", "--at", "1970-01-01T00:00:59Z").text, equals: "94287082\n")
   }
 
   @Test("a verifier accepts a code once, counts a wrong one, never prints one", arguments: ["hotp", "totp"])
@@ -86,35 +86,35 @@ struct OTPVerbTests {
     func verify(_ text: String) throws -> Int32 {
       try tool("otp", "verify", "v", input: Array(text.utf8)).exit
     }
-    #expect(try tool("otp", "code", "v").exit == 9)
+    try expect(tool("otp", "code", "v").exit, equals: 9)
     for malformed in [
       "", "75522", code + "0", " " + code, code + " ", code + "\n\n", "٧٥٥٢٢٤",
       String(repeating: "1", count: 100),
     ] {
-      #expect(try verify(malformed) == 12, "'\(malformed)'")
+      try expect(verify(malformed), equals: 12, "'\(malformed)'")
     }
-    #expect(try verify(code + "\n") == 0)
-    #expect(try verify(code) == 3)
+    try expect(verify(code + "\n"), equals: 0)
+    try expect(verify(code), equals: 3)
     let wrong = kind == "hotp" ? "000000" : "00000000"
-    #expect(try verify(wrong) == 3)
+    try expect(verify(wrong), equals: 3)
     let delayed = try tool("otp", "verify", "v", "--json", input: Array(wrong.utf8))
-    #expect(delayed.exit == 4)
+    expect(delayed.exit, equals: 4)
     #expect((try delayed.error["retryAfter"] as? Int ?? 0) > 0)
-    #expect(try tool("otp", "verify", "nobody", input: Array(code.utf8)).exit == 1)
+    try expect(tool("otp", "verify", "nobody", input: Array(code.utf8)).exit, equals: 1)
   }
 
   @Test("two codes in a row find a far counter again, one does not, and a prover is sent to 'otp counter'")
   func resync() throws {
     let uri = "otpauth://hotp/x?secret=\(Self.key)&counter=0"
     let tool = try newTool(["p": uri])
-    #expect(try tool("otp", "add", "v", "--role", "verifier", input: Array(uri.utf8)).exit == 0)
-    #expect(try tool("otp", "counter", "p", "--set", "500").exit == 0)
+    try expect(tool("otp", "add", "v", "--role", "verifier", input: Array(uri.utf8)).exit, equals: 0)
+    try expect(tool("otp", "counter", "p", "--set", "500").exit, equals: 0)
     let first = try tool("otp", "code", "p").text
     let second = try tool("otp", "code", "p").text
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
-    #expect(try tool("otp", "resync", "v", input: Array(first.utf8)).exit == 12)
-    #expect(try tool("otp", "resync", "v", input: Array((first + second).utf8)).exit == 0)
-    #expect(try tool("otp", "counter", "v").text == "502\n")
+    try expect(tool("otp", "resync", "v", input: Array(first.utf8)).exit, equals: 12)
+    try expect(tool("otp", "resync", "v", input: Array((first + second).utf8)).exit, equals: 0)
+    try expect(tool("otp", "counter", "v").text, equals: "502\n")
     let refused = try tool("otp", "resync", "p", input: Array((first + second).utf8))
     #expect(refused.exit == 9 && refused.errors.contains("otp counter"))
   }
@@ -122,12 +122,13 @@ struct OTPVerbTests {
   @Test("a counter goes back only by force")
   func counter() throws {
     let tool = try newTool(["h": "otpauth://hotp/x?secret=\(Self.key)&counter=7"])
-    #expect(try tool("otp", "counter", "h", "--set", "9").text == "9\n")
-    #expect(try tool("otp", "counter", "h", "--set", "0").exit == 9)
-    #expect(try tool("otp", "counter", "h", "--set", "0", "--force").text == "0\n")
-    #expect(try tool("otp", "counter", "h", "--set", "18446744073709551615").text == "18446744073709551615\n")
-    #expect(try tool("otp", "counter", "h", "--set", "18446744073709551616").exit == 2)
-    #expect(try tool("otp", "counter", "h", "--set", "-1").exit == 2)
+    try expect(tool("otp", "counter", "h", "--set", "9").text, equals: "9\n")
+    try expect(tool("otp", "counter", "h", "--set", "0").exit, equals: 9)
+    try expect(tool("otp", "counter", "h", "--set", "0", "--force").text, equals: "0\n")
+    try expect(
+      tool("otp", "counter", "h", "--set", "18446744073709551615").text, equals: "18446744073709551615\n")
+    try expect(tool("otp", "counter", "h", "--set", "18446744073709551616").exit, equals: 2)
+    try expect(tool("otp", "counter", "h", "--set", "-1").exit, equals: 2)
   }
 
   @Test("what is exported is read back to the same credential; the raw secret is not given out as an item's")
@@ -137,12 +138,13 @@ struct OTPVerbTests {
     let tool = try newTool(["t": uri])
     let exported = try tool("otp", "export", "t")
     #expect(exported.exit == 0 && exported.text.hasPrefix("otpauth://totp/"))
-    #expect(try tool("otp", "add", "u", input: exported.output).exit == 0)
-    #expect(try tool("otp", "export", "u").output == exported.output)
-    #expect(try tool("otp", "code", "t", "--at", "100").text == tool("otp", "code", "u", "--at", "100").text)
-    #expect(try tool("item", "get", "t").exit == 9)
-    #expect(try tool("item", "update", "t", input: [1]).exit == 9)
-    #expect(try tool("otp", "export", "t", "--json").json["uri"] as? String == exported.text)
+    try expect(tool("otp", "add", "u", input: exported.output).exit, equals: 0)
+    try expect(tool("otp", "export", "u").output, equals: exported.output)
+    try expect(
+      tool("otp", "code", "t", "--at", "100").text, equals: tool("otp", "code", "u", "--at", "100").text)
+    try expect(tool("item", "get", "t").exit, equals: 9)
+    try expect(tool("item", "update", "t", input: [1]).exit, equals: 9)
+    try expect(tool("otp", "export", "t", "--json").json["uri"] as? String, equals: exported.text)
   }
 
   @Test(
@@ -178,16 +180,16 @@ struct OTPVerbTests {
     let tool = try newTool([
       "t": "otpauth://totp/Ex:me?secret=\(Self.key)", "h": "otpauth://hotp/x?secret=\(Self.key)&counter=3",
     ])
-    #expect(try tool("item", "add", "plain", input: [1]).exit == 0)
-    #expect(Set(try tool("otp", "list", "--format", "name").text.split(separator: "\n")) == ["t", "h"])
+    try expect(tool("item", "add", "plain", input: [1]).exit, equals: 0)
+    expect(Set(try tool("otp", "list", "--format", "name").text.split(separator: "\n")), equals: ["t", "h"])
     let shown = try tool("otp", "show", "h", "--json").json
     #expect(shown["counter"] as? Int == 3 && shown["role"] as? String == "prover")
-    #expect(try tool("otp", "show", "plain").exit == 1)
-    #expect(try tool("otp", "rm", "plain").exit == 1)
-    #expect(try tool("item", "get", "plain").exit == 0)
-    #expect(try tool("otp", "confirm", "t").exit == 9)
-    #expect(try tool("otp", "rm", "t").exit == 0)
-    #expect(try tool("otp", "code", "t").exit == 1)
+    try expect(tool("otp", "show", "plain").exit, equals: 1)
+    try expect(tool("otp", "rm", "plain").exit, equals: 1)
+    try expect(tool("item", "get", "plain").exit, equals: 0)
+    try expect(tool("otp", "confirm", "t").exit, equals: 9)
+    try expect(tool("otp", "rm", "t").exit, equals: 0)
+    try expect(tool("otp", "code", "t").exit, equals: 1)
   }
 
   @Test("codes of four shells at once are all distinct")
@@ -199,7 +201,7 @@ struct OTPVerbTests {
     let counters = run.text.split(separator: "\n").compactMap {
       (try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])?["counter"] as? Int
     }
-    #expect(counters.sorted() == Array(0..<100), "\(run.errors)")
+    expect(counters.sorted(), equals: Array(0..<100), "\(run.errors)")
   }
 
   private func base32(_ bytes: [UInt8]) -> String {

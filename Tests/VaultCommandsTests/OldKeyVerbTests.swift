@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What is in the way when old device keys are removed. Each test verified to fail on commit f00eb83.
@@ -11,12 +12,12 @@ struct OldKeyVerbTests {
 
   init() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     let keys = try KeyFolder(tool)
     old = try (0..<2).map { _ in
       let id = try #require(try tool("status", "--json").json["deviceKey"] as? String)
       let content = try #require(FileManager.default.contents(atPath: id))
-      #expect(try tool("rotate", "device-key").exit == 0)
+      try expect(tool("rotate", "device-key").exit, equals: 0)
       #expect(
         FileManager.default.createFile(
           atPath: id, contents: content, attributes: [.posixPermissions: 0o600]))
@@ -61,11 +62,11 @@ struct OldKeyVerbTests {
     try FileManager.default.removeItem(atPath: old[0])
     try FileManager.default.createDirectory(atPath: old[0], withIntermediateDirectories: false)
     let run = try tool.run(words.split(separator: " ").map(String.init))
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     #expect(!FileManager.default.fileExists(atPath: old[1]))
     let listed = try tool("doctor").text
     #expect(listed.contains("no key is looked for there: \(old[0])") && listed.contains("move it away"))
-    #expect(try keys.count == 2, "the directory and the present key")
+    try expect(keys.count, equals: 2, "the directory and the present key")
   }
 
   @Test(
@@ -81,7 +82,7 @@ struct OldKeyVerbTests {
     let run = try tool("doctor", "--remove-old-keys")
     #expect(run.exit == 13 && run.errors.contains("not every old device key was removed"), "\(run.errors)")
     let line = "no replaced device key was removed, because \(file) cannot be read and may need one of them"
-    #expect(run.text.components(separatedBy: line).count == 2, "\(run.text)")
+    expect(run.text.components(separatedBy: line).count, equals: 2, "\(run.text)")
     // The rest of the report is there.
     #expect(run.text.contains("passcode: ") && run.text.contains("permissions: "))
     let rotation = try tool("rotate", "device-key")

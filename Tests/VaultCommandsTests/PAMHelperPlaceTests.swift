@@ -8,7 +8,7 @@ struct PAMHelperPlaceTests {
   /// A copy of the tool in a folder of its own, and a vault.
   private func newTool() throws -> (tool: Tool, program: String, folder: URL) {
     let tool = try Tool()
-    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit == 0)
+    try expect(tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
     let folder = tool.home.appendingPathComponent("bin")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let program = folder.appendingPathComponent("vaultctl-testing").path
@@ -59,7 +59,7 @@ struct PAMHelperPlaceTests {
       tool.environment[name] = elsewhere.path + "/vault-pam"
     }
     let run = try enroll(tool, program)
-    #expect(run.exit == 15)
+    expect(run.exit, equals: 15)
     #expect(run.errors.contains("the helper program vault-pam is missing"), "\(run.errors)")
     #expect(run.errors.contains("scripts/install-pam --helper"))
     #expect(!FileManager.default.fileExists(atPath: ran))
@@ -83,7 +83,7 @@ struct PAMHelperPlaceTests {
     #expect(run.exit == 13 && run.errors.contains("can be changed by others"), "\(run.errors)")
     #expect(run.errors.contains(hint), "\(run.errors)")
     // What the hint says is enough.
-    #expect(unsafe chmod(helper, 0o755) == 0)
-    #expect(try finding(tool, program).state == "ok")
+    unsafe expect(chmod(helper, 0o755), equals: 0)
+    try expect(finding(tool, program).state, equals: "ok")
   }
 }

@@ -1,4 +1,5 @@
 import CommandLineKit
+import TestSupport
 import Testing
 import VaultCommands
 
@@ -21,10 +22,10 @@ struct ParserTests {
   @Test("options stand before and after words, and take their value in both spellings")
   func spellings() throws {
     let invocation = try parse("--vault", "/v", "completion", "--json", "bash", "--prompt=none")
-    #expect(invocation.options["vault"] == "/v")
-    #expect(invocation.options["prompt"] == "none")
+    expect(invocation.options["vault"], equals: "/v")
+    expect(invocation.options["prompt"], equals: "none")
     #expect(invocation.options["json"] != nil)
-    #expect(invocation.arguments["SHELL"] == ["bash"])
+    expect(invocation.arguments["SHELL"], equals: ["bash"])
   }
 
   @Test(
@@ -36,7 +37,7 @@ struct ParserTests {
       ["completion"], ["-x"], ["path", "-j"], ["path", "--vault="], ["--version", "x"],
     ])
   func wrongUsage(words: [String]) {
-    #expect(exit(words) == .usage)
+    expect(exit(words), equals: .usage)
   }
 
   @Test(
@@ -86,7 +87,7 @@ struct ParserTests {
       ["export", "pskc"],
     ])
   func unknownYet(words: [String]) {
-    #expect(exit(words) == .usage)
+    expect(exit(words), equals: .usage)
   }
 
   @Test("every verb is in the table, once, with an example of itself")
@@ -105,10 +106,11 @@ struct ParserTests {
       audit batch completion
       """.split(separator: " ").map(String.init)
     let names = VerbTable.all.map { $0.words.joined(separator: "-") }
-    #expect(names.sorted() == expected.sorted())
+    expect(names.sorted(), equals: expected.sorted())
     for verb in VerbTable.all {
       #expect(verb.example.contains("vaultctl \(verb.name)"), "\(verb.name)")
-      #expect(Set(verb.options.map(\.name)).count == verb.options.count, "\(verb.name) has an option twice")
+      expect(
+        Set(verb.options.map(\.name)).count, equals: verb.options.count, "\(verb.name) has an option twice")
       #expect(!verb.summary.isEmpty && verb.summary.hasSuffix("."), "\(verb.name)")
     }
   }

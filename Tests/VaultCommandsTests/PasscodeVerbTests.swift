@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Passcodes and secret channels at the command line")
 struct PasscodeVerbTests {
   private func newTool(_ passcode: String = "correct horse") throws -> Tool {
     let tool = try Tool()
-    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: passcode]).exit == 0)
+    try expect(tool("init", "--passcode-fd", "3", secrets: [3: passcode]).exit, equals: 0)
     return tool
   }
 
@@ -14,12 +15,13 @@ struct PasscodeVerbTests {
   )
   func unlock() throws {
     let tool = try newTool()
-    #expect(
-      try tool("item", "add", "a", "--passcode-fd", "4", input: [9], secrets: [4: "correct horse\n"]).exit
-        == 0)
-    #expect(try tool("item", "get", "a", "--passcode-fd", "5", secrets: [5: "correct horse"]).output == [9])
+    try expect(
+      tool("item", "add", "a", "--passcode-fd", "4", input: [9], secrets: [4: "correct horse\n"]).exit,
+      equals: 0)
+    try expect(
+      tool("item", "get", "a", "--passcode-fd", "5", secrets: [5: "correct horse"]).output, equals: [9])
     let file = try tool.file("pass", "correct horse\n")
-    #expect(try tool("item", "get", "a", "--passcode-file", file).output == [9])
+    try expect(tool("item", "get", "a", "--passcode-file", file).output, equals: [9])
     for words in [["item", "get", "a", "--no-input"], ["item", "get", "a", "--prompt", "none"]] {
       let run = try tool.run(words)
       #expect(run.exit == 6 && run.errors.contains("--passcode-fd") && run.output.isEmpty)
@@ -31,11 +33,12 @@ struct PasscodeVerbTests {
   @Test("what the device key alone opens is not asked for a passcode")
   func afterFirstUnlock() throws {
     let tool = try newTool()
-    #expect(
-      try tool("item", "add", "a", "--accessible", "after-first-unlock", "--no-input", input: [9]).exit == 0)
-    #expect(try tool("item", "get", "a", "--no-input").output == [9])
-    #expect(try tool("item", "list", "--no-input", "--format", "name").text == "a\n")
-    #expect(try tool("item", "rm", "a", "--no-input").exit == 0)
+    try expect(
+      tool("item", "add", "a", "--accessible", "after-first-unlock", "--no-input", input: [9]).exit, equals: 0
+    )
+    try expect(tool("item", "get", "a", "--no-input").output, equals: [9])
+    try expect(tool("item", "list", "--no-input", "--format", "name").text, equals: "a\n")
+    try expect(tool("item", "rm", "a", "--no-input").exit, equals: 0)
   }
 
   @Test("a systemd credential is used when no option is given")
@@ -45,10 +48,10 @@ struct PasscodeVerbTests {
     try FileManager.default.createDirectory(atPath: pass, withIntermediateDirectories: false)
     _ = try tool.file("credentials/vaultctl.passcode", "correct horse", mode: 0o400)
     tool.environment["CREDENTIALS_DIRECTORY"] = pass
-    #expect(try tool("item", "add", "a", "--no-input", input: [9]).exit == 0)
-    #expect(try tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3)
+    try expect(tool("item", "add", "a", "--no-input", input: [9]).exit, equals: 0)
+    try expect(tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3)
     tool.environment["CREDENTIALS_DIRECTORY"] = "/nonexistent"
-    #expect(try tool("item", "get", "a", "--no-input").exit == 6)
+    try expect(tool("item", "get", "a", "--no-input").exit, equals: 6)
   }
 
   @Test(
@@ -59,7 +62,8 @@ struct PasscodeVerbTests {
   func malformed(passcode: String) throws {
     let tool = try newTool()
     tool.environment["VAULTCTL_TESTING_DERIVATIONS"] = tool.home.path + "/derivations"
-    #expect(try tool("item", "add", "a", "--passcode-fd", "3", input: [1], secrets: [3: passcode]).exit == 12)
+    try expect(
+      tool("item", "add", "a", "--passcode-fd", "3", input: [1], secrets: [3: passcode]).exit, equals: 12)
     #expect(!FileManager.default.fileExists(atPath: tool.home.path + "/derivations"))
   }
 
@@ -67,10 +71,10 @@ struct PasscodeVerbTests {
   func longest() throws {
     for passcode in [String(repeating: "x", count: 1024), "a\n"] {
       let tool = try newTool(passcode + "\n")
-      #expect(
-        try tool("item", "add", "a", "--passcode-fd", "3", input: [1], secrets: [3: passcode + "\n"]).exit
-          == 0)
-      #expect(try tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "a"]).exit == 3)
+      try expect(
+        tool("item", "add", "a", "--passcode-fd", "3", input: [1], secrets: [3: passcode + "\n"]).exit,
+        equals: 0)
+      try expect(tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "a"]).exit, equals: 3)
     }
   }
 
@@ -86,46 +90,48 @@ struct PasscodeVerbTests {
       let run = try tool("item", "add", "a", "--passcode-file", path, input: [1])
       #expect(run.exit == 13 && run.errors.contains("passcode"), "\(path): \(run.exit) \(run.errors)")
     }
-    #expect(
-      try tool(
+    try expect(
+      tool(
         "item", "add", "a", "--passcode-file", try tool.file("ro", "correct horse", mode: 0o400), input: [1]
-      ).exit == 0)
-    #expect(try tool("item", "get", "a", "--passcode-fd", "77").exit == 2)
+      ).exit, equals: 0)
+    try expect(tool("item", "get", "a", "--passcode-fd", "77").exit, equals: 2)
   }
 
   @Test("two channels for one secret, one descriptor for two, and standard input twice are wrong usage")
   func conflicts() throws {
     let tool = try newTool()
-    #expect(try tool("item", "get", "a", "--passcode-fd", "3", "--passcode-file", "x").exit == 2)
-    #expect(try tool("passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "3").exit == 2)
-    #expect(try tool("item", "add", "a", "--passcode-fd", "0", input: [1]).exit == 2)
-    #expect(try tool("init", "--no-passcode", "--passcode-fd", "3", secrets: [3: "x"]).exit == 2)
-    #expect(try tool("item", "get", "a", "--passcode-fd", "0", input: Array("correct horse".utf8)).exit == 1)
+    try expect(tool("item", "get", "a", "--passcode-fd", "3", "--passcode-file", "x").exit, equals: 2)
+    try expect(tool("passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "3").exit, equals: 2)
+    try expect(tool("item", "add", "a", "--passcode-fd", "0", input: [1]).exit, equals: 2)
+    try expect(tool("init", "--no-passcode", "--passcode-fd", "3", secrets: [3: "x"]).exit, equals: 2)
+    try expect(
+      tool("item", "get", "a", "--passcode-fd", "0", input: Array("correct horse".utf8)).exit, equals: 1)
   }
 
   @Test("set, change and remove; items of when-passcode-set die with the passcode and are named")
   func life() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("item", "add", "early", "--accessible", "when-passcode-set", input: [1]).exit == 9)
-    #expect(try tool("passcode", "remove", "--passcode-fd", "3", secrets: [3: "x"]).exit == 9)
-    #expect(try tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "one"]).exit == 0)
-    #expect(try tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "two"]).exit == 8)
-    #expect(try tool("item", "add", "stays", "--passcode-fd", "3", input: [1], secrets: [3: "one"]).exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    try expect(tool("item", "add", "early", "--accessible", "when-passcode-set", input: [1]).exit, equals: 9)
+    try expect(tool("passcode", "remove", "--passcode-fd", "3", secrets: [3: "x"]).exit, equals: 9)
+    try expect(tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "one"]).exit, equals: 0)
+    try expect(tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "two"]).exit, equals: 8)
+    try expect(
+      tool("item", "add", "stays", "--passcode-fd", "3", input: [1], secrets: [3: "one"]).exit, equals: 0)
     let words = ["item", "add", "dies", "--accessible", "when-passcode-set", "--passcode-fd", "3"]
-    #expect(try tool.run(words, input: [2], secrets: [3: "one"]).exit == 0)
+    try expect(tool.run(words, input: [2], secrets: [3: "one"]).exit, equals: 0)
     let change = ["passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "4"]
-    #expect(try tool.run(change, secrets: [3: "wrong", 4: "two"]).exit == 3)
-    #expect(try tool.run(change, secrets: [3: "one", 4: "one"]).exit == 9)
-    #expect(try tool.run(change, secrets: [3: "one", 4: "two"]).exit == 0)
-    #expect(try tool("item", "get", "dies", "--passcode-fd", "3", secrets: [3: "one"]).exit == 3)
-    #expect(try tool("item", "get", "dies", "--passcode-fd", "3", secrets: [3: "two"]).output == [2])
+    try expect(tool.run(change, secrets: [3: "wrong", 4: "two"]).exit, equals: 3)
+    try expect(tool.run(change, secrets: [3: "one", 4: "one"]).exit, equals: 9)
+    try expect(tool.run(change, secrets: [3: "one", 4: "two"]).exit, equals: 0)
+    try expect(tool("item", "get", "dies", "--passcode-fd", "3", secrets: [3: "one"]).exit, equals: 3)
+    try expect(tool("item", "get", "dies", "--passcode-fd", "3", secrets: [3: "two"]).output, equals: [2])
     let removed = try tool("passcode", "remove", "--passcode-fd", "3", "--json", secrets: [3: "two"])
-    #expect(removed.exit == 0)
+    expect(removed.exit, equals: 0)
     let destroyed = try #require(try removed.json["destroyed"] as? [[String: Any]])
-    #expect(destroyed.compactMap { $0["name"] as? String } == ["dies"])
-    #expect(try tool("item", "get", "dies").exit == 1)
-    #expect(try tool("item", "get", "stays", "--no-input").output == [1])
+    expect(destroyed.compactMap { $0["name"] as? String }, equals: ["dies"])
+    try expect(tool("item", "get", "dies").exit, equals: 1)
+    try expect(tool("item", "get", "stays", "--no-input").output, equals: [1])
   }
 
   @Test(
@@ -136,18 +142,19 @@ struct PasscodeVerbTests {
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
     let made = try tool("init", "--passcode-fd", "3", "--recovery-code", "--json", secrets: [3: "right"])
     let code = try #require(try made.json["recoveryCode"] as? String)
-    #expect(try tool("item", "add", "a", "--passcode-fd", "3", input: [1], secrets: [3: "right"]).exit == 0)
+    try expect(
+      tool("item", "add", "a", "--passcode-fd", "3", input: [1], secrets: [3: "right"]).exit, equals: 0)
     for _ in 0..<5 {
-      #expect(try tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3)
+      try expect(tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3)
     }
     tool.environment["VAULTCTL_TESTING_DERIVATIONS"] = tool.home.path + "/derivations"
     let blocked = try tool("item", "get", "a", "--passcode-fd", "3", "--json", secrets: [3: "right"])
-    #expect(blocked.exit == 4)
-    #expect(try blocked.error["retryAfter"] as? Int == 60)
+    expect(blocked.exit, equals: 4)
+    try expect(blocked.error["retryAfter"] as? Int, equals: 60)
     #expect(!FileManager.default.fileExists(atPath: tool.home.path + "/derivations"))
     let wrongCode = String(code.dropLast(4)) + "AAAA"
     let words = ["item", "get", "a", "--passcode-fd", "3", "--recovery-fd", "4"]
     #expect([3, 12].contains(try tool.run(words, secrets: [3: "right", 4: wrongCode]).exit))
-    #expect(try tool.run(words, secrets: [3: "right", 4: code.lowercased() + "\n"]).output == [1])
+    try expect(tool.run(words, secrets: [3: "right", 4: code.lowercased() + "\n"]).output, equals: [1])
   }
 }

@@ -26,12 +26,12 @@ struct PeerTransactionVerbTests {
       (["otp", "add", "bank-device"], [:], Self.uri),
     ] as [([String], [Int32: String], String)] {
       let run = try tool.run(words, input: Array(input.utf8), secrets: secrets)
-      #expect(run.exit == 0, "\(run.errors)")
+      expect(run.exit, equals: 0, "\(run.errors)")
     }
     try activateHere()
     try control("add-user", "anna", "--type", "hotp", "--pin-mode", "9", "--device-credential")
     let run = try tool.run(["-c", Self.activatedThere, peers], program: "/usr/bin/python3")
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
   }
 
   private static let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
@@ -76,14 +76,14 @@ struct PeerTransactionVerbTests {
   @discardableResult
   private func control(_ words: String...) throws -> String {
     let run = try tool.run(words, program: peers + "/control")
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     return run.text.trimmingCharacters(in: .newlines)
   }
 
   @discardableResult
   private func push(_ options: String...) throws -> String {
     let run = try tool.run(["push", "anna", "--context", Self.text] + options, program: peers + "/control")
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     return run.text.trimmingCharacters(in: .newlines)
   }
 
@@ -97,7 +97,7 @@ struct PeerTransactionVerbTests {
   private func list(asking: Bool = true) throws -> [[String: Any]] {
     let run =
       asking ? try transaction("list", "--transport", peer) : try transaction("list")
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     return try #require(run.json["items"] as? [[String: Any]])
   }
 
@@ -125,12 +125,12 @@ struct PeerTransactionVerbTests {
     #expect((60...70).contains(item["secondsLeft"] as? Int ?? 0))
     let shown = try tool("transaction", "show", alias)
     #expect(shown.text.hasSuffix("\n\n" + Self.text + "\n") && shown.text.contains("pending"))
-    #expect(try transaction("accept", alias, "--transport", peer, pin: "8307").exit == 3)
-    #expect(try counter() == 0)
+    try expect(transaction("accept", alias, "--transport", peer, pin: "8307").exit, equals: 3)
+    try expect(counter(), equals: 0)
     let run = try transaction("accept", alias, "--transport", peer, pin: "8306")
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     #expect(try run.json["state"] as? String == "accepted" && run.json["type"] as? String == "pin")
-    #expect(try control("decision", "anna", alias) == "accept")
+    try expect(control("decision", "anna", alias), equals: "accept")
     let id = try #require(run.json["id"] as? String)
     for words in [["accept", alias], ["reject", alias], ["cancel", id]] {
       let again = try tool.run(
@@ -139,7 +139,7 @@ struct PeerTransactionVerbTests {
       #expect(try again.exit == 9 && again.error["code"] as? String == "wrongState")
     }
     #expect(try counter() == 1 && list().map { $0["state"] as? String } == ["accepted"])
-    #expect(try complaints() == "[]")
+    try expect(complaints(), equals: "[]")
   }
 
   @Test("rejected and cancelled ones reach the server, without a counter", .requirement("B6"))
@@ -149,7 +149,7 @@ struct PeerTransactionVerbTests {
       _ = try list()
       let run = try transaction(verb, alias, "--transport", peer)
       #expect(try run.exit == 0 && run.json["state"] as? String == state, "\(run.errors)")
-      #expect(try control("decision", "anna", alias) == word)
+      try expect(control("decision", "anna", alias), equals: word)
     }
     #expect(try counter() == 0 && complaints() == "[]")
   }
@@ -170,22 +170,23 @@ struct PeerTransactionVerbTests {
       (["reject", "other", "--transport", peer], 1), (["accept", alias, "--transport", "peer"], 2),
       (["accept", alias, "--transport", "/no/peer"], 16), (["accept", alias, "--type", "eyes"], 2),
     ] as [([String], Int32)] {
-      #expect(try tool.run(["transaction"] + words + ["--no-input"]).exit == exit, "\(words)")
+      try expect(tool.run(["transaction"] + words + ["--no-input"]).exit, equals: exit, "\(words)")
     }
-    #expect(try list(asking: false).map { $0["state"] as? String } == ["pending"])
+    try expect(list(asking: false).map { $0["state"] as? String }, equals: ["pending"])
   }
 
   @Test("of several ways the option chooses, and without a person it is asked for", .requirement("B11"))
   func types() throws {
     let alias = try push("--types", "device,pin")
-    #expect(try list().first?["choices"] as? [String] == ["device", "pin"])
+    try expect(list().first?["choices"] as? [String], equals: ["device", "pin"])
     let none = try transaction("accept", alias, "--transport", peer, pin: "8306")
     #expect(none.exit == 2 && none.errors.contains("--type device|pin"), "\(none.errors)")
     let other = try transaction("accept", alias, "--transport", peer, "--type", "biometry", pin: "8306")
-    #expect(other.exit == 9, "\(other.errors)")
-    #expect(try transaction("accept", alias, "--transport", peer, "--type", "device").exit == 6)
-    #expect(try transaction("accept", alias, "--transport", peer, "--type", "pin", pin: "8306").exit == 0)
-    #expect(try control("decision", "anna", alias) == "accept")
+    expect(other.exit, equals: 9, "\(other.errors)")
+    try expect(transaction("accept", alias, "--transport", peer, "--type", "device").exit, equals: 6)
+    try expect(
+      transaction("accept", alias, "--transport", peer, "--type", "pin", pin: "8306").exit, equals: 0)
+    try expect(control("decision", "anna", alias), equals: "accept")
   }
 
   @Test("at a terminal the person chooses, sees the whole text, and says yes", .requirement("B11", "B7"))
@@ -200,7 +201,7 @@ struct PeerTransactionVerbTests {
     try screen.wait(for: "for the tickets")
     try screen.wait(for: "accept? [y/N]")
     screen.type("y\n")
-    #expect(try running.wait() == 0)
+    try expect(running.wait(), equals: 0)
     #expect(try control("decision", "anna", alias) == "accept" && counter() == 0)
   }
 
@@ -218,10 +219,10 @@ struct PeerTransactionVerbTests {
       let exit = try running.wait()
       #expect(exit == 5 || exit == 130, "\(exit)")
     }
-    #expect(try list(asking: false).first?["state"] as? String == "pending")
+    try expect(list(asking: false).first?["state"] as? String, equals: "pending")
     #expect(try control("decision", "anna", alias) == "pending" && counter() == 0)
     let pin = try #require((try tool("pin", "status", "--json").json["items"] as? [[String: Any]])?.first)
-    #expect(pin["attemptsLeft"] as? Int == 10)
+    expect(pin["attemptsLeft"] as? Int, equals: 10)
   }
 
   @Test(
@@ -234,7 +235,7 @@ struct PeerTransactionVerbTests {
     let asking = try tool.start(["transaction", "list", "--transport", peer], on: screen)
     usleep(500_000)
     screen.type("\u{3}")
-    #expect(try asking.wait() == 130)
+    try expect(asking.wait(), equals: 130)
     #expect(try list(asking: false).isEmpty)
     _ = try list()
     try control("fault", "hang", "--operation", "transactionAnswer")
@@ -244,7 +245,7 @@ struct PeerTransactionVerbTests {
       ["transaction", "accept", alias, "--transport", peer, "--pin-file", pin], on: other)
     while try list(asking: false).first?["state"] as? String == "pending" { usleep(50_000) }
     other.type("\u{3}")
-    #expect(try telling.wait() == 130)
+    try expect(telling.wait(), equals: 130)
     #expect(try list(asking: false).first?["state"] as? String == "accepted" && counter() == 1)
   }
 
@@ -255,10 +256,10 @@ struct PeerTransactionVerbTests {
     try control("fault", "error:NETWORK", "--operation", "transactionAnswer")
     let run = try transaction("accept", alias, "--transport", peer, pin: "8306")
     #expect(run.exit == 16 && run.errors.contains("accepted here for good"), "\(run.errors)")
-    #expect(try list().map { $0["state"] as? String } == ["accepted"])
+    try expect(list().map { $0["state"] as? String }, equals: ["accepted"])
     let listed = try tool("transaction", "list", "--transport", peer)
     #expect(listed.exit == 0 && listed.errors.contains("still offers '\(alias)'"), "\(listed.errors)")
-    #expect(try counter() == 1)
+    try expect(counter(), equals: 1)
   }
 
   @Test("a server that took the decision, and is out of step: told, and exit 17", .requirement("B6"))
@@ -266,19 +267,19 @@ struct PeerTransactionVerbTests {
     for (verb, state) in [("accept", "accepted"), ("reject", "rejected")] {
       let alias = try push()
       let payload = "{\"alias\":\"\(alias)\"}"
-      #expect(try transaction("show", "--push", "--transport", peer, input: payload).exit == 0)
+      try expect(transaction("show", "--push", "--transport", peer, input: payload).exit, equals: 0)
       try control("fault", "error:SYNCHROFAILED", "--operation", "transactionAnswer")
       let run = try transaction(
         verb, alias, "--transport", peer, pin: verb == "accept" ? "8306" : nil)
       #expect(run.exit == 17 && run.errors.contains("otp sync"), "\(run.errors)")
-      #expect(try run.json["state"] as? String == state)
+      try expect(run.json["state"] as? String, equals: state)
     }
   }
 
   /// Two credentials of one transport. Verified to fail when the first failure ends the search.
   @Test("a server that fails does not keep the others from being asked", .requirement("B8"))
   func twoServers() throws {
-    #expect(try tool.run(["otp", "add", "shop"], input: Array(Self.uri.utf8)).exit == 0)
+    try expect(tool.run(["otp", "add", "shop"], input: Array(Self.uri.utf8)).exit, equals: 0)
     let core = try VaultCore.open(
       at: tool.home.path + "/.local/share/vault/default.vault",
       protector: FileProtector(folder: tool.home.path + "/.local/state/vault"), environment: .testing())
@@ -306,7 +307,7 @@ struct PeerTransactionVerbTests {
     #expect(try shown.exit == 0 && shown.json["credential"] as? String == "shop", "\(shown.errors)")
     try control("fault", "error:STATE", "--operation", "transactionNext")
     let gone = try transaction("show", "--push", "--transport", peer, input: #"{"alias":"gone"}"#)
-    #expect(gone.exit == 9, "\(gone.errors)")
+    expect(gone.exit, equals: 9, "\(gone.errors)")
   }
 
   @Test("one that nobody answers is timed out: exit 7", .requirement("A19"))
@@ -314,10 +315,10 @@ struct PeerTransactionVerbTests {
     let alias = try push("--life", "1")
     _ = try list()
     usleep(1_200_000)
-    #expect(try list(asking: false).map { $0["state"] as? String } == ["timeout"])
-    #expect(try transaction("accept", alias, "--transport", peer, pin: "8306").exit == 7)
+    try expect(list(asking: false).map { $0["state"] as? String }, equals: ["timeout"])
+    try expect(transaction("accept", alias, "--transport", peer, pin: "8306").exit, equals: 7)
     let audit = try tool("audit", "--json")
-    #expect(audit.text.components(separatedBy: "transactionTimedOut").count == 2)
+    expect(audit.text.components(separatedBy: "transactionTimedOut").count, equals: 2)
   }
 
   @Test("a push message names the transaction, and the server says what is shown", .requirement("B8"))
@@ -325,17 +326,17 @@ struct PeerTransactionVerbTests {
     try push()
     let payload = try push("--payload", "--service-name", "Bank")
     let run = try transaction("show", "--push", "--transport", peer, input: payload)
-    #expect(run.exit == 0, "\(run.errors) \(payload)")
+    expect(run.exit, equals: 0, "\(run.errors) \(payload)")
     #expect(try payload.contains("\"\(run.json["alias"] as? String ?? "")\""))
-    #expect(try run.json["context"] as? String == Self.text)
+    try expect(run.json["context"] as? String, equals: Self.text)
     for (input, exit) in [
       ("{", 12), ("[]", 12), ("{}", 12), (#"{"alias":7}"#, 12), (#"{"alias":"a","action":"pay"}"#, 12),
       (#"{"alias":"a","time_to_live":"70"}"#, 12), (#"{"alias":"a"} {"alias":"b"}"#, 12),
       ("{\"alias\":\"a\"}\n{}", 12), ("{\"alias\":\"gone\"}\n\n", 1),
       (#"{"alias":"gone","other":{"x":[1,null]}}"#, 1),
     ] as [(String, Int32)] {
-      #expect(
-        try transaction("show", "--push", "--transport", peer, input: input).exit == exit, "\(input)")
+      try expect(
+        transaction("show", "--push", "--transport", peer, input: input).exit, equals: exit, "\(input)")
     }
   }
 
@@ -348,7 +349,7 @@ struct PeerTransactionVerbTests {
     ] as [(String, Int32)] {
       try control("fault", fault)
       let run = try transaction("list", "--transport", peer)
-      #expect(run.exit == exit, "\(fault) \(run.errors)")
+      expect(run.exit, equals: exit, "\(fault) \(run.errors)")
       #expect(try list(asking: false).isEmpty, "\(fault)")
     }
     let text = try tool.file("text", "to \u{202E}annA")
@@ -375,9 +376,9 @@ struct PeerTransactionVerbTests {
         return try child.start()
       }
       let exits = try running.map { try $0.wait() }
-      #expect(exits.sorted() == [0, 9])
-      #expect(try counter() == before + 1)
-      #expect(try control("decision", "anna", alias) == "accept")
+      expect(exits.sorted(), equals: [0, 9])
+      try expect(counter(), equals: before + 1)
+      try expect(control("decision", "anna", alias), equals: "accept")
     }
   }
 }

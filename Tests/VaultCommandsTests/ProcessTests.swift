@@ -7,7 +7,7 @@ struct ProcessTests {
   private func newTool(_ passcode: String? = nil) throws -> Tool {
     let tool = try Tool()
     let words = passcode == nil ? ["--no-passcode"] : ["--passcode-fd", "3"]
-    #expect(try tool.run(["init"] + words, secrets: [3: passcode ?? ""]).exit == 0)
+    try expect(tool.run(["init"] + words, secrets: [3: passcode ?? ""]).exit, equals: 0)
     return tool
   }
 
@@ -18,28 +18,28 @@ struct ProcessTests {
   @Test("a result that cannot be written is exit 13, or SIGPIPE where its reader has gone, never success")
   func writeErrors() throws {
     let tool = try newTool()
-    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
+    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
     for words in [
       ["item", "get", "a"], ["item", "list", "--json"], ["version"], ["--help"], ["completion", "bash"],
     ] {
       var full = Child(Tool.path, words, tool.environment)
       full.open(1, "/dev/full", flags: O_WRONLY)
       full.create(2, tool.home.path + "/errors")
-      #expect(try full.start().wait() == 13, "\(words) on a full disk")
+      try expect(full.start().wait(), equals: 13, "\(words) on a full disk")
       var closed = Child(Tool.path, words, tool.environment)
       closed.close(1)
       closed.create(2, tool.home.path + "/errors")
-      #expect(try closed.start().wait() == 13, "\(words) with standard output closed")
+      try expect(closed.start().wait(), equals: 13, "\(words) with standard output closed")
     }
     guard let bash = Shell.find("bash") else { return print("skipped: bash is not installed") }
     // The tool starts when nobody can read any more: a reader that merely ends soon may end too late.
     let gate = tool.home.path + "/gate"
-    #expect(unsafe mkfifo(gate, 0o600) == 0)
+    unsafe expect(mkfifo(gate, 0o600), equals: 0)
     let pipe = """
       { read -r <'\(gate)'; '\(Tool.path)' completion bash; } | { exec <&-; echo >'\(gate)'; }
       exit ${PIPESTATUS[0]}
       """
-    #expect(try tool.run(["-c", pipe], program: bash).exit == 128 + SIGPIPE)
+    try expect(tool.run(["-c", pipe], program: bash).exit, equals: 128 + SIGPIPE)
   }
 
   @Test("closed descriptors never become files of ours")
@@ -47,15 +47,16 @@ struct ProcessTests {
     let tool = try newTool()
     var child = Child(Tool.path, ["item", "add", "a", "--generate", "8"], tool.environment)
     for descriptor in Int32(0)...2 { child.close(descriptor) }
-    #expect(try child.start().wait() == 0)
-    #expect(try tool("verify").exit == 0)
+    try expect(child.start().wait(), equals: 0)
+    try expect(tool("verify").exit, equals: 0)
   }
 
   @Test("a passcode is asked for on the terminal, without echo, and says for what")
   func prompt() throws {
     let tool = try newTool("correct horse")
-    #expect(
-      try tool("item", "add", "a", "--passcode-fd", "3", input: [7], secrets: [3: "correct horse"]).exit == 0)
+    try expect(
+      tool("item", "add", "a", "--passcode-fd", "3", input: [7], secrets: [3: "correct horse"]).exit,
+      equals: 0)
     let screen = try PseudoTerminal()
     let running = try tool.start(["item", "get", "a"], on: screen, typed: false)
     try screen.wait(
@@ -64,8 +65,8 @@ struct ProcessTests {
     )
     #expect(!screen.echoes)
     screen.type("correct horse\n")
-    #expect(try running.wait() == 0)
-    #expect(try output(tool) == [7])
+    try expect(running.wait(), equals: 0)
+    try expect(output(tool), equals: [7])
     #expect(screen.echoes && !screen.drain().contains("horse"))
   }
 
@@ -74,10 +75,10 @@ struct ProcessTests {
   )
   func constrainedItem() throws {
     let tool = try newTool("p")
-    #expect(
-      try tool(
+    try expect(
+      tool(
         "item", "add", "bank", "--access", "passcode", "--passcode-fd", "3", input: [7], secrets: [3: "p"]
-      ).exit == 0)
+      ).exit, equals: 0)
     let screen = try PseudoTerminal()
     let running = try tool.start(["item", "get", "bank"], on: screen, typed: false)
     try screen.wait(for: "read the secret: 'bank'")
@@ -87,13 +88,13 @@ struct ProcessTests {
     try screen.wait(for: "wrong passcode")
     try screen.wait(for: "passcode: ")
     screen.type("p\n")
-    #expect(try running.wait() == 0)
-    #expect(try output(tool) == [7])
+    try expect(running.wait(), equals: 0)
+    try expect(output(tool), equals: [7])
     #expect(screen.echoes && !screen.drain().contains("wrong"))
     let declined = try tool.start(["item", "get", "bank"], on: screen, typed: false)
     try screen.wait(for: "passcode: ")
     screen.type("\u{3}")
-    #expect(try declined.wait() == 5)
+    try expect(declined.wait(), equals: 5)
     #expect(screen.echoes)
   }
 
@@ -107,11 +108,11 @@ struct ProcessTests {
       screen.type("secret\n")
       try screen.wait(for: "secret again: ")
       screen.type(second + "\n")
-      #expect(try running.wait() == exit)
+      try expect(running.wait(), equals: exit)
       #expect(screen.echoes)
     }
-    #expect(try tool("item", "get", "n0").text == "secret")
-    #expect(try tool("item", "get", "n12").exit == 1)
+    try expect(tool("item", "get", "n0").text, equals: "secret")
+    try expect(tool("item", "get", "n12").exit, equals: 1)
   }
 
   @Test("Ctrl-C at a prompt is exit 5, and echo is back", arguments: ["\u{3}", "\u{4}"])
@@ -121,7 +122,7 @@ struct ProcessTests {
     let running = try tool.start(["item", "add", "a", "--generate", "8"], on: screen, typed: false)
     try screen.wait(for: "passcode: ")
     screen.type("half" + key + (key == "\u{4}" ? key : ""))
-    #expect(try running.wait() == 5)
+    try expect(running.wait(), equals: 5)
     #expect(screen.echoes)
   }
 
@@ -141,7 +142,7 @@ struct ProcessTests {
     try screen.wait(for: "passcode: ")
     #expect(!screen.echoes)
     kill(running.pid, signal)
-    #expect(try running.wait() == -signal)
+    try expect(running.wait(), equals: -signal)
     #expect(screen.echoes)
   }
 
@@ -153,19 +154,19 @@ struct ProcessTests {
     let deadline = Date().addingTimeInterval(120)
     while try output(tool).isEmpty { try #require(Date() < deadline) }
     screen.type("\u{3}")
-    #expect(try running.wait() == 130)
-    #expect(try output(tool).last == UInt8(ascii: "\n"))
+    try expect(running.wait(), equals: 130)
+    try expect(output(tool).last, equals: UInt8(ascii: "\n"))
   }
 
   @Test("on a terminal a newline follows a secret, in a pipe nothing does")
   func newline() throws {
     let tool = try newTool()
-    #expect(try tool("item", "add", "a", input: Array("secret".utf8)).exit == 0)
+    try expect(tool("item", "add", "a", input: Array("secret".utf8)).exit, equals: 0)
     let screen = try PseudoTerminal()
     var child = Child(Tool.path, ["item", "get", "a"], tool.environment)
     child.open(1, screen.path, flags: O_RDWR)
-    #expect(try child.start().wait() == 0)
-    #expect(screen.drain() == "secret\r\n")
+    try expect(child.start().wait(), equals: 0)
+    expect(screen.drain(), equals: "secret\r\n")
   }
 
   @Test("--no-input on a terminal is exit 6 at once")
@@ -175,7 +176,7 @@ struct ProcessTests {
     for words in [
       ["item", "add", "a", "--no-input"], ["item", "add", "a", "--generate", "8", "--prompt", "none"],
     ] {
-      #expect(try tool.start(words, on: screen).wait() == 6)
+      try expect(tool.start(words, on: screen).wait(), equals: 6)
     }
   }
 
@@ -188,8 +189,8 @@ struct ProcessTests {
     let run = try tool("init", "--no-passcode", "--vault", open + "/v")
     #expect(run.exit == 13 && run.errors.split(separator: "\n").count >= 2, "\(run.errors)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: open).isEmpty)
-    #expect(try tool("init", "--no-passcode", "--vault", "/proc/v").exit == 13)
+    try expect(tool("init", "--no-passcode", "--vault", "/proc/v").exit, equals: 13)
     #expect(try tool("item", "list", "--vault", "/etc/hostname").exit != 0)
-    #expect(try tool("item", "list", "--vault", tool.home.path).exit == 13)
+    try expect(tool("item", "list", "--vault", tool.home.path).exit, equals: 13)
   }
 }

@@ -52,7 +52,7 @@ struct PromptLossTests {
     #expect(screen.echoes)
     screen.type("later\n")
     try screen.wait(for: "got=later.")
-    #expect(try running.wait() == 0)
+    try expect(running.wait(), equals: 0)
     #expect(!screen.transcript.contains("half"))
     #expect(PromptTurnTests.lock(tool, screen).record.isEmpty)
   }
@@ -69,7 +69,7 @@ struct PromptLossTests {
     let line = "ulimit -f 0; \"$T\" init --prompt \(prompt) --vault \"$HOME/new/v\"; echo end=$?."
     let running = try tool.start(shell: "/bin/sh", ["-c", line], on: screen)
     try screen.wait(for: "end=6.")
-    #expect(try running.wait() == 0)
+    try expect(running.wait(), equals: 0)
     let shown = screen.transcript
     #expect(shown.contains("the terminal cannot be locked for one prompt: tty-136-"), "\(shown)")
     #expect(!shown.contains("vault passcode: ") && screen.echoes)
@@ -81,7 +81,7 @@ struct PromptLossTests {
   @Test("a new recovery code is shown when no other prompt is open on the terminal, not before")
   func recoveryCode() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     let screen = try PseudoTerminal()
     let lock = PromptTurnTests.lock(tool, screen)
     try FileManager.default.createDirectory(
@@ -94,6 +94,6 @@ struct PromptLossTests {
     try screen.wait(for: "the new recovery code, which is not shown again:")
     try screen.wait(for: "the last two groups: ")
     screen.type("\u{3}")
-    #expect(try running.wait() == 5)
+    try expect(running.wait(), equals: 5)
   }
 }

@@ -37,7 +37,7 @@ struct PromptRivalTests {
     try screen.wait(for: "vault passcode: ", times: 2)
     #expect(!screen.echoes)
     screen.type(Self.passcode + "\n")
-    #expect(try running.wait() == 0)
+    try expect(running.wait(), equals: 0)
     #expect(screen.echoes && !screen.drain().contains("horse"))
   }
 
@@ -51,7 +51,7 @@ struct PromptRivalTests {
     try change(screen) { $0.c_iflag ^= tcflag_t(IXON) }
     try screen.wait(for: "vault passcode: ", times: 2)
     screen.type(Self.passcode + "\n")
-    #expect(try running.wait() == 0)
+    try expect(running.wait(), equals: 0)
     #expect(screen.echoes)
   }
 
@@ -75,7 +75,7 @@ struct PromptRivalTests {
     screen.type("\u{1A}")
     try screen.wait(for: "vault passcode: ", times: 2)
     screen.type(Self.passcode + "\n")
-    #expect(try running.wait() == 0)
+    try expect(running.wait(), equals: 0)
     #expect(screen.echoes)
   }
 
@@ -158,7 +158,7 @@ struct PromptRivalTests {
       screen.type(Self.passcode + "\n")
     }
     try screen.wait(for: "end=0.")
-    #expect(try running.wait() == 0)
+    try expect(running.wait(), equals: 0)
     #expect(screen.echoes)
   }
 

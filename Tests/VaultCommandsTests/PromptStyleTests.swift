@@ -9,7 +9,7 @@ struct PromptStyleTests {
   private func newTool() throws -> Tool {
     let tool = try PromptTurnTests.newTool()
     let words = ["item", "add", "bank", "--access", "passcode", "--passcode-fd", "3"]
-    #expect(try tool.run(words, input: [7], secrets: [3: Self.passcode]).exit == 0)
+    try expect(tool.run(words, input: [7], secrets: [3: Self.passcode]).exit, equals: 0)
     return tool
   }
 
@@ -24,7 +24,7 @@ struct PromptStyleTests {
       try screen.wait(for: "vault passcode: ")
       screen.type("wrong\n")
     }
-    #expect(try running.wait() == 3)
+    try expect(running.wait(), equals: 3)
     #expect(!screen.drain().contains("new vault passcode"))
     let second = try tool.start(["passcode", "change"], on: screen)
     try screen.wait(for: "vault passcode: ")
@@ -33,8 +33,9 @@ struct PromptStyleTests {
       try screen.wait(for: question)
       screen.type("another\n")
     }
-    #expect(try second.wait() == 0)
-    #expect(try tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "another"]).text == "secret-a")
+    try expect(second.wait(), equals: 0)
+    try expect(
+      tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "another"]).text, equals: "secret-a")
   }
 
   /// Verified to fail when what was typed before is not handed on.
@@ -52,11 +53,11 @@ struct PromptStyleTests {
       screen.type(answer + "\n")
     }
     try screen.wait(for: "end=0.")
-    #expect(try running.wait() == 0)
-    #expect(screen.transcript.components(separatedBy: "vault passcode: ").count == 2)
-    #expect(try tool("item", "get", "bank", "--no-input").exit == 6)
+    try expect(running.wait(), equals: 0)
+    expect(screen.transcript.components(separatedBy: "vault passcode: ").count, equals: 2)
+    try expect(tool("item", "get", "bank", "--no-input").exit, equals: 6)
     let read = try tool("item", "get", "bank", "--passcode-fd", "3", secrets: [3: Self.passcode])
-    #expect(read.text == "new")
+    expect(read.text, equals: "new")
   }
 
   /// Verified to fail when an empty answer is malformed at one of the prompts.
@@ -67,7 +68,7 @@ struct PromptStyleTests {
     let running = try tool.start(["item", "get", name], on: screen)
     try screen.wait(for: "  3 tries left; an empty answer cancels\r\nvault passcode: ")
     screen.type("\n")
-    #expect(try running.wait() == 5)
+    try expect(running.wait(), equals: 5)
   }
 
   @Test(
@@ -75,7 +76,7 @@ struct PromptStyleTests {
   func enroll() throws {
     let tool = try newTool()
     let screen = try PseudoTerminal()
-    #expect(try tool("biometry", "enroll", "login", "--no-input").exit == 9)
+    try expect(tool("biometry", "enroll", "login", "--no-input").exit, equals: 9)
     let running = try tool.start(["biometry", "enroll", "right hand"], on: screen)
     try screen.wait(for: "vault passcode: ")
     screen.type(Self.passcode + "\n")
@@ -83,16 +84,16 @@ struct PromptStyleTests {
       try screen.wait(for: question)
       screen.type("my voice\n")
     }
-    #expect(try running.wait() == 0)
+    try expect(running.wait(), equals: 0)
     let rule = ["--access", "biometry-any", "--accessible", "after-first-unlock"]
     let added = try tool.run(
       ["item", "add", "v", "--passcode-fd", "3"] + rule, input: [9], secrets: [3: Self.passcode])
-    #expect(added.exit == 0, "\(added.errors)")
+    expect(added.exit, equals: 0, "\(added.errors)")
     let reading = try tool.start(["item", "get", "v"], on: screen)
     try screen.wait(for: "vaultctl item get: read the secret: 'v'\r\n")
     try screen.wait(for: "phrase of right hand: ")
     screen.type("my voice\n")
-    #expect(try reading.wait() == 0)
+    try expect(reading.wait(), equals: 0)
   }
 
   @Test(
@@ -100,20 +101,20 @@ struct PromptStyleTests {
     arguments: ["a\u{3164}b", "a\u{A0}b", "a\u{34F}b", "a\u{2800}b", "a\u{E000}b", "a  b", " a"])
   func names(name: String) throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("item", "add", "n", "--label", name, input: [1]).exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    try expect(tool("item", "add", "n", "--label", name, input: [1]).exit, equals: 0)
     for words in [
       ["item", "add", name], ["item", "add", "m", "--service", name], ["item", "rename", "n", name],
       ["item", "edit", "n", "--account", name], ["otp", "add", name], ["biometry", "enroll", name],
     ] {
       let run = try tool.run(words)
-      #expect(run.exit == 12, "\(words.prefix(2)): \(run.exit) \(run.errors)")
+      expect(run.exit, equals: 12, "\(words.prefix(2)): \(run.exit) \(run.errors)")
       #expect(run.errors.utf8.allSatisfy { $0 < 0x80 }, "\(run.errors)")
     }
     let line = "{\"kind\":\"password\",\"name\":\"\(name)\",\"secret\":\"x\"}\n"
-    #expect(try tool("import", "jsonl", input: Array(line.utf8)).exit == 12)
+    try expect(tool("import", "jsonl", input: Array(line.utf8)).exit, equals: 12)
     // A name may be looked for that an earlier version stored.
-    #expect(try tool("item", "get", name).exit == 1)
+    try expect(tool("item", "get", name).exit, equals: 1)
     let shown = try tool("item", "show", "n").text
     #expect(shown.utf8.allSatisfy { $0 < 0x80 }, "\(shown)")
   }

@@ -10,12 +10,12 @@ struct PromptTurnTests {
   /// A vault with two items, which hold "secret-a" and "secret-b".
   static func newTool() throws -> Tool {
     let tool = try Tool()
-    #expect(try tool.run(["init", "--passcode-fd", "3"], secrets: [3: passcode]).exit == 0)
+    try expect(tool.run(["init", "--passcode-fd", "3"], secrets: [3: passcode]).exit, equals: 0)
     for name in ["a", "b"] {
       let added = try tool(
         "item", "add", name, "--passcode-fd", "3", input: Array("secret-\(name)".utf8), secrets: [3: passcode]
       )
-      #expect(added.exit == 0)
+      expect(added.exit, equals: 0)
     }
     return tool
   }
@@ -48,7 +48,7 @@ struct PromptTurnTests {
     #expect(!screen.echoes)
     screen.type(Self.passcode + "\n")
     try screen.wait(for: "end=1", times: 1)
-    #expect(try running.wait() == 0)
+    try expect(running.wait(), equals: 0)
     #expect(screen.echoes)
     #expect(!screen.transcript.contains("horse"))
     #expect(!Self.lock(tool, screen).isHeld && Self.lock(tool, screen).record.isEmpty)
@@ -93,7 +93,7 @@ struct PromptTurnTests {
     try screen.wait(for: "passcode: ", times: 2)
     screen.type(Self.passcode + "\n")
     try screen.wait(for: "end=0", times: 1)
-    #expect(try running.wait() == 0)
+    try expect(running.wait(), equals: 0)
     #expect(screen.echoes == (change == .nothing))
     #expect(lock.record.isEmpty)
   }
@@ -129,7 +129,7 @@ struct PromptTurnTests {
       tool.environment["XDG_STATE_HOME"] = state
       let running = try tool.start(["init", "--vault", tool.home.path + "/new/v"], on: screen)
       try screen.wait(for: "cannot be locked", times: 1)
-      #expect(try running.wait() == 6)
+      try expect(running.wait(), equals: 6)
       let text = screen.drain()
       #expect(text.contains("--passcode-file") && !text.contains("passcode: "))
     }
@@ -151,10 +151,10 @@ struct PromptTurnTests {
       let running = try tool.start(shell: unshare, words, on: screen)
       try screen.wait(for: "passcode: ")
       screen.type(Self.passcode + "\n")
-      #expect(try running.wait() == 0)
+      try expect(running.wait(), equals: 0)
       let text = screen.drain()
       #expect(text.contains(place), "\(text)")
-      #expect(text.components(separatedBy: "tty-136-").count == 2, "\(text)")
+      expect(text.components(separatedBy: "tty-136-").count, equals: 2, "\(text)")
       #expect(text.contains("/run/user/0:\r\ntty") == (owner == "own"), "\(text)")
     }
   }

@@ -8,21 +8,21 @@ struct RecoveryCodeVerbTests {
   func toFile() throws {
     let (tool, old) = try newTool("--no-passcode", "--recovery-code")
     let made = try tool("recovery-code", "new", "--out", tool.home.path + "/code", "--json", "--no-input")
-    #expect(made.exit == 0, "\(made.errors)")
+    expect(made.exit, equals: 0, "\(made.errors)")
     #expect(try made.json["replaced"] as? Bool == true)
     let path = try #require(try made.json["file"] as? String)
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-    #expect(mode == 0o600)
+    expect(mode, equals: 0o600)
     #expect(try String(contentsOfFile: path, encoding: .utf8).contains(/^([A-Z2-7]{4}-){7}[A-Z2-7]{4}\n$/))
-    #expect(try check(tool, file: path).exit == 0)
-    #expect(try check(tool, old).exit == 3)
+    try expect(check(tool, file: path).exit, equals: 0)
+    try expect(check(tool, old).exit, equals: 3)
     #expect(try tool("doctor").text.contains("a recovery code was made"))
     // The code of the file recovers, the other does not.
     try FileManager.default.removeItem(atPath: tool.home.path + "/.local/state/vault")
-    #expect(try check(tool, file: path).exit == 0, "no device key is needed")
-    #expect(try tool("rotate", "device-key", "--recovery-fd", "3", secrets: [3: old]).exit == 3)
-    #expect(try tool("rotate", "device-key", "--recovery-file", path).exit == 0)
-    #expect(try tool("verify").exit == 0)
+    try expect(check(tool, file: path).exit, equals: 0, "no device key is needed")
+    try expect(tool("rotate", "device-key", "--recovery-fd", "3", secrets: [3: old]).exit, equals: 3)
+    try expect(tool("rotate", "device-key", "--recovery-file", path).exit, equals: 0)
+    try expect(tool("verify").exit, equals: 0)
   }
 
   @Test("what is in the way is told first, and after a refusal there is no file and the old code works")
@@ -31,18 +31,18 @@ struct RecoveryCodeVerbTests {
     let taken = try tool.file("taken", "mine")
     let run = try tool("recovery-code", "new", "--out", taken, "--no-input")
     #expect(run.exit == 8 && run.errors.contains(taken))
-    #expect(try String(contentsOfFile: taken, encoding: .utf8) == "mine")
+    try expect(String(contentsOfFile: taken, encoding: .utf8), equals: "mine")
     let path = tool.home.path + "/code"
     let new = ["recovery-code", "new", "--out", path]
     let locked = try tool.run(new + ["--no-input"])
     #expect(locked.exit == 6 && locked.errors.contains("--passcode-fd"))
-    #expect(try tool.run(new + ["--passcode-fd", "3"], secrets: [3: "wrong"]).exit == 3)
-    #expect(try tool("recovery-code", "remove", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3)
+    try expect(tool.run(new + ["--passcode-fd", "3"], secrets: [3: "wrong"]).exit, equals: 3)
+    try expect(tool("recovery-code", "remove", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3)
     let nowhere = ["recovery-code", "new", "--out", tool.home.path + "/none/code", "--passcode-fd", "3"]
-    #expect(try tool.run(nowhere, secrets: [3: "p"]).exit == 13)
+    try expect(tool.run(nowhere, secrets: [3: "p"]).exit, equals: 13)
     #expect(!FileManager.default.fileExists(atPath: path))
-    #expect(try check(tool, old).exit == 0)
-    #expect(try tool.run(new + ["--passcode-fd", "3"], secrets: [3: "p"]).exit == 0)
+    try expect(check(tool, old).exit, equals: 0)
+    try expect(tool.run(new + ["--passcode-fd", "3"], secrets: [3: "p"]).exit, equals: 0)
     #expect(try check(tool, file: path).exit == 0 && check(tool, old).exit == 3)
   }
 
@@ -58,7 +58,7 @@ struct RecoveryCodeVerbTests {
     child.open(0, "/dev/null")
     child.create(1, tool.home.path + "/output")
     child.create(2, tool.home.path + "/errors")
-    #expect(try child.start().wait() == 6)
+    try expect(child.start().wait(), equals: 6)
     #expect(try tool("status", "--json").json["recoveryCode"] as? Bool == false)
   }
 
@@ -71,16 +71,16 @@ struct RecoveryCodeVerbTests {
     let before = try Data(contentsOf: URL(fileURLWithPath: vault))
     let right = try check(tool, " " + code.lowercased().replacing("-", with: " ") + "\n")
     #expect(try right.exit == 0 && right.json["valid"] as? Bool == true)
-    #expect(try check(tool, otherCode).exit == 3)
-    for text in ["nonsense", String(code.dropLast())] { #expect(try check(tool, text).exit == 12) }
-    #expect(try Data(contentsOf: URL(fileURLWithPath: vault)) == before)
-    #expect(try tool("recovery-code", "check", "--no-input").exit == 6)
+    try expect(check(tool, otherCode).exit, equals: 3)
+    for text in ["nonsense", String(code.dropLast())] { try expect(check(tool, text).exit, equals: 12) }
+    try expect(Data(contentsOf: URL(fileURLWithPath: vault)), equals: before)
+    try expect(tool("recovery-code", "check", "--no-input").exit, equals: 6)
     #expect(try other("recovery-code", "remove", "--json").json["recoveryCode"] as? Bool == false)
-    #expect(try check(other, otherCode).exit == 3)
+    try expect(check(other, otherCode).exit, equals: 3)
     let again = try other("recovery-code", "remove")
     #expect(again.exit == 9 && again.errors.contains("recovery-code new"))
     #expect(try other("doctor").text.contains("recovery-code new"))
-    #expect(try check(Tool(), code).exit == 14)
+    try expect(check(Tool(), code).exit, equals: 14)
   }
 
   @Test("on a terminal the code is shown there alone, and works once its last two groups were typed")
@@ -92,12 +92,12 @@ struct RecoveryCodeVerbTests {
     screen.type("AAAA-BBBB\n")
     try screen.wait(for: "not its last two groups")
     try screen.wait(for: "the last two groups: ")
-    #expect(try check(tool, old).exit == 0)
+    try expect(check(tool, old).exit, equals: 0)
     // Another process changes the keys while the person writes: the same code is sealed for the new ones.
-    #expect(try tool("rotate", "epoch").exit == 0)
+    try expect(tool("rotate", "epoch").exit, equals: 0)
     screen.type(code.suffix(9).lowercased() + "\n")
-    #expect(try running.wait() == 0)
-    #expect(try String(contentsOfFile: tool.home.path + "/output", encoding: .utf8) == "")
+    try expect(running.wait(), equals: 0)
+    try expect(String(contentsOfFile: tool.home.path + "/output", encoding: .utf8), equals: "")
     #expect(try check(tool, code).exit == 0 && check(tool, old).exit == 3)
   }
 
@@ -116,15 +116,15 @@ struct RecoveryCodeVerbTests {
           // A prompt discards what was typed before it.
           try screen.wait(for: "the last two groups: ")
         }
-        #expect(try running.wait() == 5)
+        try expect(running.wait(), equals: 5)
         try screen.wait(for: "no recovery code was made")
         try screen.wait(for: "a code that was shown opens nothing")
       case "kill":
         kill(running.pid, SIGKILL)
-        #expect(try running.wait() == -SIGKILL)
+        try expect(running.wait(), equals: -SIGKILL)
       default:
         screen.type(way)
-        #expect(try running.wait() == 5)
+        try expect(running.wait(), equals: 5)
       }
       #expect(try check(tool, old).exit == 0 && check(tool, code).exit == 3, "\(way)")
     }
@@ -140,10 +140,10 @@ struct RecoveryCodeVerbTests {
       if answer == "y" {
         let code = try shown(on: screen)
         screen.type(code.suffix(9) + "\n")
-        #expect(try running.wait() == 0)
-        #expect(try check(tool, code).exit == 0)
+        try expect(running.wait(), equals: 0)
+        try expect(check(tool, code).exit, equals: 0)
       } else {
-        #expect(try running.wait() == 0)
+        try expect(running.wait(), equals: 0)
         try screen.wait(for: "recovery-code new")
       }
       let output = try String(contentsOfFile: tool.home.path + "/output", encoding: .utf8)
@@ -152,10 +152,10 @@ struct RecoveryCodeVerbTests {
     for words in [["--no-recovery-code"], ["--json"], ["--no-input"], ["--recovery-code"]] {
       let tool = try Tool()
       let (screen, running) = try start(tool, ["init", "--no-passcode"] + words)
-      #expect(try running.wait() == 0)
+      try expect(running.wait(), equals: 0)
       #expect(!screen.drain().contains("[y/N]"))
     }
-    #expect(try Tool()("init", "--no-passcode", "--recovery-code", "--no-recovery-code").exit == 2)
+    try expect(Tool()("init", "--no-passcode", "--recovery-code", "--no-recovery-code").exit, equals: 2)
   }
 
   // MARK: passcode set
@@ -170,22 +170,22 @@ struct RecoveryCodeVerbTests {
     #expect(asked.exit == 9 && asked.errors.contains("--drop-recovery-code"))
     #expect(asked.errors.contains("--recovery-fd"))
     let both = set + ["--recovery-fd", "4", "--drop-recovery-code"]
-    #expect(try tool.run(both, secrets: [3: "p", 4: code]).exit == 2)
+    try expect(tool.run(both, secrets: [3: "p", 4: code]).exit, equals: 2)
     let keep = set + ["--recovery-fd", "4", "--json"]
-    #expect(try tool.run(keep, secrets: [3: "p", 4: otherCode]).exit == 3)
-    #expect(try tool.run(keep, secrets: [3: "p", 4: "nonsense"]).exit == 12)
+    try expect(tool.run(keep, secrets: [3: "p", 4: otherCode]).exit, equals: 3)
+    try expect(tool.run(keep, secrets: [3: "p", 4: "nonsense"]).exit, equals: 12)
     #expect(try tool("status", "--json").json["passcode"] as? Bool == false)
     let kept = try tool.run(keep, secrets: [3: "p", 4: code])
-    #expect(kept.exit == 0, "\(kept.errors)")
+    expect(kept.exit, equals: 0, "\(kept.errors)")
     #expect(try (kept.json["forgot"] as? [String: Any])?["recoveryCode"] as? Bool == false)
-    #expect(try check(tool, code).exit == 0)
-    #expect(try tool("verify", "--passcode-fd", "3", secrets: [3: "p"]).exit == 0)
+    try expect(check(tool, code).exit, equals: 0)
+    try expect(tool("verify", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
 
     let (dropping, dropped) = try newTool("--no-passcode", "--recovery-code")
     let run = try dropping.run(set + ["--drop-recovery-code", "--no-input"], secrets: [3: "p"])
     #expect(run.exit == 0 && run.text == "forgot  recovery code\n")
     #expect(run.errors.contains("no longer opens") && run.errors.contains("vaultctl recovery-code new"))
-    #expect(try check(dropping, dropped).exit == 3)
+    try expect(check(dropping, dropped).exit, equals: 3)
 
     let (without, _) = try newTool("--no-passcode")
     let plain = try without.run(set + ["--no-input"], secrets: [3: "crane lemon ocean piano tiger wagon"])
@@ -206,19 +206,19 @@ struct RecoveryCodeVerbTests {
     let code = try shown(on: screen)
     #expect(try tool("status", "--json").json["passcode"] as? Bool == true)
     screen.type(code.suffix(9) + "\n")
-    #expect(try running.wait() == 0)
+    try expect(running.wait(), equals: 0)
     #expect(try check(tool, code).exit == 0 && check(tool, old).exit == 3)
-    #expect(try tool("verify", "--passcode-fd", "3", secrets: [3: "p"]).exit == 0)
+    try expect(tool("verify", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
 
     let (keeping, kept) = try newTool("--no-passcode", "--recovery-code")
     let file = try keeping.file("pass", "p")
     let (other, second) = try start(keeping, ["passcode", "set", "--new-passcode-file", file])
     try other.wait(for: "drops the code\r\nrecovery code: ")
     other.type(kept + "\n")
-    #expect(try second.wait() == 0)
+    try expect(second.wait(), equals: 0)
     // Until here the terminal must not hang up.
     _ = other.drain()
-    #expect(try check(keeping, kept).exit == 0)
+    try expect(check(keeping, kept).exit, equals: 0)
   }
 
   // MARK: restore
@@ -228,12 +228,12 @@ struct RecoveryCodeVerbTests {
     let (tool, code) = try newTool("--no-passcode", "--recovery-code")
     let backup = tool.home.path + "/b.vault"
     let phrase = try tool.file("phrase", "long phrase")
-    #expect(try tool("backup", backup, "--passphrase-file", phrase).exit == 0)
+    try expect(tool("backup", backup, "--passphrase-file", phrase).exit, equals: 0)
     let beside = tool.home.path + "/beside/b.vault"
     let valid = try tool("restore", backup, "--vault", beside, "--passphrase-file", phrase)
     #expect(valid.exit == 0 && valid.errors.contains("valid again"), "\(valid.errors)")
-    #expect(try check(tool, code, "--vault", beside).exit == 0)
-    #expect(try tool("recovery-code", "new", "--out", tool.home.path + "/new").exit == 0)
+    try expect(check(tool, code, "--vault", beside).exit, equals: 0)
+    try expect(tool("recovery-code", "new", "--out", tool.home.path + "/new").exit, equals: 0)
     let revoked = try tool("restore", backup, "--replace", "--passphrase-file", phrase)
     #expect(revoked.errors.contains("none works") && revoked.errors.contains("vaultctl recovery-code new"))
     #expect(try check(tool, code).exit == 3 && check(tool, file: tool.home.path + "/new").exit == 3)
@@ -246,7 +246,7 @@ struct RecoveryCodeVerbTests {
   private func newTool(_ options: String...) throws -> (Tool, String) {
     let tool = try Tool()
     let made = try tool.run(["init", "--json"] + options, secrets: [3: "p"])
-    #expect(made.exit == 0, "\(made.errors)")
+    expect(made.exit, equals: 0, "\(made.errors)")
     return (tool, try made.json["recoveryCode"] as? String ?? "")
   }
 

@@ -17,18 +17,18 @@ struct RecoveryVerbTests {
     let words = ["retryable", "startOver", "nonRecoverable"]
     #expect(words.contains(error.recovery.word))
     #expect((error.recovery.condition != nil) == (error.recovery.word == "retryable"))
-    if case .nonRecoverable(action: let action) = error.recovery { #expect(action == "do this") }
+    if case .nonRecoverable(action: let action) = error.recovery { expect(action, equals: "do this") }
   }
 
   @Test("JSON says how to recover, and on what a repetition waits", .requirement("D9"))
   func json() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "right"]).exit == 0)
+    try expect(tool("init", "--passcode-fd", "3", secrets: [3: "right"]).exit, equals: 0)
     let absent = try tool("item", "get", "nothing", "--json", "--passcode-fd", "3", secrets: [3: "right"])
     #expect(try absent.error["recovery"] as? String == "startOver" && absent.error["condition"] == nil)
     let asked = try tool("passcode", "change", "--json", "--no-input")
-    #expect(try asked.error["recovery"] as? String == "retryable")
-    #expect(try asked.error["condition"] as? String == "whenSomebodyIsThere")
+    try expect(asked.error["recovery"] as? String, equals: "retryable")
+    try expect(asked.error["condition"] as? String, equals: "whenSomebodyIsThere")
     for _ in 0..<5 {
       _ = try tool(
         "passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "4", secrets: [3: "wrong", 4: "n"])
@@ -36,24 +36,24 @@ struct RecoveryVerbTests {
     let early = try tool(
       "passcode", "change", "--json", "--passcode-fd", "3", "--new-passcode-fd", "4",
       secrets: [3: "wrong", 4: "n"])
-    #expect(try early.error["condition"] as? String == "after")
+    try expect(early.error["condition"] as? String, equals: "after")
     #expect(try (early.error["retryAfter"] as? Int ?? 0) > 0)
     let none = try tool("status", "--vault", tool.home.path + "/none.vault", "--json")
-    #expect(try none.error["recovery"] as? String == "nonRecoverable")
+    try expect(none.error["recovery"] as? String, equals: "nonRecoverable")
     let usage = try tool("status", "surplus", "--json")
-    #expect(try usage.error["recovery"] as? String == "startOver")
+    try expect(usage.error["recovery"] as? String, equals: "startOver")
   }
 
   @Test("debug is off by itself, and a log changes neither output nor exit code", .requirement("D8"))
   func levels() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     for (options, isDebug) in [([], false), (["--log-level", "debug"], true)] {
       let name = isDebug ? "b" : "a"
       let run = try tool.run(["item", "add", name, "--generate", "24", "--log", "VAULT"] + options)
       #expect(run.exit == 0 && run.text.isEmpty, "\(run.errors)")
       #expect(run.errors.contains("[VAULT_STORAGE] [INFO]"))
-      #expect(run.errors.contains("[DEBUG]") == isDebug)
+      expect(run.errors.contains("[DEBUG]"), equals: isDebug)
       #expect(!run.errors.contains(tool.home.path))
     }
     let plain = try tool("item", "get", "a")

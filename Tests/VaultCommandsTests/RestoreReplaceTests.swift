@@ -8,9 +8,9 @@ struct RestoreReplaceTests {
   private func filled() throws -> (tool: Tool, backup: String) {
     let tool = try Tool()
     let backup = tool.home.path + "/b.vault"
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("item", "add", "mail", input: [1, 2, 3]).exit == 0)
-    #expect(try tool("backup", backup, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
+    try expect(tool("backup", backup, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit, equals: 0)
     return (tool, backup)
   }
 
@@ -31,23 +31,23 @@ struct RestoreReplaceTests {
     // Also when nothing would be dropped.
     let nothing = try restore(tool, backup, "--json")
     #expect(try nothing.exit == 9 && (nothing.json["wouldDrop"] as? [Any])?.isEmpty == true)
-    #expect(try tool("item", "add", "late", input: [9]).exit == 0)
+    try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
-    #expect(try tool("otp", "add", "code", input: Array(uri.utf8)).exit == 0)
-    #expect(try tool("item", "update", "mail", input: [7]).exit == 0)
+    try expect(tool("otp", "add", "code", input: Array(uri.utf8)).exit, equals: 0)
+    try expect(tool("item", "update", "mail", input: [7]).exit, equals: 0)
     let before = try contents(tool)
     let run = try restore(tool, backup, "--json")
-    #expect(run.exit == 9, "\(run.errors)")
+    expect(run.exit, equals: 9, "\(run.errors)")
     let dropped = try #require(try run.json["wouldDrop"] as? [[String: Any]])
-    #expect(dropped.map { $0["name"] as? String } == ["late", "code"])
-    #expect(dropped.map { $0["kind"] as? String } == ["password", "otp"])
+    expect(dropped.map { $0["name"] as? String }, equals: ["late", "code"])
+    expect(dropped.map { $0["kind"] as? String }, equals: ["password", "otp"])
     let id = try #require(try tool("item", "show", "late", "--json").json["id"] as? String)
-    #expect(dropped.first?["id"] as? String == id)
+    expect(dropped.first?["id"] as? String, equals: id)
     #expect(try (run.error["hint"] as? String)?.contains("--replace") == true)
     let shown = try restore(tool, backup)
     #expect(shown.exit == 9 && shown.text.contains("would drop   late (password)"))
     #expect(shown.errors.contains("2 items that only it has would be dropped"))
-    #expect(try contents(tool) == before)
+    try expect(contents(tool), equals: before)
     #expect(try tool("item", "get", "late").output == [9] && tool("item", "get", "mail").output == [7])
     // A wrong passphrase lists nothing.
     let wrong = try tool("restore", backup, "--passphrase-fd", "3", secrets: [3: "wrong"])
@@ -57,13 +57,13 @@ struct RestoreReplaceTests {
   @Test("with --replace what was dropped is listed, and the old vault has it still", .requirement("U2"))
   func replaced() throws {
     let (tool, backup) = try filled()
-    #expect(try tool("item", "add", "late", input: [9]).exit == 0)
+    try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
     let run = try restore(tool, backup, "--replace", "--json")
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     let dropped = try #require(try run.json["dropped"] as? [[String: Any]])
-    #expect(dropped.map { $0["name"] as? String } == ["late"])
+    expect(dropped.map { $0["name"] as? String }, equals: ["late"])
     let aside = try #require(try run.json["oldVault"] as? String)
-    #expect(try tool("item", "get", "late", "--vault", aside).output == [9])
+    try expect(tool("item", "get", "late", "--vault", aside).output, equals: [9])
     // When there is no vault, the option changes nothing.
     let other = try Tool()
     let fresh = try restore(other, backup, "--replace", "--json")

@@ -1,6 +1,7 @@
 import AuthenticatorKit
 import CommandLineKit
 import Foundation
+import TestSupport
 import Testing
 import VaultKit
 import VaultWords
@@ -15,21 +16,21 @@ struct ResultNumberTests {
 
   @Test("each error of a peer has the code and the exit that both guides name")
   func errors() throws {
-    #expect(Self.errors.count == 16)
+    expect(Self.errors.count, equals: 16)
     for (word, cells) in Self.errors {
       let error = VaultError(peer: word, "a message")
-      #expect("\(CommandError(error).exit.rawValue)" == cells[1], "\(word)")
+      expect("\(CommandError(error).exit.rawValue)", equals: cells[1], "\(word)")
       let result = try #require(Self.results[word], "systems.md lacks \(word)")
       #expect(result[0] == cells[2] && result[2] == cells[1], "\(word)")
-      #expect(result[1] == error.code.rawValue, "\(word)")
+      expect(result[1], equals: error.code.rawValue, "\(word)")
     }
   }
 
   @Test("each result that is no word of a peer is one that the guide explains")
   func results() {
-    #expect(Set(Self.results.keys).subtracting(Self.errors.keys) == ["OK", "NOCA", "NOSRV"])
-    #expect(Self.results["NOCA"]?.dropLast() == ["10", "network", "16"])
-    #expect(Self.results["NOSRV"]?.dropLast() == ["11", "network", "16"])
+    expect(Set(Self.results.keys).subtracting(Self.errors.keys), equals: ["OK", "NOCA", "NOSRV"])
+    expect(Self.results["NOCA"]?.dropLast(), equals: ["10", "network", "16"])
+    expect(Self.results["NOSRV"]?.dropLast(), equals: ["11", "network", "16"])
   }
 
   /// The rows of the first table below a heading, by their first cell, without the header.

@@ -20,11 +20,11 @@ struct RotationVerbTests {
     #expect(first.errors.contains("no longer opens the vault file as it is now"), "\(first.errors)")
     #expect(first.errors.contains("'vaultctl rotate epoch' replaces them"))
     let run = try tool("rotate", "device-key", "--json")
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     #expect(try run.json["deviceKey"] as? String == keyPath(tool) && run.json["recovered"] as? Bool == false)
     #expect(try keyPath(tool) != old && !FileManager.default.fileExists(atPath: old))
-    #expect(try tool("item", "get", "here").output == [4])
-    #expect(try tool("item", "get", "here", "--device-key", copy).exit == 11)
+    try expect(tool("item", "get", "here").output, equals: [4])
+    try expect(tool("item", "get", "here", "--device-key", copy).exit, equals: 11)
   }
 
   @Test("a named device key file is exchanged in its place")
@@ -34,13 +34,13 @@ struct RotationVerbTests {
       atPath: tool.home.path + "/keys", withIntermediateDirectories: false,
       attributes: [.posixPermissions: 0o700])
     let key = tool.home.path + "/keys/device.key"
-    #expect(try tool("init", "--no-passcode", "--device-key", key).exit == 0)
+    try expect(tool("init", "--no-passcode", "--device-key", key).exit, equals: 0)
     let before = try Data(contentsOf: URL(fileURLWithPath: key))
-    #expect(try tool("rotate", "device-key", "--device-key", key).exit == 0)
+    try expect(tool("rotate", "device-key", "--device-key", key).exit, equals: 0)
     #expect(try Data(contentsOf: URL(fileURLWithPath: key)) != before)
     let files = try FileManager.default.contentsOfDirectory(atPath: tool.home.path + "/keys").sorted()
-    #expect(files == ["device.key", "device.key.seen"])
-    #expect(try tool("verify", "--device-key", key).exit == 0)
+    expect(files, equals: ["device.key", "device.key.seen"])
+    try expect(tool("verify", "--device-key", key).exit, equals: 0)
   }
 
   @Test(
@@ -51,17 +51,17 @@ struct RotationVerbTests {
     let code = try fill(tool, passcode, ["--recovery-code"])
     let copy = tool.home.path + "/copy.key"
     try FileManager.default.moveItem(atPath: try keyPath(tool), toPath: copy)
-    #expect(try tool("item", "list").exit == 11)
+    try expect(tool("item", "list").exit, equals: 11)
     let wrong = String(code.reversed())
     #expect(try tool("rotate", "device-key", "--recovery-fd", "3", secrets: [3: wrong]).exit != 0)
     let run = try tool("rotate", "device-key", "--recovery-fd", "3", "--json", secrets: [3: code])
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     let lost = try #require(try run.json["lost"] as? [[String: Any]])
-    #expect(lost.compactMap { $0["name"] as? String } == ["here"])
+    expect(lost.compactMap { $0["name"] as? String }, equals: ["here"])
     #expect(try run.json["recovered"] as? Bool == true)
-    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
-    #expect(try unlocked(tool, passcode, "verify").exit == 0)
-    #expect(try unlocked(tool, passcode, "item", "get", "mail", "--device-key", copy).exit == 11)
+    try expect(unlocked(tool, passcode, "item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(unlocked(tool, passcode, "verify").exit, equals: 0)
+    try expect(unlocked(tool, passcode, "item", "get", "mail", "--device-key", copy).exit, equals: 11)
   }
 
   @Test("lost device key, no recovery code: 11, absent, nothing is made, and the message says what is left")
@@ -85,10 +85,10 @@ struct RotationVerbTests {
     let tool = try Tool()
     let code = try fill(tool, nil, ["--recovery-code"])
     let slip = ["rotate", "device-key", "--recovery-fd", "3", "--device-key", tool.home.path + "/none/x.key"]
-    #expect(try tool.run(slip, secrets: [3: code]).exit == 11)
+    try expect(tool.run(slip, secrets: [3: code]).exit, equals: 11)
     let run = try tool("rotate", "device-key", "--recovery-fd", "3", "--json", secrets: [3: code])
     #expect(try run.exit == 0 && run.json["recovered"] as? Bool == false)
-    #expect(try tool("item", "get", "here").output == [4])
+    try expect(tool("item", "get", "here").output, equals: [4])
   }
 
   @Test(
@@ -97,15 +97,15 @@ struct RotationVerbTests {
   func epoch(passcode: String?) throws {
     let tool = try newTool(passcode)
     if passcode != nil {
-      #expect(try tool("rotate", "epoch", "--no-input").exit == 6)
-      #expect(try tool("rotate", "epoch", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3)
+      try expect(tool("rotate", "epoch", "--no-input").exit, equals: 6)
+      try expect(tool("rotate", "epoch", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3)
     }
     let run = try unlocked(tool, passcode, "rotate", "epoch", "--json")
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     #expect(try run.json["generation"] as? Int == 2 && run.json["items"] as? Int == 2)
-    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
-    #expect(try unlocked(tool, passcode, "item", "get", "here").output == [4])
-    #expect(try unlocked(tool, passcode, "verify").exit == 0)
+    try expect(unlocked(tool, passcode, "item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(unlocked(tool, passcode, "item", "get", "here").output, equals: [4])
+    try expect(unlocked(tool, passcode, "verify").exit, equals: 0)
   }
 
   /// K4. The old program answered 15, "the device key was lost while the keys were being rotated".
@@ -124,11 +124,11 @@ struct RotationVerbTests {
     }
     try FileManager.default.removeItem(atPath: try keyPath(tool))
     let run = try tool("rotate", "device-key", "--recovery-fd", "3", "--json", secrets: [3: code])
-    #expect(run.exit == 0, "\(run.errors)")
-    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
-    #expect(try unlocked(tool, passcode, "rotate", "epoch").exit == 0)
-    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
-    #expect(try unlocked(tool, passcode, "verify").exit == 0)
+    expect(run.exit, equals: 0, "\(run.errors)")
+    try expect(unlocked(tool, passcode, "item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(unlocked(tool, passcode, "rotate", "epoch").exit, equals: 0)
+    try expect(unlocked(tool, passcode, "item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(unlocked(tool, passcode, "verify").exit, equals: 0)
   }
 
   /// Fails when `OpenVault` does not go on with a rotation, after opening or, with a passcode, after unlocking.
@@ -151,13 +151,13 @@ struct RotationVerbTests {
       }
       #expect(core.isRotating)
     }
-    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
-    #expect(try unlocked(tool, passcode, "item", "get", "here").output == [4])
-    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
+    try expect(unlocked(tool, passcode, "item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(unlocked(tool, passcode, "item", "get", "here").output, equals: [4])
+    try expect(unlocked(tool, passcode, "item", "get", "mail").output, equals: [1, 2, 3])
     let core = try open()
     #expect(!core.isRotating)
-    #expect(try core.status().generation == 2)
-    #expect(try unlocked(tool, passcode, "verify").exit == 0)
+    try expect(core.status().generation, equals: 2)
+    try expect(unlocked(tool, passcode, "verify").exit, equals: 0)
   }
 
   /// The old program answered (K3): 10 without a name, two epochs for good, and 13 from the commands that follow here.
@@ -183,17 +183,17 @@ struct RotationVerbTests {
     }
     try goOnBesideDamage(tool, passcode, id, isMidway)
     let next = passcode == nil ? nil : "next"
-    #expect(try unlocked(tool, next, ["item", "get", "here"]).output == [4])
-    #expect(try tool("item", "rm", "mail").exit == 10)
+    try expect(unlocked(tool, next, ["item", "get", "here"]).output, equals: [4])
+    try expect(tool("item", "rm", "mail").exit, equals: 10)
     if isMidway {
       let run = try unlocked(tool, next, ["rotate", "epoch", "--drop-damaged", "--json"])
       let dropped = try #require(try run.json["dropped"] as? [[String: Any]])
       #expect(run.exit == 0 && dropped.map { $0["id"] as? String } == [id], "\(run.errors)")
     } else {
-      #expect(try tool("item", "rm", "--id", id).exit == 0)
-      #expect(try unlocked(tool, next, ["rotate", "epoch"]).exit == 0)
+      try expect(tool("item", "rm", "--id", id).exit, equals: 0)
+      try expect(unlocked(tool, next, ["rotate", "epoch"]).exit, equals: 0)
     }
-    #expect(try unlocked(tool, next, "verify").exit == 0)
+    try expect(unlocked(tool, next, "verify").exit, equals: 0)
     #expect(try tool("status", "--json").json["rotation"] == nil)
     #expect(try tool("audit").text.contains("itemDeleted"))
   }
@@ -202,16 +202,16 @@ struct RotationVerbTests {
   private func goOnBesideDamage(_ tool: Tool, _ passcode: String?, _ id: String, _ isMidway: Bool) throws {
     let status = try tool("status", "--json").json
     #expect(status["damaged"] as? Int == 1 && status["rotation"] as? String == (isMidway ? "paused" : nil))
-    #expect(try tool("doctor").text.contains("rotation: ") == isMidway)
+    try expect(tool("doctor").text.contains("rotation: "), equals: isMidway)
     let file = tool.home.path + "/b.vault"
     let backup = try tool("backup", file, "--passphrase-fd", "3", "--json", secrets: [3: "a long phrase"])
     let left = try #require(try backup.json["leftOut"] as? [[String: Any]])
     #expect(
       backup.exit == 0 && left.contains { $0["id"] as? String == id && $0["reason"] as? String == "damaged" })
-    #expect(try tool("rotate", "device-key").exit == 0)
+    try expect(tool("rotate", "device-key").exit, equals: 0)
     if passcode != nil {
       let change = ["passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "4"]
-      #expect(try tool.run(change, secrets: [3: "pass", 4: "next"]).exit == 0)
+      try expect(tool.run(change, secrets: [3: "pass", 4: "next"]).exit, equals: 0)
     }
   }
 
@@ -230,22 +230,22 @@ struct RotationVerbTests {
     #expect(try (run.json["dropped"] as? [Any])?.isEmpty == true)
     let text = try tool.run(words)
     #expect(text.exit == 15 && text.text.contains("newer       item \(id)"), "\(text.text)")
-    #expect(try tool("item", "rm", "mail").exit == 15)
-    #expect(try tool("item", "get", "here").output == [4])
-    #expect(try tool("item", "rm", "--id", id).exit == 0)
-    #expect(try tool.run(words).exit == 0)
-    #expect(try tool("verify").exit == 0)
+    try expect(tool("item", "rm", "mail").exit, equals: 15)
+    try expect(tool("item", "get", "here").output, equals: [4])
+    try expect(tool("item", "rm", "--id", id).exit, equals: 0)
+    try expect(tool.run(words).exit, equals: 0)
+    try expect(tool("verify").exit, equals: 0)
   }
 
   @Test("the passcode is derived again: the same one opens, a wrong one changes nothing, without one it is 9")
   func parameters() throws {
     let tool = try newTool("pass")
-    #expect(try tool("rotate", "parameters", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3)
+    try expect(tool("rotate", "parameters", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3)
     let run = try unlocked(tool, "pass", "rotate", "parameters", "--json")
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     #expect(try (run.json["memoryKiB"] as? Int ?? 0) > 0 && run.json["passes"] as? Int != nil)
-    #expect(try unlocked(tool, "pass", "item", "get", "mail").output == [1, 2, 3])
-    #expect(try newTool(nil)("rotate", "parameters").exit == 9)
+    try expect(unlocked(tool, "pass", "item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(newTool(nil)("rotate", "parameters").exit, equals: 9)
   }
 
   @Test(
@@ -255,21 +255,21 @@ struct RotationVerbTests {
     let tool = try newTool(passcode)
     let copy = tool.home.path + "/copy.key"
     try FileManager.default.copyItem(atPath: try keyPath(tool), toPath: copy)
-    #expect(try tool("item", "rm", "here").exit == 0)
+    try expect(tool("item", "rm", "here").exit, equals: 0)
     let run = try unlocked(tool, passcode, "purge")
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
     #expect(run.text.contains("open nothing that was deleted before, if the old device key is really gone"))
-    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
-    #expect(try unlocked(tool, passcode, "item", "get", "mail", "--device-key", copy).exit == 11)
+    try expect(unlocked(tool, passcode, "item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(unlocked(tool, passcode, "item", "get", "mail", "--device-key", copy).exit, equals: 11)
     #expect(try unlocked(tool, passcode, "verify").text.contains("everything is sound"))
-    #expect(try tool("status", "--json").json["items"] as? Int == 1)
+    try expect(tool("status", "--json").json["items"] as? Int, equals: 1)
   }
 
   @Test("none of them runs in a batch, where they would take the vault from under the others")
   func batch() throws {
     let tool = try newTool(nil)
     for words in [#""backup","x""#, #""restore","x""#, #""rotate","epoch""#, #""purge""#] {
-      #expect(try tool("batch", input: Array("{\"args\":[\(words)]}\n".utf8)).exit == 2, "\(words)")
+      try expect(tool("batch", input: Array("{\"args\":[\(words)]}\n".utf8)).exit, equals: 2, "\(words)")
     }
   }
 
@@ -287,10 +287,11 @@ struct RotationVerbTests {
     let guarded = passcode == nil ? ["--no-passcode"] : ["--passcode-fd", "3"]
     let channel = passcode == nil ? [] : ["--passcode-fd", "3"]
     let made = try tool.run(["init", "--json"] + guarded + options, secrets: secrets)
-    #expect(made.exit == 0)
-    #expect(try tool.run(["item", "add", "mail"] + channel, input: [1, 2, 3], secrets: secrets).exit == 0)
+    expect(made.exit, equals: 0)
+    try expect(
+      tool.run(["item", "add", "mail"] + channel, input: [1, 2, 3], secrets: secrets).exit, equals: 0)
     let here = ["item", "add", "here", "--this-device-only"]
-    #expect(try tool.run(here + channel, input: [4], secrets: secrets).exit == 0)
+    try expect(tool.run(here + channel, input: [4], secrets: secrets).exit, equals: 0)
     return try made.json["recoveryCode"] as? String ?? ""
   }
 

@@ -21,7 +21,7 @@ struct StrengthVerbTests {
     }
     try check(["init", "--vault", "FILE.vault", "--passcode-fd", "3"], "1", key: "passcodeGuessable")
     let key = "passphraseGuessable"
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     try check(["backup", "FILE.backup", "--passphrase-fd", "3"], "correct horse", key: key)
     let set = try tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "2"])
     #expect(set.errors.contains("warning: the passcode can be guessed, it has about 3 bits"), "\(set.errors)")
@@ -36,14 +36,14 @@ struct StrengthVerbTests {
   @Test("doctor says whether the passcode can be guessed when it is given, and that it did not look when not")
   func doctor() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "1"]).exit == 0)
+    try expect(tool("init", "--passcode-fd", "3", secrets: [3: "1"]).exit, equals: 0)
     #expect(try tool("doctor").text.contains("whether it can be guessed was not looked at"))
     func finding(_ passcode: String) throws -> String {
       try tool("doctor", "--passcode-fd", "3", secrets: [3: passcode]).text
     }
     #expect(try finding("1").contains("warning  passcode: the passcode can be guessed, it has about 3 bits"))
     let words = ["passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "4"]
-    #expect(try tool.run(words, secrets: [3: "1", 4: good]).exit == 0)
+    try expect(tool.run(words, secrets: [3: "1", 4: good]).exit, equals: 0)
     #expect(
       try finding(good).contains("ok       passcode: the passcode is hard to guess, it has about 66 bits"))
   }
@@ -51,7 +51,7 @@ struct StrengthVerbTests {
   @Test("six generated words are good for an item, and as the passphrase that the guide advises")
   func generated() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     let made = try tool("item", "add", "phrase", "--generate", "6:words")
     #expect(made.errors.contains("66 bits") && !made.errors.contains("guessed"), "\(made.errors)")
     let phrase = try tool("item", "get", "phrase").text

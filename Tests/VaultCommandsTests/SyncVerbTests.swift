@@ -12,7 +12,7 @@ struct SyncVerbTests {
   init() throws {
     tool = try Tool()
     peer = try TestPeer(for: tool)
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
   }
 
   /// An active credential `bank` of the user `anna` behind the PIN 8306.
@@ -20,11 +20,11 @@ struct SyncVerbTests {
     let first = try peer.control(["add-user", "anna", "--pin-mode", "1"] + options)
     let words = ["--transport", peer.transport, "--code-fd", "3"]
     let started = try tool.run(["otp", "activate", "start", "bank"] + words, secrets: [3: first])
-    #expect(started.exit == 0, "\(started.errors)")
+    expect(started.exit, equals: 0, "\(started.errors)")
     let done = try tool.run(
       ["otp", "activate", "finish", "bank", "--pin-mode", "checked", "--pin-fd", "4"] + words,
       secrets: [3: peer.control("second-code", "anna"), 4: "8306"])
-    #expect(done.exit == 0, "\(done.errors)")
+    expect(done.exit, equals: 0, "\(done.errors)")
   }
 
   /// Runs a verb about `bank` with the PIN.
@@ -53,14 +53,14 @@ struct SyncVerbTests {
     for _ in 0..<2 { try judges(run("otp", "code", "bank")) }
     let late = try run("otp", "code", "bank")
     #expect(late.exit == 17 && late.output.isEmpty)
-    #expect(try late.error["code"] as? String == "outOfStep")
+    try expect(late.error["code"] as? String, equals: "outOfStep")
     #expect(try (late.error["hint"] as? String)?.contains("otp sync") == true)
     let shown = try tool("otp", "show", "bank", "--json").json
     #expect(shown["offlineCodes"] as? Int == 2 && shown["offlineSeconds"] as? Int == 86400)
-    #expect(shown["codesSinceSynchronization"] as? Int == 2)
-    #expect(try sync(pin: "2749").exit == 3)
+    expect(shown["codesSinceSynchronization"] as? Int, equals: 2)
+    try expect(sync(pin: "2749").exit, equals: 3)
     let done = try sync()
-    #expect(done.exit == 0, "\(done.errors)")
+    expect(done.exit, equals: 0, "\(done.errors)")
     #expect(try done.json["state"] as? String == "active" && done.json["counter"] as? Int == 3)
     try judges(run("otp", "code", "bank"))
     #expect(try peer.complaints().isEmpty)
@@ -74,7 +74,7 @@ struct SyncVerbTests {
     if type != "totp" { try peer.control("set-counter", "anna", "50") }
     if type != "hotp" { try peer.control("clock-offset", "-4000") }
     let done = try sync()
-    #expect(done.exit == 0, "\(done.errors)")
+    expect(done.exit, equals: 0, "\(done.errors)")
     #expect(try done.json["counter"] as? Int == (type == "totp" ? nil : 50))
     #expect(try type == "hotp" || -4002...(-3998) ~= done.json["clockOffset"] as? Int ?? 0)
     if type == "ocra" {
@@ -91,23 +91,23 @@ struct SyncVerbTests {
     try peer.control("block", "anna")
     let blocked = try sync()
     #expect(blocked.exit == 4 && blocked.output.isEmpty)
-    #expect(try blocked.error["code"] as? String == "blocked")
+    try expect(blocked.error["code"] as? String, equals: "blocked")
     for words in [
       ["otp", "code", "bank"], ["otp", "code", "bank", "--online", "--transport", peer.transport],
     ] {
-      #expect(try tool.run(words + ["--pin-fd", "3"], secrets: [3: "8306"]).exit == 4)
+      try expect(tool.run(words + ["--pin-fd", "3"], secrets: [3: "8306"]).exit, equals: 4)
     }
-    #expect(
-      try tool("otp", "sync", "bank", "--transport", peer.transport, "--no-input").exit == 4,
+    try expect(
+      tool("otp", "sync", "bank", "--transport", peer.transport, "--no-input").exit, equals: 4,
       "no PIN is asked for")
     try peer.control("unblock", "anna")
-    #expect(try tool("otp", "sync", "bank", "--transport", peer.transport, "--no-input").exit == 0)
+    try expect(tool("otp", "sync", "bank", "--transport", peer.transport, "--no-input").exit, equals: 0)
     try judges(run("otp", "code", "bank"))
     try peer.control("disable", "anna")
-    #expect(try sync().exit == 9)
-    #expect(try run("otp", "code", "bank").exit == 9)
+    try expect(sync().exit, equals: 9)
+    try expect(run("otp", "code", "bank").exit, equals: 9)
     try peer.control("unblock", "anna")
-    #expect(try sync().exit == 9, "a new activation alone ends that")
+    try expect(sync().exit, equals: 9, "a new activation alone ends that")
   }
 
   @Test(
@@ -118,10 +118,10 @@ struct SyncVerbTests {
     let wrong = try online(pin: "2749")
     #expect(wrong.exit == 3 && wrong.output.isEmpty)
     let done = try online()
-    #expect(done.exit == 0, "\(done.errors)")
+    expect(done.exit, equals: 0, "\(done.errors)")
     #expect(try done.json["type"] as? String == type && (done.json["code"] as? String)?.isEmpty == false)
     let server = try peer.shown("anna")
-    #expect(server["online"] as? [String] == ["code"])
+    expect(server["online"] as? [String], equals: ["code"])
     #expect(try peer.complaints().isEmpty)
   }
 
@@ -131,8 +131,8 @@ struct SyncVerbTests {
     let words = ["transaction", "sign", "bank", "--online", "--transport", peer.transport]
     let done = try tool.run(
       words + ["--pin-fd", "3", "--json"], input: Array("Pay 12 EUR".utf8), secrets: [3: "8306"])
-    #expect(done.exit == 0, "\(done.errors)")
-    #expect(try peer.shown("anna")["online"] as? [String] == ["seal"])
+    expect(done.exit, equals: 0, "\(done.errors)")
+    try expect(peer.shown("anna")["online"] as? [String], equals: ["seal"])
     try peer.control("fault", "error:CODE", "--operation", "onlineFinish")
     let refused = try tool.run(
       words + ["--pin-fd", "3", "--json"], input: Array("Pay 12 EUR".utf8), secrets: [3: "8306"])
@@ -151,9 +151,9 @@ struct SyncVerbTests {
     try activate()
     try peer.control("fault", fault, "--operation", "onlineFinish")
     let run = try online()
-    #expect(run.exit == exit, "\(run.errors)")
+    expect(run.exit, equals: exit, "\(run.errors)")
     #expect(run.output.isEmpty != isPrinted && !run.errors.isEmpty)
-    #expect(try tool("otp", "counter", "bank").text == "1\n", "the counter stays used")
+    try expect(tool("otp", "counter", "bank").text, equals: "1\n", "the counter stays used")
     if isPrinted {
       let again = try tool.run(
         ["otp", "code", "bank", "--online", "--transport", peer.transport, "--pin-fd", "3"],
@@ -175,7 +175,7 @@ struct SyncVerbTests {
     try peer.control("fault", fault)
     let run = try sync()
     #expect(run.exit == 16 && run.output.isEmpty, "\(run.errors)")
-    #expect(try tool("otp", "show", "bank", "--json").text == before)
+    try expect(tool("otp", "show", "bank", "--json").text, equals: before)
   }
 
   @Test("Ctrl-C ends the request at once, and nothing is stored")
@@ -192,11 +192,11 @@ struct SyncVerbTests {
       while try peer.shown("anna")["synchronizations"] == nil || !peer.faults().isEmpty { usleep(20_000) }
       let begin = ContinuousClock.now
       kill(running.pid, SIGINT)
-      #expect(try running.wait() == 130)
+      try expect(running.wait(), equals: 130)
       return ContinuousClock.now - begin
     }
     #expect(needed < .atOnce)
-    #expect(try tool("otp", "show", "bank", "--json").text == before)
+    try expect(tool("otp", "show", "bank", "--json").text, equals: before)
   }
 
   @Test(
@@ -213,7 +213,7 @@ struct SyncVerbTests {
   func usage(words: [String]) throws {
     let added = try tool.run(
       ["otp", "add", "bank", "--pin-mode", "checked", "--pin-fd", "3"], input: Self.uri, secrets: [3: "8306"])
-    #expect(added.exit == 0)
+    expect(added.exit, equals: 0)
     let run = try tool.run(words + ["--no-input"], input: Self.uri)
     #expect(run.exit == 2 && run.output.isEmpty, "\(run.errors)")
   }
@@ -222,22 +222,22 @@ struct SyncVerbTests {
   func alone() throws {
     let added = try tool.run(
       ["otp", "add", "x", "--offline-codes", "1", "--offline-age", "30d"], input: Self.uri)
-    #expect(added.exit == 0, "\(added.errors)")
-    #expect(try tool("otp", "code", "x").text == "755224\n")
+    expect(added.exit, equals: 0, "\(added.errors)")
+    try expect(tool("otp", "code", "x").text, equals: "755224\n")
     let late = try tool("otp", "code", "x", "--json")
     #expect(try late.exit == 17 && (late.error["hint"] as? String)?.contains("otp counter") == true)
-    #expect(try tool("otp", "sync", "x", "--transport", peer.transport).exit == 9)
-    #expect(try tool("otp", "counter", "x", "--set", "1").exit == 0)
-    #expect(try tool("otp", "code", "x").text == "287082\n")
+    try expect(tool("otp", "sync", "x", "--transport", peer.transport).exit, equals: 9)
+    try expect(tool("otp", "counter", "x", "--set", "1").exit, equals: 0)
+    try expect(tool("otp", "code", "x").text, equals: "287082\n")
     let signer = try tool.run(
       [
         "otp", "add", "y", "--suite", "OCRA-1:HOTP-SHA256-8:QH64", "--secret-format", "raw",
         "--offline-codes", "1",
       ],
       input: Array("12345678901234567890".utf8))
-    #expect(signer.exit == 0)
-    #expect(try tool("transaction", "sign", "y", input: Array("a".utf8)).exit == 0)
-    #expect(try tool("transaction", "sign", "y", input: Array("a".utf8)).exit == 17)
+    expect(signer.exit, equals: 0)
+    try expect(tool("transaction", "sign", "y", input: Array("a".utf8)).exit, equals: 0)
+    try expect(tool("transaction", "sign", "y", input: Array("a".utf8)).exit, equals: 17)
   }
 
   @Test("a login has a name: the number of its entry, or the server's", .requirement("B9", "B12"))
@@ -246,22 +246,22 @@ struct SyncVerbTests {
     let wrong = try run("pin", "verify", pin: "2749")
     #expect(try wrong.exit == 3 && wrong.error["attemptsLeft"] as? Int == 9)
     let alone = try run("pin", "verify", "--data", input: "abc")
-    #expect(alone.exit == 0, "\(alone.errors)")
+    expect(alone.exit, equals: 0, "\(alone.errors)")
     #expect(try alone.json["verified"] as? Bool == true && alone.json["attemptsLeft"] as? Int == 10)
     let name = try #require(try alone.json["login"] as? String)
     let entries = try #require(try tool("audit", "--json").json["items"] as? [[String: Any]])
     let entry = try #require(entries.first { ($0["sequence"] as? Int).map(String.init) == name })
-    #expect(entry["operation"] as? String == "login")
+    expect(entry["operation"] as? String, equals: "login")
     #expect((entry["detail"] as? String)?.hasPrefix("ba7816bf") == true)
     let there = try run(
       "pin", "verify", "--data", "--transport", peer.transport, "--credential", "bank", input: "nonce")
-    #expect(there.exit == 0, "\(there.errors)")
+    expect(there.exit, equals: 0, "\(there.errors)")
     let logins = try #require(try peer.shown("anna")["logins"] as? [[String: String]])
-    #expect(try logins.map { $0["login"] } == [there.json["login"] as? String])
+    try expect(logins.map { $0["login"] }, equals: [there.json["login"] as? String])
     #expect(logins.first?["type"] == "pin" && logins.first?["dataHex"] == "6e6f6e6365")
     let bare = try run("pin", "verify", "--transport", peer.transport, "--credential", "bank")
-    #expect(bare.exit == 12, "a suite needs data")
-    #expect(try run("pin", "verify", "--biometry").exit == 9, "there is no biokey")
+    expect(bare.exit, equals: 12, "a suite needs data")
+    try expect(run("pin", "verify", "--biometry").exit, equals: 9, "there is no biokey")
     #expect(try peer.complaints().isEmpty)
   }
 }

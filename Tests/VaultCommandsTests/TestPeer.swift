@@ -26,7 +26,7 @@ struct TestPeer {
     let run = try Program(
       Self.programs + "/control", words, environment: ["VAULT_TEST_PEER": folder, "PATH": "/usr/bin:/bin"]
     ).run(errors: .inherited)
-    #expect(run.status == 0, "\(words)")
+    expect(run.status, equals: 0, "\(words)")
     return String(decoding: run.output, as: UTF8.self).trimmingCharacters(in: .newlines)
   }
 

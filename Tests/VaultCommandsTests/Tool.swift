@@ -106,7 +106,7 @@ final class Tool {
   func program(_ name: String, _ script: String) throws -> String {
     let draft = try file(name + ".draft", script)
     let path = home.appendingPathComponent(name).path
-    #expect(try Child("/usr/bin/install", ["-m", "700", draft, path], environment).start().wait() == 0)
+    try expect(Child("/usr/bin/install", ["-m", "700", draft, path], environment).start().wait(), equals: 0)
     return path
   }
 
@@ -115,4 +115,13 @@ final class Tool {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     return folder
   }
+}
+
+/// Expects that a command ended with this code, and that its errors have these words.
+func expect(
+  _ exit: Int32, _ run: Tool.Run, _ words: String = "", at location: SourceLocation = #_sourceLocation
+) {
+  #expect(
+    run.exit == exit && (words.isEmpty || run.errors.contains(words)), "\(run.exit) \(run.errors)",
+    sourceLocation: location)
 }

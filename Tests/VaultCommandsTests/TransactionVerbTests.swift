@@ -8,7 +8,7 @@ struct TransactionVerbTests {
 
   private func newTool() throws -> Tool {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     return tool
   }
 
@@ -17,7 +17,7 @@ struct TransactionVerbTests {
   ) throws {
     let run = try tool(
       "otp", "add", name, "--suite", suite, "--secret-format", "hex", "--role", role, input: Array(key.utf8))
-    #expect(run.exit == 0, "\(run.errors)")
+    expect(run.exit, equals: 0, "\(run.errors)")
   }
 
   @Test("a challenge is answered with the code of RFC 6287, and as JSON")
@@ -29,7 +29,7 @@ struct TransactionVerbTests {
     let json = try tool("transaction", "sign", "c1", "--question", "00000000", "--json").text
     #expect(
       json == #"{"name":"c1","type":"ocra","suite":"OCRA-1:HOTP-SHA1-6:QN08","code":"237653"}"# + "\n")
-    #expect(try tool("transaction", "sign", "c1", input: Array("00000000".utf8)).text == "237653\n")
+    try expect(tool("transaction", "sign", "c1", input: Array("00000000".utf8)).text, equals: "237653\n")
   }
 
   /// Verified to fail when the counter is read and not moved, and when data is cut to its first 17 bytes.
@@ -40,7 +40,7 @@ struct TransactionVerbTests {
     try add(tool, "gate", "OCRA-1:HOTP-SHA256-8:C-QH64", role: "verifier")
     func sign(_ text: String) throws -> String {
       let run = try tool("transaction", "sign", "bank", "--json", input: Array(text.utf8))
-      #expect(run.exit == 0, "\(run.errors)")
+      expect(run.exit, equals: 0, "\(run.errors)")
       return try #require(try run.json["code"] as? String)
     }
     func verify(_ text: String, _ code: String) throws -> Tool.Run {
@@ -51,13 +51,13 @@ struct TransactionVerbTests {
     let first = try sign("Pay 12 EUR to Anna")
     let second = try sign("Pay 12 EUR to Anna")
     #expect(first != second && first.count == 8)
-    #expect(try tool("otp", "counter", "bank").text == "2\n")
+    try expect(tool("otp", "counter", "bank").text, equals: "2\n")
     let accepted = try verify("Pay 12 EUR to Anna", second)
     #expect(accepted.text == #"{"name":"gate","accepted":true,"counter":1,"distance":1}"# + "\n")
-    #expect(try verify("Pay 12 EUR to Anna", second).exit == 3)
+    try expect(verify("Pay 12 EUR to Anna", second).exit, equals: 3)
     let third = try sign("Pay 12 EUR to Anna")
-    #expect(try verify("Pay 12 EUR to Anna\n", third).exit == 3)
-    #expect(try verify("Pay 12 EUR to Anna", third).exit == 4)
+    try expect(verify("Pay 12 EUR to Anna\n", third).exit, equals: 3)
+    try expect(verify("Pay 12 EUR to Anna", third).exit, equals: 4)
   }
 
   @Test("with a question, the code comes on standard input or by its own channel")
@@ -65,15 +65,15 @@ struct TransactionVerbTests {
     let tool = try newTool()
     try add(tool, "gate", "OCRA-1:HOTP-SHA1-6:QN08", role: "verifier")
     let words = ["transaction", "verify", "gate", "--question", "00000000"]
-    #expect(try tool.run(words, input: Array("237653\n".utf8)).text == "accepted\n")
-    #expect(try tool.run(words + ["--code-fd", "3"], secrets: [3: "237653"]).text == "accepted\n")
+    try expect(tool.run(words, input: Array("237653\n".utf8)).text, equals: "accepted\n")
+    try expect(tool.run(words + ["--code-fd", "3"], secrets: [3: "237653"]).text, equals: "accepted\n")
     #expect(
       try tool.run(words + ["--json"], input: Array("237653".utf8)).text
         == #"{"name":"gate","accepted":true}"# + "\n")
-    #expect(try tool.run(words, input: Array("23765".utf8)).exit == 12)
-    #expect(try tool.run(words, input: Array("237654".utf8)).exit == 3)
-    #expect(try tool("transaction", "sign", "gate", "--question", "00000000").exit == 9)
-    #expect(try tool("transaction", "verify", "gate", input: Array("00000000".utf8)).exit == 6)
+    try expect(tool.run(words, input: Array("23765".utf8)).exit, equals: 12)
+    try expect(tool.run(words, input: Array("237654".utf8)).exit, equals: 3)
+    try expect(tool("transaction", "sign", "gate", "--question", "00000000").exit, equals: 9)
+    try expect(tool("transaction", "verify", "gate", input: Array("00000000".utf8)).exit, equals: 6)
   }
 
   @Test("raw secrets are taken byte for byte, the others without one newline at the end")
@@ -88,7 +88,7 @@ struct TransactionVerbTests {
     ]
     for (index, (format, input, code)) in inputs.enumerated() {
       let run = try tool.run(["otp", "add", "n\(index)"] + suite + [format], input: input)
-      #expect(run.exit == 0, "\(run.errors)")
+      expect(run.exit, equals: 0, "\(run.errors)")
       let signed = try tool("transaction", "sign", "n\(index)", "--question", "00000000").text
       #expect(code.isEmpty ? signed != "237653\n" : signed == code + "\n")
     }
@@ -104,8 +104,8 @@ struct TransactionVerbTests {
       #expect(
         try tool.run(words + ["--json"]).text.contains(#""type":"ocra","role":"prover","suite":"\#(suite)""#))
     }
-    #expect(try tool("otp", "show", "bank", "--json").json["counter"] as? Int == 0)
-    #expect(try tool("otp", "counter", "bank", "--set", "5").text == "5\n")
+    try expect(tool("otp", "show", "bank", "--json").json["counter"] as? Int, equals: 0)
+    try expect(tool("otp", "counter", "bank", "--set", "5").text, equals: "5\n")
     for (words, hint) in [
       (["otp", "code", "bank"], "transaction sign"), (["otp", "verify", "bank"], "transaction verify"),
       (["otp", "export", "bank"], "export jsonl"), (["item", "get", "bank"], "otp"),
@@ -113,11 +113,11 @@ struct TransactionVerbTests {
       let run = try tool.run(words, input: Array("123456".utf8))
       #expect(run.exit == 9 && run.errors.contains(hint) && run.text.isEmpty, "\(words): \(run.errors)")
     }
-    #expect(
-      try tool(
+    try expect(
+      tool(
         "otp", "add", "plain",
         input: Array("otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0".utf8)
-      ).exit == 0)
+      ).exit, equals: 0)
     let refused = try tool("transaction", "sign", "plain", "--question", "1")
     #expect(refused.exit == 9 && refused.errors.contains("otp add --suite"))
   }
@@ -127,18 +127,18 @@ struct TransactionVerbTests {
     let (tool, other) = (try newTool(), try newTool())
     try add(tool, "bank", "OCRA-1:HOTP-SHA256-8:C-QH64")
     try add(tool, "gate", "OCRA-1:HOTP-SHA1-6:QN08", role: "verifier")
-    #expect(try tool("otp", "counter", "bank", "--set", "18446744073709551615").exit == 0)
+    try expect(tool("otp", "counter", "bank", "--set", "18446744073709551615").exit, equals: 0)
     let exported = try tool("export", "jsonl", "--plain")
     #expect(exported.text.contains(#""suite":"OCRA-1:HOTP-SHA256-8:C-QH64","counter":18446744073709551615"#))
     let imported = try other("import", "jsonl", input: exported.output)
-    #expect(imported.exit == 0, "\(imported.errors)")
+    expect(imported.exit, equals: 0, "\(imported.errors)")
     let data = Array("x".utf8)
-    #expect(
-      try other("transaction", "sign", "bank", input: data).text
-        == tool("transaction", "sign", "bank", input: data).text)
-    #expect(try other("transaction", "sign", "bank", input: data).exit == 7)
+    try expect(
+      other("transaction", "sign", "bank", input: data).text,
+      equals: tool("transaction", "sign", "bank", input: data).text)
+    try expect(other("transaction", "sign", "bank", input: data).exit, equals: 7)
     let words = ["transaction", "verify", "gate", "--question", "00000000"]
-    #expect(try other.run(words, input: Array("237653".utf8)).exit == 0)
+    try expect(other.run(words, input: Array("237653".utf8)).exit, equals: 0)
     for line in [
       #""suite":"OCRA-1:HOTP-SHA1-6:QN08","uri":"otpauth://hotp/x""#,
       #""suite":"ocra","secret":"1234567890""#,
@@ -148,7 +148,7 @@ struct TransactionVerbTests {
       #""suite":"OCRA-1:HOTP-SHA1-6:QN08","secret":"short""#,
     ] {
       let run = try other("import", "jsonl", input: Array(#"{"kind":"otp","name":"n",\#(line)}"#.utf8))
-      #expect(run.exit == 12, "\(line): \(run.errors)")
+      expect(run.exit, equals: 12, "\(line): \(run.errors)")
     }
   }
 
@@ -174,7 +174,7 @@ struct TransactionVerbTests {
       run.exit == exit && run.output.isEmpty && (text.isEmpty || run.errors.contains(text)),
       "\(words): \(run.exit) \(run.errors)")
     #expect(run.errors.split(separator: "\n").count <= 2)
-    #expect(try files(tool) == before, "\(words)")
+    try expect(files(tool), equals: before, "\(words)")
   }
 
   @Test(
@@ -238,10 +238,10 @@ struct TransactionVerbTests {
     try expectRefused(tool, sign("p", "--question", "1", "--pin-fd", "3"), secrets: [3: ""], exit: 12)
     try expectRefused(tool, sign("p", "--question", "1"), exit: 6, saying: "--pin-fd")
     try expectRefused(tool, sign("t", "--question", "1", "--at", "-1"), exit: 2)
-    #expect(
-      try tool("transaction", "sign", "h", "--question", "123").exit == 0,
+    try expect(
+      tool("transaction", "sign", "h", "--question", "123").exit, equals: 0,
       "an odd number of digits is allowed")
-    for name in ["n", "a", "s", "p", "t"] { #expect(try tool("otp", "counter", name).text == "0\n") }
+    for name in ["n", "a", "s", "p", "t"] { try expect(tool("otp", "counter", name).text, equals: "0\n") }
   }
 
   // MARK: vectors
@@ -258,22 +258,22 @@ struct TransactionVerbTests {
     }
     #expect(vectors.count >= 60)
     let imported = try tool("import", "jsonl", input: Array(vectors.map(\.line).joined(separator: "\n").utf8))
-    #expect(imported.exit == 0, "\(imported.errors)")
+    expect(imported.exit, equals: 0, "\(imported.errors)")
     let plain = vectors.filter { $0.pin == nil }
     let batch = try plain.map { vector in
       String(decoding: try JSONSerialization.data(withJSONObject: ["args": vector.words]), as: UTF8.self)
     }
     let answers = try tool("batch", input: Array(batch.joined(separator: "\n").utf8))
-    #expect(answers.exit == 0, "\(answers.errors)")
+    expect(answers.exit, equals: 0, "\(answers.errors)")
     let codes = try answers.text.split(separator: "\n").map { line in
       let answer = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
       return (answer?["result"] as? [String: Any])?["code"] as? String
     }
-    #expect(codes == plain.map(\.code))
+    expect(codes, equals: plain.map(\.code))
     for vector in vectors {
       guard let pin = vector.pin else { continue }
       let run = try tool.run(vector.words + ["--pin-fd", "3"], secrets: [3: pin])
-      #expect(run.text == vector.code + "\n", "\(vector.words): \(run.errors)")
+      expect(run.text, equals: vector.code + "\n", "\(vector.words): \(run.errors)")
     }
   }
 }

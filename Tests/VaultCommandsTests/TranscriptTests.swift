@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Transcripts of screens")
@@ -12,7 +13,7 @@ struct TranscriptTests {
     #expect(names.count >= 3)
     let tool = try Tool()
     let run = try tool.run([folder.path + "/screens", Tool.path], program: "/usr/bin/python3")
-    #expect(run.exit == 0, "\(run.text) \(run.errors)")
-    #expect(run.text.split(separator: "\n").count == names.count)
+    expect(run.exit, equals: 0, "\(run.text) \(run.errors)")
+    expect(run.text.split(separator: "\n").count, equals: names.count)
   }
 }

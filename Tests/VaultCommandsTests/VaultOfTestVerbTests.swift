@@ -29,7 +29,7 @@ struct VaultOfTestVerbTests {
       let run = try tool.run(words, secrets: secrets, program: Tool.shippedPath)
       #expect(run.exit == 9 && run.output.isEmpty, "\(words): \(run.errors)")
     }
-    #expect(try contents(of: tool) == before)
+    try expect(contents(of: tool), equals: before)
   }
 
   @Test("a recovery refuses it: no key is made, and the vault is as it was")
@@ -40,9 +40,9 @@ struct VaultOfTestVerbTests {
     let run = try tool(
       "rotate", "device-key", "--recovery-fd", "4", secrets: [4: recovery], program: Tool.shippedPath)
     #expect(run.exit == 9 && run.errors.contains("made or changed by a test"), "\(run.errors)")
-    #expect(try contents(of: tool) == before)
-    #expect(try tool("rotate", "device-key", "--recovery-fd", "4", secrets: [4: recovery]).exit == 0)
-    #expect(try tool("item", "get", "mail").output == [1, 2, 3])
+    try expect(contents(of: tool), equals: before)
+    try expect(tool("rotate", "device-key", "--recovery-fd", "4", secrets: [4: recovery]).exit, equals: 0)
+    try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
   }
 
   @Test("doctor says it, and ends with 9")
@@ -59,7 +59,7 @@ struct VaultOfTestVerbTests {
   func backup() throws {
     let (tool, _) = try filled()
     let path = tool.home.path + "/b.backup"
-    #expect(try tool("backup", path, "--passphrase-fd", "3", secrets: [3: "p"]).exit == 0)
+    try expect(tool("backup", path, "--passphrase-fd", "3", secrets: [3: "p"]).exit, equals: 0)
     let other = try Tool()
     for passphrase in ["p", "wrong"] {
       let run = try other(
@@ -72,20 +72,20 @@ struct VaultOfTestVerbTests {
   @Test("a vault of the released tool is an ordinary one until a test changes it")
   func changed() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode", program: Tool.shippedPath).exit == 0)
-    #expect(try tool("item", "list").exit == 0)
-    #expect(try tool("item", "list", program: Tool.shippedPath).exit == 0)
-    #expect(try tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "one"]).exit == 0)
+    try expect(tool("init", "--no-passcode", program: Tool.shippedPath).exit, equals: 0)
+    try expect(tool("item", "list").exit, equals: 0)
+    try expect(tool("item", "list", program: Tool.shippedPath).exit, equals: 0)
+    try expect(tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "one"]).exit, equals: 0)
     let run = try tool("status", "--json", program: Tool.shippedPath)
     #expect(try run.exit == 9 && run.error["code"] as? String == "policy")
-    #expect(try tool("status").exit == 0)
+    try expect(tool("status").exit, equals: 0)
   }
 
   private func filled() throws -> (tool: Tool, recovery: String) {
     let tool = try Tool()
     let made = try tool("init", "--no-passcode", "--recovery-code", "--json")
     let recovery = try #require(try made.json["recoveryCode"] as? String)
-    #expect(try tool("item", "add", "mail", input: [1, 2, 3]).exit == 0)
+    try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
     return (tool, recovery)
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The vault at the command line")
@@ -16,14 +17,14 @@ struct VaultVerbTests {
       #expect(run.exit == 14 && run.errors.contains("vaultctl init"), "\(line): \(run.exit) \(run.errors)")
     }
     #expect(try FileManager.default.subpathsOfDirectory(atPath: tool.home.path).isEmpty)
-    #expect(try tool("path").exit == 0)
+    try expect(tool("path").exit, equals: 0)
   }
 
   @Test("init never touches what is there, and keeps the key apart from the vault")
   func initialize() throws {
     let tool = try Tool()
     let made = try tool("init", "--no-passcode", "--recovery-code", "--json")
-    #expect(made.exit == 0)
+    expect(made.exit, equals: 0)
     let vault = try #require(try made.json["path"] as? String)
     let key = try #require(try made.json["deviceKey"] as? String)
     #expect(
@@ -32,21 +33,21 @@ struct VaultVerbTests {
     #expect((try made.json["recoveryCode"] as? String)?.count == 39)
     for path in [vault, key] {
       let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-      #expect(mode == 0o600)
+      expect(mode, equals: 0o600)
     }
     let before = try Data(contentsOf: URL(fileURLWithPath: vault))
     let again = try tool("init", "--no-passcode")
-    #expect(again.exit == 8)
-    #expect(try Data(contentsOf: URL(fileURLWithPath: vault)) == before)
-    #expect(try tool("path").text == vault + "\n")
-    #expect(try tool("path", "--json").json["deviceKey"] as? String == key)
+    expect(again.exit, equals: 8)
+    try expect(Data(contentsOf: URL(fileURLWithPath: vault)), equals: before)
+    try expect(tool("path").text, equals: vault + "\n")
+    try expect(tool("path", "--json").json["deviceKey"] as? String, equals: key)
   }
 
   @Test("a vault that is empty, truncated, altered or not a vault is damage, exit 10, and stays as it is")
   func damage() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode", "--vault", tool.home.path + "/v").exit == 0)
-    #expect(try tool("item", "add", "a", "--vault", tool.home.path + "/v", input: [1]).exit == 0)
+    try expect(tool("init", "--no-passcode", "--vault", tool.home.path + "/v").exit, equals: 0)
+    try expect(tool("item", "add", "a", "--vault", tool.home.path + "/v", input: [1]).exit, equals: 0)
     let whole = try Data(contentsOf: tool.home.appendingPathComponent("v"))
     var flipped = whole
     flipped[whole.count / 2] ^= 1
@@ -59,10 +60,10 @@ struct VaultVerbTests {
       try content.write(to: URL(fileURLWithPath: path))
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
       let run = try tool("item", "get", "a", "--vault", path)
-      #expect(run.exit == 10, "\(name): \(run.exit) \(run.errors)")
+      expect(run.exit, equals: 10, "\(name): \(run.exit) \(run.errors)")
       #expect(run.errors.split(separator: "\n").count >= 2, "\(name): what to do next is missing")
       #expect(run.output.isEmpty)
-      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content, "\(name) was changed")
+      try expect(Data(contentsOf: URL(fileURLWithPath: path)), equals: content, "\(name) was changed")
     }
   }
 
@@ -72,8 +73,8 @@ struct VaultVerbTests {
     let tool = try Tool()
     let key = tool.home.path + "/key"
     tool.environment["VAULT_DEVICE_KEY"] = key
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
     let good = try Data(contentsOf: URL(fileURLWithPath: key))
     var messages: Set<String> = []
     func check(_ change: () throws -> Void) throws {
@@ -90,25 +91,25 @@ struct VaultVerbTests {
       try good.write(to: URL(fileURLWithPath: key))
       try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
     }
-    #expect(messages.count == 4, "\(messages)")
+    expect(messages.count, equals: 4, "\(messages)")
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
-    #expect(try tool("item", "get", "a").output == [1])
+    try expect(tool("item", "get", "a").output, equals: [1])
   }
 
   @Test("status, doctor and verify say how it is, for people and as JSON")
   func reports() throws {
     let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
     let status = try tool("status", "--json").json
-    #expect(status["items"] as? Int == 1)
+    expect(status["items"] as? Int, equals: 1)
     #expect(status["passcode"] as? Bool == false)
     #expect((status["kinds"] as? [String: Int]) == ["password": 1])
     let verify = try tool("verify", "--json").json
     #expect(verify["sound"] as? Bool == true)
-    #expect(verify["secrets"] as? Int == 1)
+    expect(verify["secrets"] as? Int, equals: 1)
     let doctor = try tool("doctor", "--json")
-    #expect(doctor.exit == 0)
+    expect(doctor.exit, equals: 0)
     let findings = try #require(try doctor.json["items"] as? [[String: Any]])
     #expect(findings.contains { $0["check"] as? String == "passcode" && $0["state"] as? String == "warning" })
     #expect(try tool("doctor").text.contains("vaultctl passcode set"))
@@ -118,7 +119,7 @@ struct VaultVerbTests {
   func brokenDoctor() throws {
     let tool = try Tool()
     tool.environment["VAULT_DEVICE_KEY"] = tool.home.path + "/key"
-    #expect(try tool("init", "--no-passcode").exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
     try FileManager.default.removeItem(atPath: tool.home.path + "/key")
     let run = try tool("doctor")
     #expect(run.exit == 11 && run.text.contains("problem"))
@@ -128,23 +129,24 @@ struct VaultVerbTests {
   func audit() throws {
     let tool = try Tool()
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000100"
-    #expect(try tool("item", "add", "b", "--audit", "all", input: [1]).exit == 0)
-    #expect(try tool("item", "get", "a").exit == 0)
-    #expect(try tool("item", "get", "b").exit == 0)
-    #expect(try tool("item", "rm", "b").exit == 0)
+    try expect(tool("item", "add", "b", "--audit", "all", input: [1]).exit, equals: 0)
+    try expect(tool("item", "get", "a").exit, equals: 0)
+    try expect(tool("item", "get", "b").exit, equals: 0)
+    try expect(tool("item", "rm", "b").exit, equals: 0)
     func operations(_ words: String...) throws -> [String] {
       let items = try #require(try tool.run(["audit", "--json"] + words).json["items"] as? [[String: Any]])
       return items.compactMap { $0["operation"] as? String }
     }
-    #expect(try operations() == ["vaultCreated", "itemAdded", "itemAdded", "itemRead", "itemDeleted"])
-    #expect(try operations("--since", "1700000100") == ["itemAdded", "itemRead", "itemDeleted"])
-    #expect(try operations("--since", "2023-11-14T22:15:00Z") == ["itemAdded", "itemRead", "itemDeleted"])
-    #expect(try operations("--item", "a") == ["itemAdded"])
-    #expect(try operations("--item", "b") == ["itemAdded", "itemRead", "itemDeleted"])
-    #expect(try tool("audit", "--item", "never").exit == 1)
+    try expect(operations(), equals: ["vaultCreated", "itemAdded", "itemAdded", "itemRead", "itemDeleted"])
+    try expect(operations("--since", "1700000100"), equals: ["itemAdded", "itemRead", "itemDeleted"])
+    try expect(
+      operations("--since", "2023-11-14T22:15:00Z"), equals: ["itemAdded", "itemRead", "itemDeleted"])
+    try expect(operations("--item", "a"), equals: ["itemAdded"])
+    try expect(operations("--item", "b"), equals: ["itemAdded", "itemRead", "itemDeleted"])
+    try expect(tool("audit", "--item", "never").exit, equals: 1)
     #expect(try tool("audit", "--verify", "--json").json["auditChainChecked"] as? Bool == true)
   }
 }

@@ -7,9 +7,9 @@ import Testing
 struct VerifyVerbTests {
   private func newTool() throws -> Tool {
     let tool = try Tool()
-    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "pass"]).exit == 0)
-    #expect(try tool("item", "add", "open", "--accessible", "after-first-unlock", input: [1]).exit == 0)
-    #expect(try add(tool, "shut").exit == 0)
+    try expect(tool("init", "--passcode-fd", "3", secrets: [3: "pass"]).exit, equals: 0)
+    try expect(tool("item", "add", "open", "--accessible", "after-first-unlock", input: [1]).exit, equals: 0)
+    try expect(add(tool, "shut").exit, equals: 0)
     return tool
   }
 
@@ -27,9 +27,10 @@ struct VerifyVerbTests {
     let tool = try newTool()
     let run = try verify(tool)
     let hint = "give --passcode-fd N or --passcode-file PATH"
-    #expect(run.exit == 0)
-    #expect(
-      run.text.split(separator: "\n").suffix(3) == [
+    expect(run.exit, equals: 0)
+    expect(
+      run.text.split(separator: "\n").suffix(3),
+      equals: [
         "not looked at: 1 secret that the passcode guards; \(hint)",
         "not looked at: the chain of the audit; \(hint)", "what was looked at is sound",
       ])
@@ -52,13 +53,13 @@ struct VerifyVerbTests {
     #expect(all.exit == 0 && all.text.hasSuffix("\neverything is sound\n"), "\(all.text)")
     #expect(!all.text.contains("not looked at"))
     #expect(try verify(tool, "--json", passcode: "pass").json["complete"] as? Bool == true)
-    #expect(try verify(tool, "--complete", passcode: "wrong").exit == 3)
+    try expect(verify(tool, "--complete", passcode: "wrong").exit, equals: 3)
   }
 
   @Test("secrets behind access rules are never opened, and it says so")
   func guarded() throws {
     let tool = try newTool()
-    #expect(try add(tool, "asks", "--access", "passcode").exit == 0)
+    try expect(add(tool, "asks", "--access", "passcode").exit, equals: 0)
     let run = try verify(tool, passcode: "pass")
     #expect(run.exit == 0 && run.text.contains("\nnot looked at: 1 secret behind an access rule;"))
     #expect(run.text.hasSuffix("\nwhat was looked at is sound\n"), "\(run.text)")

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -24,7 +25,7 @@ struct CommittingSealTests {
       written = count
     }
     let sealed = try seal(plaintext)
-    #expect(sealed.count == count + CommittingSeal.overhead)
+    expect(sealed.count, equals: count + CommittingSeal.overhead)
     let opened = try CommittingSeal.open(sealed, under: key(), label: label, aad: aad)
     let isSame = opened.revealed == plaintext  // not inside #expect, which would print 16 MiB
     #expect(isSame)
@@ -34,7 +35,7 @@ struct CommittingSealTests {
   func secretPlaintext() throws {
     let sealed = try CommittingSeal.seal(
       SecretBytes([1, 2, 3]), under: key(), label: label, aad: aad, random: SystemRandom())
-    #expect(try CommittingSeal.open(sealed, under: key(), label: label, aad: aad).revealed == [1, 2, 3])
+    try expect(CommittingSeal.open(sealed, under: key(), label: label, aad: aad).revealed, equals: [1, 2, 3])
   }
 
   @Test("more than 16 MiB is refused, sealed or opened")
@@ -107,7 +108,7 @@ struct CommittingSealTests {
       let accepting = candidates.filter { candidate in
         (try? CommittingSeal.open(sealed, under: key(candidate), label: label, aad: aad).byteCount) != nil
       }
-      #expect(accepting == [UInt8(mine)])
+      expect(accepting, equals: [UInt8(mine)])
     }
     // Grafting another seal's commitment is refused before the cipher runs, whichever key is tried.
     let grafted = Array(seals[0][..<34] + seals[1][34..<66] + seals[0][66...])
@@ -133,7 +134,7 @@ struct CommittingSealTests {
     ).revealed
     let cipher = try AESGCM(key: SecretBytes(Array(keys[..<32])))
     let body = try cipher.sealed(plaintext, iv: [UInt8](repeating: 0, count: 12), aad: []).get()
-    #expect(sealed == [1, 1] + salt + keys[32...] + body)
+    expect(sealed, equals: [1, 1] + salt + keys[32...] + body)
   }
 
   @Test("when the random generator fails nothing is sealed")
@@ -148,7 +149,7 @@ struct CommittingSealTests {
     let second = try seal([5, 6, 7, 8], random: RepeatingRandom())
     let bound = try CommittingSeal.seal(
       [1, 2, 3, 4], under: key(), label: label, aad: aad + [1], random: RepeatingRandom())
-    #expect(first == again, "the same content under the same binding tells nothing new")
+    expect(first, equals: again, "the same content under the same binding tells nothing new")
     #expect(first[2..<34] != second[2..<34], "another plaintext, another salt")
     #expect(first[2..<34] != bound[2..<34], "other associated data, another salt")
     #expect(keystream(first, [1, 2, 3, 4]) != keystream(second, [5, 6, 7, 8]))
@@ -159,7 +160,7 @@ struct CommittingSealTests {
   func distinct() throws {
     var salts = Set<[UInt8]>()
     for _ in 0..<10_000 { salts.insert(Array(try seal([1])[2..<34])) }
-    #expect(salts.count == 10_000)
+    expect(salts.count, equals: 10_000)
   }
 
   private func keystream(_ sealed: [UInt8], _ plaintext: [UInt8]) -> [UInt8] {

@@ -25,7 +25,7 @@ struct DerivationVectorTests {
       let code = KeyedHMAC(key: SecretBytes(test.keyHex.bytes), algorithm: algorithm)
         .code(for: test.msgHex.bytes)
       // RFC 4231 case 5 prints the first 128 bits only.
-      #expect(Array(code.prefix(test.macHex.bytes.count)) == test.macHex.bytes)
+      expect(Array(code.prefix(test.macHex.bytes.count)), equals: test.macHex.bytes)
       #expect(test.macHex.bytes.count >= 16)
       applied += 1
     }
@@ -60,7 +60,7 @@ struct DerivationVectorTests {
       let key = HKDF.derive(
         from: SecretBytes(test.key.bytes), salt: test.salt?.bytes ?? [], info: test.info?.bytes ?? [],
         byteCount: count)
-      #expect(key.revealed == test.derived.bytes)
+      expect(key.revealed, equals: test.derived.bytes)
       applied += 1
     }
     VectorFiles.report("HKDF", applied: applied, of: cases.count)

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -14,7 +15,7 @@ struct KeyedHMACTests {
       82_162_583, 673_399_871, 645_520_489,
     ]
     for (counter, value) in expected.enumerated() {
-      #expect(code.truncatedCode(forCounter: UInt64(counter)) == value)
+      expect(code.truncatedCode(forCounter: UInt64(counter)), equals: value)
     }
   }
 
@@ -30,10 +31,10 @@ struct KeyedHMACTests {
       let whole = keyed.code(for: (0..<8).map { UInt8(truncatingIfNeeded: counter >> (56 - 8 * $0)) })
       var direct = [UInt8](repeating: 0, count: algorithm.digestByteCount)
       unsafe direct.withUnsafeMutableBytes { unsafe keyed.write(to: $0, counter: counter) }
-      #expect(direct == whole)
+      expect(direct, equals: whole)
       let offset = Int(whole[whole.count - 1] & 0x0f)
       let truncated = whole[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } & 0x7fff_ffff
-      #expect(keyed.truncatedCode(forCounter: counter) == truncated)
+      expect(keyed.truncatedCode(forCounter: counter), equals: truncated)
     }
   }
 
@@ -46,9 +47,9 @@ struct KeyedHMACTests {
         $0.append(Array(message[..<cut]))
         $0.append(SecretBytes(Array(message[cut...])))
       }
-      #expect(code == keyed.code(for: message))
+      expect(code, equals: keyed.code(for: message))
       let secret = keyed.secretCode { $0.append(message) }
-      #expect(secret.revealed == code)
+      expect(secret.revealed, equals: code)
     }
   }
 
@@ -56,27 +57,27 @@ struct KeyedHMACTests {
   func sha256() throws {
     let abc = try Hex("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad").bytes
     let empty = try Hex("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855").bytes
-    #expect(SHA256.hash(Array("abc".utf8)) == abc)
-    #expect(SHA256.hash([]) == empty)
+    expect(SHA256.hash(Array("abc".utf8)), equals: abc)
+    expect(SHA256.hash([]), equals: empty)
     var incremental = SHA256.Incremental()
-    #expect(incremental.finish() == empty)
+    expect(incremental.finish(), equals: empty)
     incremental.append(Array("a".utf8))
     incremental.append(Array("bc".utf8))
-    #expect(incremental.finish() == abc)
+    expect(incremental.finish(), equals: abc)
   }
 
   @Test("a derived key is the beginning of a longer one, and each label gives another")
   func hkdf() {
     let key = SecretBytes([UInt8](repeating: 1, count: 32))
     let long = HKDF.derive(from: key, info: [1], byteCount: HKDF.maximumByteCount).revealed
-    #expect(long.count == 8160)
+    expect(long.count, equals: 8160)
     for count in [0, 1, 31, 32, 33, 64, 100] {
-      #expect(HKDF.derive(from: key, info: [1], byteCount: count).revealed == Array(long[..<count]))
+      expect(HKDF.derive(from: key, info: [1], byteCount: count).revealed, equals: Array(long[..<count]))
     }
     let first = HKDF.derive(from: key, label: Label("vault/1/a")).revealed
     let second = HKDF.derive(from: key, label: Label("vault/1/b")).revealed
     #expect(first != second)
-    #expect(first == HKDF.derive(from: key, info: Array("vault/1/a".utf8), byteCount: 32).revealed)
+    expect(first, equals: HKDF.derive(from: key, info: Array("vault/1/a".utf8), byteCount: 32).revealed)
   }
 
   @Test("two keys are derived from as their bytes in a row")
@@ -84,6 +85,6 @@ struct KeyedHMACTests {
     let joined = HKDF.derive(
       from: SecretBytes([1, 2]), and: SecretBytes([3]), salt: [9], info: [1], byteCount: 40)
     let whole = HKDF.derive(from: SecretBytes([1, 2, 3]), salt: [9], info: [1], byteCount: 40)
-    #expect(joined.revealed == whole.revealed)
+    expect(joined.revealed, equals: whole.revealed)
   }
 }

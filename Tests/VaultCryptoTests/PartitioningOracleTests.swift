@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -31,7 +32,7 @@ struct PartitioningOracleTests {
 
     let sealed = [1, 1] + salt + Array(derived(first)[32...]) + colliding
     let opened = try CommittingSeal.open(sealed, under: SecretBytes(first), label: label, aad: aad)
-    #expect(opened.byteCount == 32)
+    expect(opened.byteCount, equals: 32)
     expectError(.commitmentMismatch) { () throws(CryptoError) in
       try CommittingSeal.open(sealed, under: SecretBytes(second), label: label, aad: aad)
     }

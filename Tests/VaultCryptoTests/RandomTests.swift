@@ -21,10 +21,10 @@ struct RandomTests {
       for index in 0..<count { union[index] |= bytes[index] }
       seen.insert(bytes)
     }
-    #expect(try random.bytes(count).count == count)
+    try expect(random.bytes(count).count, equals: count)
     #expect(!union.contains(0))
     #expect(count < 12 || seen.count == 40)
-    #expect(try random.secret(count).byteCount == count)
+    try expect(random.secret(count).byteCount, equals: count)
   }
 
   @Test("no draw of 100,000 occurs twice, on one thread or on several")
@@ -35,7 +35,7 @@ struct RandomTests {
       }
       return try await group.reduce(into: Set<[UInt8]>()) { $0.formUnion($1) }
     }
-    #expect(draws.count == 100_000)
+    expect(draws.count, equals: 100_000)
   }
 
   @Test("a child made by fork does not draw what its parent draws")
@@ -63,7 +63,7 @@ struct RandomTests {
     var status: Int32 = 0
     unsafe waitpid(child, &status, 0)
     var childs = [UInt8](repeating: 0, count: 64)
-    #expect(unsafe read(ends[0], &childs, 64) == 64)
+    unsafe expect(read(ends[0], &childs, 64), equals: 64)
     #expect(childs != parents)
   }
 
@@ -75,7 +75,7 @@ struct RandomTests {
       // Long enough to be found only whole: single words of it may still lie on the stack.
       let drawn = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 16)
       try unsafe SystemRandom().fill(drawn)
-      #expect(try unsafe Self.occurrences(of: UnsafeRawBufferPointer(drawn)) == 1)
+      try unsafe expect(Self.occurrences(of: UnsafeRawBufferPointer(drawn)), equals: 1)
     }
   }
 
@@ -106,10 +106,10 @@ struct RandomTests {
     let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
     defer { unsafe attributes.deallocate() }
     unsafe pthread_attr_init(attributes)
-    #expect(unsafe pthread_attr_setstacksize(attributes, 16 << 10) == 0)
+    unsafe expect(pthread_attr_setstacksize(attributes, 16 << 10), equals: 0)
     var thread: pthread_t = 0
     let code = unsafe pthread_create(&thread, attributes, { _ in nil }, nil)
-    #expect(code == 0)
+    expect(code, equals: 0)
     if code == 0 { pthread_join(thread, nil) }
     unsafe pthread_attr_destroy(attributes)
   }

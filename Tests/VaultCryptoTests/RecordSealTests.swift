@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -25,8 +26,8 @@ struct RecordSealTests {
       written = count
     }
     let sealed = try record.seal(plaintext, aad: aad, random: SystemRandom())
-    #expect(sealed.count == count + RecordSeal.overhead)
-    #expect(try RecordSeal.generation(of: sealed) == 5)
+    expect(sealed.count, equals: count + RecordSeal.overhead)
+    try expect(RecordSeal.generation(of: sealed), equals: 5)
     let isSame = try record.open(sealed, aad: aad) == plaintext  // not inside #expect: 16 MiB
     let isSameSecret = try record.openSecret(sealed, aad: aad).revealed == plaintext
     #expect(isSame && isSameSecret)
@@ -40,14 +41,14 @@ struct RecordSealTests {
       output.append(0xee)
       unsafe try record.seal(plaintext.span.bytes, aad: aad.span.bytes, random: SystemRandom(), into: &output)
     }.revealed
-    #expect(sealed.count == 1 + 3 + RecordSeal.overhead)
-    #expect(sealed[0] == 0xee)
+    expect(sealed.count, equals: 1 + 3 + RecordSeal.overhead)
+    expect(sealed[0], equals: 0xee)
     let seal = Array(sealed[1...])
     let opened = try SecretBytes(capacity: 100) { (output) throws(CryptoError) in
       output.append(0xdd)
       unsafe try record.open(seal.span.bytes, aad: aad.span.bytes, into: &output)
     }
-    #expect(opened.revealed == [0xdd, 1, 2, 3])
+    expect(opened.revealed, equals: [0xdd, 1, 2, 3])
   }
 
   // Fails when the room is not written, or is left out of what the cipher is fed.
@@ -64,7 +65,7 @@ struct RecordSealTests {
         try unsafe record.open(sealed.span.bytes, aadBehindRoom: memory, into: &output)
       }.revealed
     }
-    #expect(try opened(sealed, aad) == Array("a record".utf8))
+    try expect(opened(sealed, aad), equals: Array("a record".utf8))
     expectError(.tagMismatch) { () throws(CryptoError) in try opened(sealed, aad + [0]) }
     for bit in 0..<sealed.count * 8 {
       var changed = sealed
@@ -156,7 +157,7 @@ struct RecordSealTests {
     let header: [UInt8] = [1, 2, 0, 0, 0, 5]
     let cipher = try AESGCM(key: HKDF.derive(from: root, label: Label("vault/1/test")))
     let body = try cipher.sealed(plaintext, iv: nonce, aad: header + aad).get()
-    #expect(sealed == header + nonce + body)
+    expect(sealed, equals: header + nonce + body)
   }
 
   @Test("when the random generator fails nothing is sealed")
@@ -174,7 +175,7 @@ struct RecordSealTests {
     let again = try record.seal([1, 2, 3, 4], aad: aad, random: RepeatingRandom())
     let second = try record.seal([5, 6, 7, 8], aad: aad, random: RepeatingRandom())
     let bound = try record.seal([1, 2, 3, 4], aad: aad + [1], random: RepeatingRandom())
-    #expect(first == again, "the same content under the same binding tells nothing new")
+    expect(first, equals: again, "the same content under the same binding tells nothing new")
     #expect(first[6..<18] != second[6..<18], "another plaintext, another nonce")
     #expect(first[6..<18] != bound[6..<18], "other associated data, another nonce")
   }
@@ -189,14 +190,14 @@ struct RecordSealTests {
       seals.append(try record.seal([round], aad: aad, random: SystemRandom()))
       if round % 2 == 0 { record.releaseCiphers() }
       for (number, seal) in seals.enumerated() {
-        #expect(try record.open(seal, aad: aad) == [UInt8(number)])
+        try expect(record.open(seal, aad: aad), equals: [UInt8(number)])
       }
       record.releaseCiphers()
       record.releaseCiphers()
     }
-    #expect(record.writes == 4)
+    expect(record.writes, equals: 4)
     expectError(.tagMismatch) { () throws(CryptoError) in _ = try record.open(seals[0], aad: aad + [1]) }
-    #expect(try record.open(seals[0], aad: aad) == [0])
+    try expect(record.open(seals[0], aad: aad), equals: [0])
   }
 
   @Test("10,000 seals of one content have 10,000 nonces")
@@ -206,7 +207,7 @@ struct RecordSealTests {
     for _ in 0..<10_000 {
       nonces.insert(Array(try record.seal([1], aad: aad, random: SystemRandom())[6..<18]))
     }
-    #expect(nonces.count == 10_000)
+    expect(nonces.count, equals: 10_000)
   }
 
   @Test("a key refuses the write after 2^31, and still opens")
@@ -219,8 +220,8 @@ struct RecordSealTests {
     expectError(.writeLimitReached) { () throws(CryptoError) in
       try record.seal([3], aad: aad, random: SystemRandom())
     }
-    #expect(record.writes == 1 << 31)
-    #expect(try record.open(first, aad: aad) == [1])
+    expect(record.writes, equals: 1 << 31)
+    try expect(record.open(first, aad: aad), equals: [1])
   }
 
   @Test("many threads seal and open with one key at once without harm")

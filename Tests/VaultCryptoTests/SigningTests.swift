@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultTestKit
@@ -40,9 +41,9 @@ struct SigningTests {
     let exported = try key.exportPKCS8()
     let again = try SigningKey(pkcs8: exported)
     try again.checkConsistency()
-    #expect(again.type == type)
-    #expect(again.publicKey == key.publicKey)
-    #expect(try again.exportPKCS8().revealed == exported.revealed)
+    expect(again.type, equals: type)
+    expect(again.publicKey, equals: key.publicKey)
+    try expect(again.exportPKCS8().revealed, equals: exported.revealed)
     try key.publicKey.verify(again.sign([1], as: scheme), of: [1], as: scheme)
   }
 
@@ -78,7 +79,7 @@ struct SigningTests {
     for number in 0..<600 {
       let message = Array("\(number)".utf8)
       let signature = try key.sign(message, as: .ecdsaRaw)
-      #expect(signature.count == byteCount)
+      expect(signature.count, equals: byteCount)
       try key.publicKey.verify(signature, of: message, as: .ecdsaRaw)
     }
   }
@@ -88,16 +89,16 @@ struct SigningTests {
     let seed = try Hex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb").bytes
     let pkcs8 = try SecretBytes(Hex("302e020100300506032b657004220420").bytes + seed)
     let key = try SigningKey(pkcs8: pkcs8)
-    #expect(
-      try key.sign([0x72], as: .ed25519)
-        == Hex(
-          "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
-            + "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
-        ).bytes)
-    #expect(
-      try key.publicKey.spki.suffix(32)
-        == Hex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c").bytes)
-    #expect(try key.exportPKCS8().revealed == pkcs8.revealed)
+    try expect(
+      key.sign([0x72], as: .ed25519),
+      equals: Hex(
+        "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
+          + "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
+      ).bytes)
+    try expect(
+      key.publicKey.spki.suffix(32),
+      equals: Hex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c").bytes)
+    try expect(key.exportPKCS8().revealed, equals: pkcs8.revealed)
   }
 
   @Test("the same random bytes make the same key; a generator that fails makes none")
@@ -106,7 +107,7 @@ struct SigningTests {
       let first = try SigningKey.generate(type, random: RepeatingRandom())
       let second = try SigningKey.generate(type, random: RepeatingRandom())
       let other = try SigningKey.generate(type, random: RepeatingRandom(byte: 3))
-      #expect(first.publicKey == second.publicKey)
+      expect(first.publicKey, equals: second.publicKey)
       #expect(first.publicKey != other.publicKey)
       expectError(.randomUnavailable) { () throws(CryptoError) in
         try SigningKey.generate(type, random: FailingRandom())
@@ -140,7 +141,7 @@ struct SigningTests {
   @Test("a public key on a curve has one form", arguments: [SigningKeyType.p256, .p384, .ed25519])
   func oneForm(type: SigningKeyType) throws {
     let spki = try SigningKey.generate(type, random: SystemRandom()).publicKey.spki
-    #expect(try VerifyingKey(spki: spki).type == type)
+    try expect(VerifyingKey(spki: spki).type, equals: type)
     guard case .point(let point) = try VerifyingKey(spki: spki).components() else {
       Issue.record("\(type) has no point")
       return
@@ -166,7 +167,7 @@ struct SigningTests {
     let y = try Hex("66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4").bytes
     let prime = try Hex("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff").bytes
     let x = [UInt8](repeating: 0, count: 32)
-    #expect(try VerifyingKey(.p256, point: [4] + x + y).type == .p256)
+    try expect(VerifyingKey(.p256, point: [4] + x + y).type, equals: .p256)
     for point in [[4] + prime + y, [4] + x + x] {
       expectError(.invalidKey) { () throws(CryptoError) in try VerifyingKey(.p256, point: point) }
     }

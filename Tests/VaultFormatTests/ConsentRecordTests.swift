@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultExpectations
@@ -27,7 +28,7 @@ struct ConsentRecordTests {
     let (data, other) = (first.data.bytesForTesting, second.data.bytesForTesting)
     #expect(data.count == 83 && data[13..<45] != other[13..<45] && data[51...] != other[51...])
     let expected = KeyedHMAC(key: SecretBytes(copying: Array(data[13..<45]))).code(for: Array(code.utf8))
-    #expect(Array(data[51...]) == expected)
+    expect(Array(data[51...]), equals: expected)
     let read = try ConsentRecord(first.data.copy())
     let typed = ["123456", "123457", "", "1234567", "12345"]
     let accepted = typed.filter { read.issued(SecretBytes(testing: $0)) }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import VaultFormat
 
@@ -8,10 +9,10 @@ struct ItemKindTests {
     func numbers(where isTrue: (ItemKind) -> Bool) -> [UInt32] {
       (UInt32(0)...70).filter { isTrue(ItemKind(rawValue: $0)) }
     }
-    #expect(numbers(where: \.isKnown) == Array(1...4) + Array(16...25))
-    #expect(numbers(where: \.isOfAuthenticator) == Array(16...25))
-    #expect(numbers(where: \.hasState) == Array(16...20) + [22])
-    #expect(numbers { !$0.hasName } == [22, 23])
+    expect(numbers(where: \.isKnown), equals: Array(1...4) + Array(16...25))
+    expect(numbers(where: \.isOfAuthenticator), equals: Array(16...25))
+    expect(numbers(where: \.hasState), equals: Array(16...20) + [22])
+    expect(numbers { !$0.hasName }, equals: [22, 23])
     for number in [0x7FFF, 0x8000, 0xBFFF, 0xC000] as [UInt32] {
       let kind = ItemKind(rawValue: number)
       #expect(kind.isKnown == (0x8000...0xBFFF ~= number) && kind.isKnown == kind.isOfPrograms)
@@ -20,10 +21,10 @@ struct ItemKindTests {
 
   @Test("a transaction is unique by account and label, a token set by account, others that are new by name")
   func primary() {
-    #expect(ItemKind.transaction.primaryAttributes == [3, 4])
-    #expect(ItemKind.tokenSet.primaryAttributes == [3])
+    expect(ItemKind.transaction.primaryAttributes, equals: [3, 4])
+    expect(ItemKind.tokenSet.primaryAttributes, equals: [3])
     for kind in [ItemKind.responseJWT, .attachment, ItemKind(rawValue: 26), ItemKind(rawValue: 63)] {
-      #expect(kind.primaryAttributes == [1])
+      expect(kind.primaryAttributes, equals: [1])
     }
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultFormat
@@ -30,7 +31,7 @@ struct ItemStateTests {
     change(&state)
     var expected = ItemState().bytes
     expected.replaceSubrange(offset..<offset + bytes.count, with: bytes)
-    #expect(state.bytes == expected, "offset \(offset)")
+    expect(state.bytes, equals: expected, "offset \(offset)")
   }
 
   @Test("what was set is read again")
@@ -41,7 +42,7 @@ struct ItemStateTests {
     state.secondsOffset = .min
     state.lastSynchronization = Instant(milliseconds: .max)
     #expect(state.pendingPINOffset == [9, 8, 7, 6, 5, 4] && state.bytes[1] == 8)
-    #expect(state.deadlineBoot == [UInt8](repeating: 3, count: 16))
+    expect(state.deadlineBoot, equals: [UInt8](repeating: 3, count: 16))
     #expect(state.secondsOffset == .min && state.lastSynchronization == Instant(milliseconds: .max))
     state.pendingPINOffset = nil
     #expect(
@@ -50,9 +51,9 @@ struct ItemStateTests {
 
   @Test("the states are numbered as on the page")
   func numbers() throws {
-    #expect(CredentialState.allCases == [.none, .started, .active, .blocked, .unlockStarted, .disabled])
-    #expect(TransactionState.allCases == [.pending, .accepted, .rejected, .cancelled, .timeout])
-    #expect(ConsentState.allCases == [.requested, .confirmed, .failed, .expired, .revoked])
+    expect(CredentialState.allCases, equals: [.none, .started, .active, .blocked, .unlockStarted, .disabled])
+    expect(TransactionState.allCases, equals: [.pending, .accepted, .rejected, .cancelled, .timeout])
+    expect(ConsentState.allCases, equals: [.requested, .confirmed, .failed, .expired, .revoked])
     for number in UInt8(0)...6 {
       var bytes = ItemState().bytes
       bytes[112] = number

@@ -41,7 +41,7 @@ struct AskingPINTests {
     expect(.authenticationFailed) { () throws(VaultError) in _ = try ask(context) }
     #expect(prompt.requests.isEmpty)
     #expect(try ask(context))
-    #expect(prompt.requests.map(\.subject) == [.pin])
+    expect(prompt.requests.map(\.subject), equals: [.pin])
     context.provide(try PIN(SecretBytes(testing: "8306")))
     #expect(try ask(context))
   }
@@ -52,7 +52,7 @@ struct AskingPINTests {
     let (context, prompt) = context([.text("8306"), .text("8306")], reuse: .seconds(300))
     for uses in 1...2 {
       #expect(try ask(context))
-      #expect(prompt.requests.count == uses)
+      expect(prompt.requests.count, equals: uses)
     }
   }
 
@@ -64,9 +64,9 @@ struct AskingPINTests {
     var request = PINRequest("make a code", of: nil)
     request.attemptsLeft = 10
     expect(.authenticationFailed) { () throws(VaultError) in _ = try ask(for: request, context, seen: seen) }
-    #expect(seen.texts == ["1111 typed", "2222 typed"])
-    #expect(prompt.requests.map(\.triesLeft) == [3, 2, 1])
-    #expect(prompt.requests.map { $0.problem == nil } == [true, false, false])
+    expect(seen.texts, equals: ["1111 typed", "2222 typed"])
+    expect(prompt.requests.map(\.triesLeft), equals: [3, 2, 1])
+    expect(prompt.requests.map { $0.problem == nil }, equals: [true, false, false])
     #expect(prompt.requests.allSatisfy { $0.operation == "make a code" && $0.emptyAnswer == "cancels" })
   }
 
@@ -74,7 +74,7 @@ struct AskingPINTests {
   func last() throws {
     let (context, prompt) = context([.text("1111"), .text("8306")])
     expect(.authenticationFailed) { () throws(VaultError) in _ = try ask(context, attemptsLeft: 0) }
-    #expect(prompt.requests.count == 1)
+    expect(prompt.requests.count, equals: 1)
   }
 
   @Test("a new PIN is typed twice; a different second one is malformed, and nothing is judged")
@@ -82,13 +82,13 @@ struct AskingPINTests {
     let seen = Seen()
     let (same, prompt) = context([.text("8306"), .text("8306")])
     #expect(try ask(for: PINRequest(newFor: "set it"), same, seen: seen))
-    #expect(prompt.requests.map(\.subject) == [.newPIN, .newPIN])
-    #expect(prompt.requests.map(\.question) == [nil, "new PIN again"])
+    expect(prompt.requests.map(\.subject), equals: [.newPIN, .newPIN])
+    expect(prompt.requests.map(\.question), equals: [nil, "new PIN again"])
     let (other, _) = context([.text("8306"), .text("8307")])
     expect(.malformed) { () throws(VaultError) in
       _ = try ask(for: PINRequest(newFor: "set it"), other, seen: seen)
     }
-    #expect(seen.texts == ["8306 typed"])
+    expect(seen.texts, equals: ["8306 typed"])
   }
 
   @Test("a refused new PIN is asked for again")
@@ -100,7 +100,7 @@ struct AskingPINTests {
         throw VaultError(.pinRefused, "too common")
       }
     }
-    #expect(prompt.requests[2].problem == "too common")
+    expect(prompt.requests[2].problem, equals: "too common")
   }
 
   // Verified to fail when a denial is logged for it.
@@ -110,7 +110,7 @@ struct AskingPINTests {
     let context = AuthenticationContext(
       reason: "", prompt: ChannelPrompt(text: "\u{661}\u{662}\u{663}\u{664}"))
     expect(.pinRefused) { () throws(VaultError) in _ = try ask(context) }
-    #expect(try core.status().sequence == before)
+    try expect(core.status().sequence, equals: before)
     #expect(try ask(AuthenticationContext(reason: "", prompt: ChannelPrompt(text: "8306"))))
   }
 
@@ -123,8 +123,8 @@ struct AskingPINTests {
     }
     expect(.interactionNotAllowed) { () throws(VaultError) in _ = try ask(nil) }
     let entries = try core.auditEntries()
-    #expect(entries.count { $0.operation == .promptShown && $0.detail == "PIN" } == 4)
-    #expect(entries.count { $0.operation == .accessDenied } == 4)
+    expect(entries.count { $0.operation == .promptShown && $0.detail == "PIN" }, equals: 4)
+    expect(entries.count { $0.operation == .accessDenied }, equals: 4)
   }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultExpectations
@@ -49,7 +50,7 @@ struct AttackConstraintTests {
       } catch { return error.code }
     }
     // The owner's own vault: the passcode is asked for, besides the phrase.
-    #expect(try update(place.openCore(), phrase("phrase")) == .locked)
+    try expect(update(place.openCore(), phrase("phrase")), equals: .locked)
     let both = try phrase("phrase")
     both.provide(try Passcode(testing: "passcode"))
     #expect(try update(place.openCore(), both) == nil)
@@ -61,8 +62,8 @@ struct AttackConstraintTests {
       header[13] = halves
     }
     changes.audit = .changes
-    #expect(try update(place.openCore(), phrase("phrase")) == .locked)
-    #expect(try update(place.openCore(), both) == .damaged)
+    try expect(update(place.openCore(), phrase("phrase")), equals: .locked)
+    try expect(update(place.openCore(), both), equals: .damaged)
   }
 
   // Fails when the factor MAC leaves field 15 out.
@@ -157,7 +158,7 @@ struct AttackConstraintTests {
     try intruder.changeHeader { $0[19] = nil }
     let context = AuthenticationContext(reason: "")
     context.provide(try Passcode(testing: "passcode"))
-    #expect(try place.openCore().secret(of: item.id, context: context).byteCount == 1)
+    try expect(place.openCore().secret(of: item.id, context: context).byteCount, equals: 1)
   }
 
   // Fails when `KeyRing.reading` takes class keys over without a look at those that the passcode had opened.

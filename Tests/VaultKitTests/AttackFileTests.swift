@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -86,12 +87,12 @@ struct AttackFileTests {
     _ = try core.add(NewItem(.genericPassword, name: "n"), secret: SecretBytes(testing: "s"))
     try core.setPasscode(Passcode(testing: "p"))
     _ = try core.add(NewItem(.genericPassword, name: "m"), secret: SecretBytes(testing: "s"))
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
     let deleted = try Intruder(place: place).tamper { store throws(StorageError) in
       try store.deleteSegments(through: 1)
     }
-    #expect(deleted == 1)
-    #expect(try core.verify().problems.count == 1)
+    expect(deleted, equals: 1)
+    try expect(core.verify().problems.count, equals: 1)
   }
 
   @Test("a secret that was taken out of the file is damage, not an item without a secret")

@@ -2,6 +2,7 @@ import Foundation
 import PasswordDerivation
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultExpectations
@@ -21,7 +22,7 @@ struct AttackKeyTests {
       random.heal()
       let state = try? FileManager.default.subpathsOfDirectory(atPath: place.folder + "/state")
       let hasKey = state?.contains { $0.hasSuffix(".key") } ?? false
-      #expect(hasKey == FileManager.default.fileExists(atPath: place.path), "after \(draws) draws")
+      expect(hasKey, equals: FileManager.default.fileExists(atPath: place.path), "after \(draws) draws")
       if hasKey { _ = try place.openCore() }
     }
     #expect(hasSucceeded)
@@ -62,7 +63,7 @@ struct AttackKeyTests {
       expect(.policy) { () throws(VaultError) in try other.unlock(with: Passcode(testing: "right")) }
       clock.advance(by: .seconds(20))
     }
-    #expect(try core.status().passcodeFailures == 0)
+    try expect(core.status().passcodeFailures, equals: 0)
     try core.unlock(with: Passcode(testing: "right"))
   }
 }
@@ -118,8 +119,8 @@ struct AttackRotationTests {
       random.heal()
       let again = try place.openCore()
       if let passcode { try again.unlock(with: Passcode(testing: passcode)) }
-      #expect(try again.secret(of: item.id, by: Component(.otp)).byteCount == 1)
-      #expect(try again.verify().problems == [])
+      try expect(again.secret(of: item.id, by: Component(.otp)).byteCount, equals: 1)
+      try expect(again.verify().problems, equals: [])
     }
     #expect(isDone)
   }

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultExpectations
@@ -45,21 +46,21 @@ struct AttackKindTests {
     try place.protector.deleteKey(status.deviceKey, of: status.vault)
     let recovered = try VaultCore.recover(
       at: place.path, with: code, protector: place.protector, environment: place.environment)
-    #expect(names(recovered.lost.items) == ["behind", "pin"])
+    expect(names(recovered.lost.items), equals: ["behind", "pin"])
     #expect(try recovered.core.items(matching: Query()).isEmpty)
-    #expect(try recovered.core.verify().problems == [])
+    try expect(recovered.core.verify().problems, equals: [])
   }
 
   @Test("the removal of the passcode names what is behind a PIN that it destroys, and deletes it")
   func passcode() throws {
     let core = try place.makeCore(passcode: "passcode")
     try addBehind(addPIN(to: core, access: AccessControl(.devicePasscode)), to: core)
-    #expect(names(try core.itemsBehindPasscode().items) == ["behind", "pin"])
+    expect(names(try core.itemsBehindPasscode().items), equals: ["behind", "pin"])
     expect(.policy) { () throws(VaultError) in
       _ = try core.removePasscode(Passcode(testing: "passcode"), expecting: 1)
     }
     let destroyed = try core.removePasscode(Passcode(testing: "passcode"))
-    #expect(names(destroyed.items) == ["behind", "pin"])
+    expect(names(destroyed.items), equals: ["behind", "pin"])
     #expect(try core.items(matching: Query()).isEmpty && core.verify().problems == [])
   }
 
@@ -79,7 +80,7 @@ struct AttackKindTests {
         _ = try core.add(new, secret: SecretBytes(testing: "s"), by: Component(.otp, pin: .camouflaged))
       }
     }
-    #expect(try core.items(matching: Query()).map(\.id) == [note])
+    try expect(core.items(matching: Query()).map(\.id), equals: [note])
   }
 
   @Test("a PIN that has expired is not deleted by the next opening")
@@ -97,7 +98,7 @@ struct AttackKindTests {
       _ = try place.openCore().delete(Query(name: "tick"))
     }
     let left = try place.openCore().items(matching: Query()).compactMap(\.name).sorted()
-    #expect(left == ["behind", "pin"])
+    expect(left, equals: ["behind", "pin"])
   }
 
   @Test("a PIN is not deleted while an item of a later version may be behind it")
@@ -187,11 +188,11 @@ struct AttackKindTests {
   @Test("what a later version made is no damage, and is never dropped", arguments: Closed.allCases, [0, 7])
   func dropped(closed: Closed, form: UInt8) throws {
     let (core, item) = try makeClosed(closed, form: form)
-    #expect(try core.verify().problems == [])
-    #expect(try core.verify().secrets == 0)
+    try expect(core.verify().problems, equals: [])
+    try expect(core.verify().secrets, equals: 0)
     try core.rotateEpoch(dropDamaged: true)
-    #expect(try core.item(named: "n").id == item.id)
-    #expect(try core.verify().problems == [])
+    try expect(core.item(named: "n").id, equals: item.id)
+    try expect(core.verify().problems, equals: [])
   }
 
   @Test("its secret is not sealed again for another audit policy", arguments: Closed.allCases)
@@ -201,7 +202,7 @@ struct AttackKindTests {
     var changes = ItemChanges()
     changes.audit = .all
     expect(.unsupported) { () throws(VaultError) in try core.update(item.id, changes) }
-    #expect(try material(of: item) == before)
+    try expect(material(of: item), equals: before)
   }
 
   private func material(of item: Item) throws -> [UInt8] {
@@ -228,7 +229,7 @@ struct AttackKindTests {
       content: { form(0, $0) })
     let core = try place.openCore()
     expect(.unsupported) { () throws(VaultError) in _ = try core.secret(of: item.id, by: Component(kind)) }
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 
   // MARK: Rules that contradict each other
@@ -253,7 +254,7 @@ struct AttackKindTests {
       content: { form(0, $0) })
     let core = try place.openCore()
     expect(.damaged) { () throws(VaultError) in _ = try core.secret(of: item.id) }
-    #expect(try core.verify().problems.count == 1)
+    try expect(core.verify().problems.count, equals: 1)
   }
 
   @Test("nothing is sealed for a session of another length than 32 bytes", arguments: [0, 31, 33])

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultExpectations
@@ -37,7 +38,7 @@ struct AttackPolicyTests {
         present(material).secret,
         under: dataKey.expose { SecretBytes(copying: $0.extracting(1..<33)) }, label: Labels.sealSecret,
         aad: keys.secretData(present(row), policy: policy))
-      #expect(secret.bytesForTesting == Array("s\(number)".utf8))
+      expect(secret.bytesForTesting, equals: Array("s\(number)".utf8))
     }
   }
 
@@ -71,7 +72,7 @@ struct AttackPolicyTests {
       .genericPassword, name: "n", access: AccessControl(.whenUnlocked, thisDeviceOnly: true), audit: .all)
     let item = try core.add(new, secret: SecretBytes(testing: "old"))
     _ = try core.secret(of: item.id)
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
     try forge(place, item, forgery)
     let again = try place.openCore()
     if let passcode { try again.unlock(with: Passcode(testing: passcode)) }

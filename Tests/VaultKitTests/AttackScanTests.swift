@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultStorage
@@ -33,7 +34,7 @@ struct AttackScanTests {
     try core.read { transaction in
       var query = Query(.genericPassword)
       query.limit = 1
-      #expect(try transaction.items(matching: query).map(\.name) == ["one"])
+      try expect(transaction.items(matching: query).map(\.name), equals: ["one"])
       try transaction.forEachItem { _ in false }
     }
   }

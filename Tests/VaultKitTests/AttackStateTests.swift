@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -28,7 +29,7 @@ struct AttackStateTests {
     _ = try core.add(NewItem(.genericPassword, name: "late"))
     #expect(try core.read { try $0.state(of: id).needsResync })
     #expect(try core.auditEntries().contains { $0.operation == .copyDetected })
-    #expect(try place.openCore().verify().problems == [])
+    try expect(place.openCore().verify().problems, equals: [])
   }
 
   /// Verified to fail when an older head row is taken over without comparing the sum of the rows.
@@ -63,7 +64,7 @@ struct AttackStateTests {
     try core.beginRotationForTesting(passcode: Passcode(testing: "passcode"))
     try core.rotateEpoch(passcode: Passcode(testing: "passcode"), isAnew: true)
     #expect(try core.status().generation == 3 && !core.isRotating)
-    #expect(try place.openCore().verify().problems == [])
+    try expect(place.openCore().verify().problems, equals: [])
   }
 
   /// Verified to fail when S stays as it was.
@@ -88,10 +89,10 @@ struct AttackStateTests {
     } damaged: {
       removed.append($0)
     }
-    #expect(removed.map(\.item) == [bad.id])
+    expect(removed.map(\.item), equals: [bad.id])
     let later = try place.openCore()
-    #expect(try later.verify().problems == [])
-    #expect(try later.secret(of: kept.id).bytesForTesting == Array("kept".utf8))
+    try expect(later.verify().problems, equals: [])
+    try expect(later.secret(of: kept.id).bytesForTesting, equals: Array("kept".utf8))
   }
 
   /// Verified to fail when only the items that open are kept, and the rows of none stay.
@@ -110,8 +111,8 @@ struct AttackStateTests {
     let open = try VaultCore.open(
       at: place.path, protector: place.protector, checkingRows: false, environment: place.environment)
     try open.rotateEpoch(dropDamaged: true)
-    #expect(try place.openCore().verify().problems == [])
-    #expect(try place.openCore().items(matching: Query()).count == 1)
+    try expect(place.openCore().verify().problems, equals: [])
+    try expect(place.openCore().items(matching: Query()).count, equals: 1)
   }
 
   /// Verified to fail when the next row number stays as it was.
@@ -127,8 +128,8 @@ struct AttackStateTests {
     try open.rotateEpoch(dropDamaged: true)
     let later = try place.openCore()
     _ = try later.add(NewItem(.genericPassword, name: "c"))
-    #expect(try later.items(matching: Query()).map(\.name) == ["a", "b", "c"])
-    #expect(try later.verify().problems == [])
+    try expect(later.items(matching: Query()).map(\.name), equals: ["a", "b", "c"])
+    try expect(later.verify().problems, equals: [])
   }
 
   private func relabel(_ id: ItemID, _ label: String, in core: VaultCore) throws(VaultError) {
@@ -185,10 +186,10 @@ extension AttackStateTests {
     if hasWritten { _ = try open().add(NewItem(.genericPassword, name: "b")) }
     let kept = try open().rotateDeviceKey()
     #expect(kept != .deleted)
-    #expect(try place.openCore().verify().problems == [])
-    #expect(try open().verify().problems == [])
+    try expect(place.openCore().verify().problems, equals: [])
+    try expect(open().verify().problems, equals: [])
     // The next one is the copy's own.
-    #expect(try open().rotateDeviceKey() == .deleted)
-    #expect(try place.openCore().items(matching: Query()).count == 1)
+    try expect(open().rotateDeviceKey(), equals: .deleted)
+    try expect(place.openCore().items(matching: Query()).count, equals: 1)
   }
 }

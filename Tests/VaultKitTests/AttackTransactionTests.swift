@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultExpectations
@@ -18,14 +19,14 @@ struct AttackTransactionTests {
         do throws(VaultError) {
           _ = try transaction.add(NewItem(.genericPassword, name: name), secret: SecretBytes(testing: name))
           added += 1
-        } catch { #expect(error.code == .duplicateItem) }
+        } catch { expect(error.code, equals: .duplicateItem) }
       }
       return added
     }
-    #expect(added == 2)
+    expect(added, equals: 2)
     let again = try place.openCore()
-    #expect(try again.items(matching: Query()).map(\.name) == ["a", "b", "c"])
-    #expect(try again.verify().problems == [])
+    try expect(again.items(matching: Query()).map(\.name), equals: ["a", "b", "c"])
+    try expect(again.verify().problems, equals: [])
   }
 
   @Test("a change onto a taken name that the closure passes over leaves the old secret readable")
@@ -40,12 +41,12 @@ struct AttackTransactionTests {
       do throws(VaultError) {
         try transaction.update(
           item.id, ItemChanges(attributes: attributes), secret: SecretBytes(testing: "3"))
-      } catch { #expect(error.code == .duplicateItem) }
+      } catch { expect(error.code, equals: .duplicateItem) }
       _ = try transaction.add(NewItem(.genericPassword, name: "c"))
     }
     let again = try place.openCore()
-    #expect(try again.secret(of: item.id).bytesForTesting == Array("2".utf8))
-    #expect(try again.verify().problems == [])
+    try expect(again.secret(of: item.id).bytesForTesting, equals: Array("2".utf8))
+    try expect(again.verify().problems, equals: [])
   }
 
   @Test("a secret that is too long, passed over by the closure, leaves a sound vault")
@@ -57,10 +58,10 @@ struct AttackTransactionTests {
         _ = try transaction.add(
           NewItem(.genericPassword, name: "a"),
           secret: SecretBytes(copying: [UInt8](repeating: 1, count: 1 << 20 | 1)))
-      } catch { #expect(error.code == .malformed) }
+      } catch { expect(error.code, equals: .malformed) }
       _ = try transaction.add(NewItem(.genericPassword, name: "b"), secret: SecretBytes(testing: "2"))
     }
-    #expect(try place.openCore().verify().problems == [])
+    try expect(place.openCore().verify().problems, equals: [])
   }
 
   @Test("an operation that stopped half way cannot be committed, whatever the closure makes of its error")
@@ -77,7 +78,7 @@ struct AttackTransactionTests {
         } catch { random.heal() }
       }
       random.heal()
-      #expect(try place.openCore().verify().problems == [])
+      try expect(place.openCore().verify().problems, equals: [])
     }
   }
 
@@ -91,7 +92,7 @@ struct AttackTransactionTests {
     _ = try core.add(NewItem(.genericPassword, name: "old", expires: clock.now()))
     clock.advance(by: .seconds(48 * 3600))
     random.fail(after: 0)
-    #expect(try place.openCore().secret(of: kept.id).byteCount == 1)
+    try expect(place.openCore().secret(of: kept.id).byteCount, equals: 1)
   }
 
   @Test("a name given as bytes is held to the rules of names")

@@ -33,7 +33,7 @@ struct AttackTrustTests {
     #expect(forgotten.members == (isListed ? ["right-index-finger"] : []) && forgotten.factors == 1)
     #expect(try core.enrolledMembers().isEmpty)
     _ = try core.enroll(BiometricPhrase(testing: "mine"), named: "me", passcode: Passcode(testing: "p"))
-    #expect(try core.enrolledMembers().map(\.name) == ["me"])
+    try expect(core.enrolledMembers().map(\.name), equals: ["me"])
     let (header, slots) = try intruder.rows()
     #expect(!contains(try present(header[13]), planted))
     #expect(!slots.contains { $0.kind == 4 && $0.openerID == RootKeys.plantedID })
@@ -49,7 +49,7 @@ struct AttackTrustTests {
       for segment: UInt32 in [2, 3, .max] { try slots.append(keys.auditRootSlot(segment, in: slots)) }
     }
     guard let core = try opened() else { return }
-    #expect(try core.setPasscode(Passcode(testing: "p")).auditRoots == 3)
+    try expect(core.setPasscode(Passcode(testing: "p")).auditRoots, equals: 3)
     let roots = try intruder.rows().slots.filter { $0.kind == 5 }
     #expect(roots.map(\.subject).sorted() == [1, 2] && roots.allSatisfy { $0.opener == 8 })
     #expect(try core.verify().isAuditChainChecked)
@@ -75,7 +75,7 @@ struct AttackTrustTests {
       expect(.policy) { () throws(VaultError) in _ = try place.recover(with: planted) }
       try core.rotateEpoch(passcode: Passcode(testing: "p"))
     }
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 
   @Test("a code that is kept opens the vault, also where its slot was damaged before")
@@ -95,7 +95,7 @@ struct AttackTrustTests {
     try again.checkRecoveryCode(code)
     let recovered = try place.recover(with: code).core
     try recovered.unlock(with: Passcode(testing: "p"))
-    #expect(try recovered.verify().problems == [])
+    try expect(recovered.verify().problems, equals: [])
   }
 
   @Test(
@@ -114,7 +114,7 @@ struct AttackTrustTests {
   /// The vault with what was planted; `nil` where a reader refuses it.
   private func opened() throws -> VaultCore? {
     do throws(VaultError) { return try place.openCore() } catch {
-      #expect(error.code == .damaged)
+      expect(error.code, equals: .damaged)
       return nil
     }
   }

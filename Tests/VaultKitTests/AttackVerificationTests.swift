@@ -1,6 +1,7 @@
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -37,7 +38,7 @@ struct AttackVerificationTests {
       return
     }
     try core.update(id, ItemChanges(), secret: SecretBytes(testing: "s"), context: both)
-    #expect(try core.secret(failing: id, with: given(passcode: "passcode")) == .interactionNotAllowed)
+    try expect(core.secret(failing: id, with: given(passcode: "passcode")), equals: .interactionNotAllowed)
     #expect(try core.secret(failing: id, with: both) == nil)
   }
 
@@ -54,8 +55,8 @@ struct AttackVerificationTests {
     let context = AuthenticationContext(reason: "", biometry: reader)
     #expect(try core.secret(failing: id, with: context) == nil)
     context.invalidate()
-    #expect(try core.secret(failing: id, with: context) == .appCancelled)
-    #expect(reader.requests.count == 1)
+    try expect(core.secret(failing: id, with: context), equals: .appCancelled)
+    expect(reader.requests.count, equals: 1)
   }
 
   // Fails when the context is not looked at again after the derivation.
@@ -72,7 +73,7 @@ struct AttackVerificationTests {
     let context = AuthenticationContext(
       reason: "", prompt: ScriptedPrompt([.text("passcode")]), reuse: .seconds(60))
     holder.withLock { $0 = context }
-    #expect(try core.secret(failing: id, with: context) == .appCancelled)
+    try expect(core.secret(failing: id, with: context), equals: .appCancelled)
   }
 
   // Fails when grants and kept verifications take the session of their end and not of their begin.
@@ -87,9 +88,9 @@ struct AttackVerificationTests {
     ).id
     let prompt = LockingPrompt(core, "phrase")
     let context = AuthenticationContext(reason: "", prompt: prompt, reuse: .seconds(60))
-    #expect(try core.secret(failing: id, with: context) == .appCancelled)
+    try expect(core.secret(failing: id, with: context), equals: .appCancelled)
     #expect(try core.secret(failing: id, with: context) == nil)
-    #expect(prompt.count == 2)
+    expect(prompt.count, equals: 2)
   }
 
   // Fails when what a prompt reads is derived before it is canonical.
@@ -111,8 +112,8 @@ struct AttackVerificationTests {
     }
     let prompt = ScriptedPrompt(Array(repeating: .text("\0"), count: 9))
     for _ in 0..<3 {
-      #expect(
-        try core.secret(failing: id, with: AuthenticationContext(reason: "", prompt: prompt)) == .malformed)
+      try expect(
+        core.secret(failing: id, with: AuthenticationContext(reason: "", prompt: prompt)), equals: .malformed)
     }
     #expect(try core.secret(failing: id, with: given(phrase: "phrase")) == nil)
   }
@@ -168,8 +169,8 @@ struct AttackVerificationTests {
       }
     }
     group.wait()
-    #expect(counter.value == 10)
-    #expect(try core.secret(failing: id, with: given(phrase: "phrase")) == .biometryLocked)
+    expect(counter.value, equals: 10)
+    try expect(core.secret(failing: id, with: given(phrase: "phrase")), equals: .biometryLocked)
   }
 
   // Fails when `byFinger` takes the reader's word for a finger that the set does not have.
@@ -184,7 +185,7 @@ struct AttackVerificationTests {
     ).id
     let silent = SilentReader(["index", "thumb"])
     let context = AuthenticationContext(reason: "", biometry: silent)
-    #expect(try core.secret(failing: id, with: context) == .unsupported)
+    try expect(core.secret(failing: id, with: context), equals: .unsupported)
     silent.fingers.withLock { $0 = ["thumb"] }
     #expect(try core.secret(failing: id, with: context) == nil)
   }
@@ -209,7 +210,7 @@ struct AttackActorTests {
     while !prompt.isOpen { try await Task.sleep(for: .milliseconds(2)) }
     vault.lock()
     prompt.answer()
-    #expect(await error?.code == .appCancelled)
+    await expect(error?.code, equals: .appCancelled)
   }
 }
 

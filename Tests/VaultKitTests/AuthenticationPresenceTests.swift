@@ -1,5 +1,6 @@
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -41,7 +42,7 @@ struct AuthenticationPresenceTests {
     let id = try add("presence", .userPresence, core)
     core.lock()
     let yes = ScriptedPresence([nil])
-    #expect(try core.secret(of: id, context: context(yes)).bytesForTesting == Array("presence".utf8))
+    try expect(core.secret(of: id, context: context(yes)).bytesForTesting, equals: Array("presence".utf8))
     let request = try #require(yes.requests.first)
     #expect(request.subject == .presence && request.operation == "read the secret")
     #expect(request.label == "presence" && request.reason == "because")
@@ -49,13 +50,14 @@ struct AuthenticationPresenceTests {
       // A no is a no: the passcode is not asked for.
       let prompt = ScriptedPrompt([.text("passcode")])
       let no = context(ScriptedPresence([.scripted(code)]), prompt)
-      #expect(try core.secret(failing: id, with: no) == code)
+      try expect(core.secret(failing: id, with: no), equals: code)
       #expect(prompt.requests.isEmpty)
     }
-    #expect(try core.secret(failing: id, with: AuthenticationContext(reason: "")) == .interactionNotAllowed)
+    try expect(
+      core.secret(failing: id, with: AuthenticationContext(reason: "")), equals: .interactionNotAllowed)
     let silent = AuthenticationContext(
       reason: "", presence: ScriptedPresence([nil]), interaction: .notAllowed)
-    #expect(try core.secret(failing: id, with: silent) == .interactionNotAllowed)
+    try expect(core.secret(failing: id, with: silent), equals: .interactionNotAllowed)
     #expect(!core.isUnlocked)
   }
 
@@ -67,7 +69,7 @@ struct AuthenticationPresenceTests {
       let prompt = ScriptedPrompt([.text("passcode")])
       let context = context(ScriptedPresence([.scripted(code)]), prompt)
       #expect(try core.secret(failing: id, with: context) == nil)
-      #expect(prompt.requests.map(\.subject) == [.passcode])
+      expect(prompt.requests.map(\.subject), equals: [.passcode])
     }
     let given = context(ScriptedPresence([]))
     given.provide(try Passcode(testing: "passcode"))
@@ -98,8 +100,8 @@ struct AuthenticationPresenceTests {
     let core = try makeCore()
     // Its own half, and presence wrapped to it: whoever has the device key gets no further.
     let slots = try Intruder(place: place).tamper { store throws(StorageError) in try store.slots() }
-    #expect(
-      Set(slots.filter { $0.kind == 4 && $0.opener == 6 }.map(\.subject)) == [0x0200_0000, 0x0500_0000])
+    expect(
+      Set(slots.filter { $0.kind == 4 && $0.opener == 6 }.map(\.subject)), equals: [0x0200_0000, 0x0500_0000])
     expectNoBiometry(core)
     try core.removeMember(named: "login")
     _ = try core.enroll(
@@ -114,14 +116,14 @@ struct AuthenticationPresenceTests {
       #expect(try core.secret(failing: any, with: phrase()) == nil)
       for id in [set, any] {
         let source = ScriptedPresence([nil])
-        #expect(try core.secret(failing: id, with: context(source)) == .interactionNotAllowed)
+        try expect(core.secret(failing: id, with: context(source)), equals: .interactionNotAllowed)
         #expect(source.requests.isEmpty)
       }
       let source = ScriptedPresence([nil])
       let code = try core.secret(failing: presence, with: context(source))
       #expect(code == (isEnrolled ? nil : .interactionNotAllowed))
       #expect(source.requests.count == (isEnrolled ? 1 : 0))
-      #expect(try core.verify().problems == [])
+      try expect(core.verify().problems, equals: [])
       if isEnrolled { try core.removeMember(named: "login") }
     }
   }
@@ -143,13 +145,13 @@ struct AuthenticationPresenceTests {
       let source = ScriptedPresence([nil])
       let asked = context(source)
       asked.provide(try ApplicationPassword(testing: text))
-      #expect(try core.secret(failing: both.id, with: asked) == expected)
-      #expect(source.requests.count == 1)
+      try expect(core.secret(failing: both.id, with: asked), equals: expected)
+      expect(source.requests.count, equals: 1)
     }
-    #expect(
-      try core.secret(failing: both.id, with: context(ScriptedPresence([nil]))) == .interactionNotAllowed)
-    #expect(
-      try core.secret(failing: closed.id, with: context(ScriptedPresence([nil]))) == .interactionNotAllowed)
+    try expect(
+      core.secret(failing: both.id, with: context(ScriptedPresence([nil]))), equals: .interactionNotAllowed)
+    try expect(
+      core.secret(failing: closed.id, with: context(ScriptedPresence([nil]))), equals: .interactionNotAllowed)
     #expect(!core.isUnlocked)
   }
 
@@ -169,8 +171,8 @@ struct AuthenticationPresenceTests {
     #expect(try core.secret(failing: id, with: kept) == nil)
     try core.removeMember(named: "login")
     _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
-    #expect(try core.secret(failing: id, with: kept) == .authenticationFailed)
-    #expect(source.requests.count == 2)
+    try expect(core.secret(failing: id, with: kept), equals: .authenticationFailed)
+    expect(source.requests.count, equals: 2)
   }
 
   @Test("removed while the vault is locked it no longer opens anything, and the next unlock keeps the set")
@@ -185,7 +187,7 @@ struct AuthenticationPresenceTests {
     #expect(try core.secret(failing: presence, with: kept) == nil)
     #expect(try core.secret(failing: presence, with: kept) == nil)
     try core.removeMember(named: "login")
-    #expect(try core.secret(failing: presence, with: kept) == .interactionNotAllowed)
+    try expect(core.secret(failing: presence, with: kept), equals: .interactionNotAllowed)
     try core.unlock(with: Passcode(testing: "passcode"))
     let given = AuthenticationContext(reason: "")
     given.provide(try BiometricPhrase(testing: "phrase"))
@@ -194,7 +196,7 @@ struct AuthenticationPresenceTests {
     _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
     #expect(try core.secret(failing: set, with: given) == nil)
     #expect(try core.secret(failing: presence, with: context(ScriptedPresence([nil]))) == nil)
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 
   @Test("one yes serves a reuse window; each yes and each no is in the audit")
@@ -207,12 +209,13 @@ struct AuthenticationPresenceTests {
     let context = context(source, reuse: .seconds(60))
     #expect(try core.secret(failing: one, with: context) == nil)
     #expect(try core.secret(failing: two, with: context) == nil)
-    #expect(source.requests.count == 1)
+    expect(source.requests.count, equals: 1)
     clock.advance(by: .seconds(60))
-    #expect(try core.secret(failing: two, with: context) == .authenticationFailed)
+    try expect(core.secret(failing: two, with: context), equals: .authenticationFailed)
     let entries = try core.auditEntries(from: before + 1)
-    #expect(
-      entries.map { "\($0.operation.name) \($0.result.rawValue)" } == [
+    expect(
+      entries.map { "\($0.operation.name) \($0.result.rawValue)" },
+      equals: [
         "promptShown 0", "itemRead 0", "itemRead 0", "promptShown 3", "accessDenied 3",
       ])
   }
@@ -237,12 +240,12 @@ struct AuthenticationPresenceTests {
     let source = ScriptedPresence([])
     let first = context(source)
     first.invalidate()
-    #expect(try core.secret(failing: id, with: first) == .appCancelled)
+    try expect(core.secret(failing: id, with: first), equals: .appCancelled)
     #expect(source.requests.isEmpty)
     let ending = EndingPresence()
     let second = AuthenticationContext(reason: "", presence: ending, reuse: .seconds(300))
     ending.context.withLock { $0 = second }
-    for _ in 0..<2 { #expect(try core.secret(failing: id, with: second) == .appCancelled) }
+    for _ in 0..<2 { try expect(core.secret(failing: id, with: second), equals: .appCancelled) }
     #expect(ending.context.withLock { $0 } == nil)
   }
 
@@ -252,13 +255,13 @@ struct AuthenticationPresenceTests {
     let sources = try core.verificationSources()
     #expect(sources.hasLogin && !sources.hasFingers)
     let shown = try AccessControl(.userPresence).enforcement(with: sources).map(\.enforcement)
-    #expect(
-      shown == [.advisory("PAM gives no key: whoever has the device key opens it without the login password")]
-    )
+    expect(
+      shown,
+      equals: [.advisory("PAM gives no key: whoever has the device key opens it without the login password")])
     for constraint: Constraints in [.biometryAny, .biometryCurrentSet, .devicePasscode, .applicationPassword]
     {
       let access = try AccessControl(constraint)
-      #expect(access.enforcement(with: sources).map(\.enforcement) == [.keyDerivation])
+      expect(access.enforcement(with: sources).map(\.enforcement), equals: [.keyDerivation])
     }
     expect(.duplicateItem) { () throws(VaultError) in
       _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
@@ -272,11 +275,11 @@ struct AuthenticationPresenceTests {
   @Test("a program enrolls it, and a reader's fingers, through the vault")
   func throughTheVault() async throws {
     let vault = try place.make(passcode: "passcode")
-    #expect(try await vault.enrollLogin(passcode: Passcode(testing: "passcode")).source == .login)
+    try await expect(vault.enrollLogin(passcode: Passcode(testing: "passcode")).source, equals: .login)
     let reader = ScriptedBiometry(fingers: ["thumb"], [.finger("thumb")])
     let fingers = try await vault.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
-    #expect(fingers.map(\.name) == ["thumb"])
-    #expect(try await vault.enrolledMembers().map(\.source) == [.login, .finger])
+    expect(fingers.map(\.name), equals: ["thumb"])
+    try await expect(vault.enrolledMembers().map(\.source), equals: [.login, .finger])
     let item = try await vault.add(
       NewItem(.genericPassword, name: "n", access: AccessControl(.userPresence)),
       secret: SecretBytes(testing: "s"))
@@ -284,7 +287,7 @@ struct AuthenticationPresenceTests {
       AuthenticationContext(reason: "", biometry: reader),
       AuthenticationContext(reason: "", presence: ScriptedPresence([nil])),
     ] {
-      #expect(try await vault.secret(of: item.id, context: context).byteCount == 1)
+      try await expect(vault.secret(of: item.id, context: context).byteCount, equals: 1)
     }
   }
 
@@ -302,7 +305,7 @@ struct AuthenticationPresenceTests {
     ).core
     for vault in [core, restored] {
       #expect(try vault.secret(failing: id, with: context(ScriptedPresence([nil]))) == nil)
-      #expect(try vault.verify().problems == [])
+      try expect(vault.verify().problems, equals: [])
     }
   }
 }
@@ -348,7 +351,7 @@ struct AuthenticationReaderTests {
         _ = try core.enrollFingers(
           of: ScriptedBiometry(fingers: fingers), passcode: Passcode(testing: "passcode"))
       }
-      #expect(try core.enrolledMembers() == members, "\(fingers.count)")
+      try expect(core.enrolledMembers(), equals: members, "\(fingers.count)")
     }
     let context = AuthenticationContext(reason: "", biometry: reader)
     #expect(try core.secret(failing: set, with: context) == nil)
@@ -368,9 +371,9 @@ struct AuthenticationReaderTests {
       for id in [set, any] {
         let error = try #require(throws: VaultError.self) { _ = try core.secret(of: id, context: context) }
         #expect(error.code == .unsupported && error.message.contains("biometry is unavailable"))
-        #expect(error.advice?.action == .enrollFingersAgain)
+        expect(error.advice?.action, equals: .enrollFingersAgain)
       }
-      #expect(try core.enrolledMembers().map(\.name) == ["left-thumb", "right-thumb"])
+      try expect(core.enrolledMembers().map(\.name), equals: ["left-thumb", "right-thumb"])
     }
     // A bus that names no finger decides nothing, not even with the passcode.
     expect(.policy) { () throws(VaultError) in
@@ -378,15 +381,15 @@ struct AuthenticationReaderTests {
     }
     reader.enroll(["left-thumb", "right-thumb"])
     #expect(try core.secret(failing: set, with: context) == nil)
-    #expect(reader.requests.count == 1)
+    expect(reader.requests.count, equals: 1)
 
     let other = ScriptedBiometry(fingers: ["nose", "right-thumb"], [.finger("nose")])
     let enrolled = try core.enrollFingers(of: other, passcode: Passcode(testing: "passcode"))
-    #expect(enrolled.map(\.name) == ["nose"])
-    #expect(try core.enrolledMembers().map(\.name) == ["right-thumb", "nose"])
+    expect(enrolled.map(\.name), equals: ["nose"])
+    try expect(core.enrolledMembers().map(\.name), equals: ["right-thumb", "nose"])
     let now = AuthenticationContext(reason: "", biometry: other)
-    #expect(try core.secret(failing: set, with: now) == .invalidated)
+    try expect(core.secret(failing: set, with: now), equals: .invalidated)
     #expect(try core.secret(failing: any, with: now) == nil)
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 }

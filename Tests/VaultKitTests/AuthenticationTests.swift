@@ -37,9 +37,9 @@ struct AuthenticationTests {
     let prompt = ScriptedPrompt([.text("passcode"), .text("passcode")])
     let context = context(prompt)
     for _ in 0..<2 {
-      #expect(try core.secret(of: id, context: context).bytesForTesting == Array("secret of n".utf8))
+      try expect(core.secret(of: id, context: context).bytesForTesting, equals: Array("secret of n".utf8))
     }
-    #expect(prompt.requests.count == 2)
+    expect(prompt.requests.count, equals: 2)
     let request = try #require(prompt.requests.first)
     #expect(request.subject == .passcode && request.operation == "read the secret")
     #expect(request.label == "n" && request.reason == "because" && request.problem == nil)
@@ -52,14 +52,14 @@ struct AuthenticationTests {
   func unlockedIsNotEnough() throws {
     let (core, id) = try makeCore()
     #expect(core.isUnlocked)
-    #expect(try core.secret(failing: id, with: nil) == .interactionNotAllowed)
+    try expect(core.secret(failing: id, with: nil), equals: .interactionNotAllowed)
     expect(.verificationNeeded) { () throws(VaultError) in
       try core.reading { transaction throws(VaultError) in
         _ = try transaction.useSecret(of: transaction.item(id), by: nil)
       }
     }
     let silent = context(ScriptedPrompt([.text("passcode")]), interaction: .notAllowed)
-    #expect(try core.secret(failing: id, with: silent) == .interactionNotAllowed)
+    try expect(core.secret(failing: id, with: silent), equals: .interactionNotAllowed)
     expect(.interactionNotAllowed) { () throws(VaultError) in
       _ = try core.update(id, ItemChanges(), context: nil)
     }
@@ -76,7 +76,7 @@ struct AuthenticationTests {
     let context = context(prompt, reuse: .seconds(60))
     func open(_ id: ItemID, asked: Int) throws {
       _ = try core.secret(of: id, context: context)
-      #expect(prompt.requests.count == asked)
+      expect(prompt.requests.count, equals: asked)
     }
     try open(one, asked: 1)
     try open(two, asked: 1)
@@ -91,10 +91,10 @@ struct AuthenticationTests {
     try open(one, asked: 4)
     let copy = context
     _ = try core.secret(of: two, context: copy)
-    #expect(prompt.requests.count == 4)
+    expect(prompt.requests.count, equals: 4)
     try core.changePasscode(from: Passcode(testing: "passcode"), to: Passcode(testing: "other"))
     prompt.empty()
-    #expect(try core.secret(failing: one, with: context) == .cancelled)
+    try expect(core.secret(failing: one, with: context), equals: .cancelled)
   }
 
   // Fails when `FactorSlots.half` does not compare the derivations: the slots of before are called damaged.
@@ -102,9 +102,10 @@ struct AuthenticationTests {
   func changedBehindPrompt() throws {
     let (core, id) = try makeCore()
     let prompt = ChangingPrompt(try place.openCore())
-    #expect(try core.secret(failing: id, with: AuthenticationContext(reason: "", prompt: prompt)) == .busy)
+    try expect(
+      core.secret(failing: id, with: AuthenticationContext(reason: "", prompt: prompt)), equals: .busy)
     let again = context(ScriptedPrompt([.text("other")]))
-    #expect(try core.secret(of: id, context: again).bytesForTesting == Array("secret of n".utf8))
+    try expect(core.secret(of: id, context: again).bytesForTesting, equals: Array("secret of n".utf8))
   }
 
   @Test("reuse is at most 300 s, and never negative")
@@ -117,11 +118,11 @@ struct AuthenticationTests {
       if kept > 0 {
         clock.advance(by: .milliseconds(kept))
         _ = try core.secret(of: id, context: context)
-        #expect(prompt.requests.count == 1)
+        expect(prompt.requests.count, equals: 1)
       }
       clock.advance(by: .milliseconds(1))
       _ = try core.secret(of: id, context: context)
-      #expect(prompt.requests.count == 2)
+      expect(prompt.requests.count, equals: 2)
     }
   }
 
@@ -144,14 +145,14 @@ struct AuthenticationTests {
     }
     switch way {
     case 0: #expect(try use { clock.advance(by: .milliseconds(29_999)) } == nil)
-    case 1: #expect(try use { clock.advance(by: .seconds(30)) } == .verificationNeeded)
-    case 2: #expect(try use { clock.reboot() } == .verificationNeeded)
+    case 1: try expect(use { clock.advance(by: .seconds(30)) }, equals: .verificationNeeded)
+    case 2: try expect(use { clock.reboot() }, equals: .verificationNeeded)
     default:
-      #expect(
-        try use {
+      try expect(
+        use {
           core.lock()
           try? core.unlock(with: Passcode(testing: "passcode"))
-        } == .verificationNeeded)
+        }, equals: .verificationNeeded)
     }
   }
 
@@ -177,13 +178,13 @@ struct AuthenticationTests {
   func wrongAnswers() throws {
     let (core, id) = try makeCore()
     let wrong = ScriptedPrompt([.text("a"), .text("b"), .text("c"), .text("passcode")])
-    #expect(try core.secret(failing: id, with: context(wrong)) == .authenticationFailed)
-    #expect(wrong.requests.count == 3)
-    #expect(wrong.requests[1].problem == "wrong passcode")
-    #expect(try core.status().passcodeFailures == 3)
+    try expect(core.secret(failing: id, with: context(wrong)), equals: .authenticationFailed)
+    expect(wrong.requests.count, equals: 3)
+    expect(wrong.requests[1].problem, equals: "wrong passcode")
+    try expect(core.status().passcodeFailures, equals: 3)
     let late = ScriptedPrompt([.text("d"), .text("passcode")])
-    #expect(try core.secret(of: id, context: context(late)).byteCount == 11)
-    #expect(try core.status().passcodeFailures == 0)
+    try expect(core.secret(of: id, context: context(late)).byteCount, equals: 11)
+    try expect(core.status().passcodeFailures, equals: 0)
   }
 
   @Test("a passcode given in advance is tried once; a wrong one is not tried again")
@@ -192,14 +193,14 @@ struct AuthenticationTests {
     let prompt = ScriptedPrompt([.text("passcode")])
     let context = context(prompt)
     context.provide(try Passcode(testing: "wrong"))
-    #expect(try core.secret(failing: id, with: context) == .authenticationFailed)
+    try expect(core.secret(failing: id, with: context), equals: .authenticationFailed)
     #expect(prompt.requests.isEmpty)
-    #expect(try core.status().passcodeFailures == 1)
+    try expect(core.status().passcodeFailures, equals: 1)
     _ = try core.secret(of: id, context: context)
-    #expect(prompt.requests.count == 1)
+    expect(prompt.requests.count, equals: 1)
     context.provide(try Passcode(testing: "passcode"))
     for _ in 0..<3 { _ = try core.secret(of: id, context: context) }
-    #expect(prompt.requests.count == 1)
+    expect(prompt.requests.count, equals: 1)
   }
 
   @Test("an invalidated context is cancelled, also while its prompt is open, and forgets what it was given")
@@ -208,15 +209,15 @@ struct AuthenticationTests {
     let prompt = InvalidatingPrompt()
     let context = AuthenticationContext(reason: "", prompt: prompt)
     prompt.context.withLock { $0 = context }
-    #expect(try core.secret(failing: id, with: context) == .appCancelled)
+    try expect(core.secret(failing: id, with: context), equals: .appCancelled)
     #expect(prompt.isCancelled.withLock { $0 })
-    #expect(try core.status().passcodeFailures == 0)
+    try expect(core.status().passcodeFailures, equals: 0)
     let given = AuthenticationContext(reason: "", reuse: .seconds(300))
     given.provide(try Passcode(testing: "passcode"))
     _ = try core.secret(of: id, context: given)
     given.invalidate()
     given.provide(try Passcode(testing: "passcode"))
-    #expect(try core.secret(failing: id, with: given) == .appCancelled)
+    try expect(core.secret(failing: id, with: given), equals: .appCancelled)
   }
 
   @Test("a locked vault is unlocked by the same passcode: one prompt for both")
@@ -228,14 +229,14 @@ struct AuthenticationTests {
     _ = try core.secret(of: id, context: context(prompt))
     #expect(prompt.requests.count == 1 && core.isUnlocked)
     core.lock()
-    #expect(try core.secret(failing: plain, with: nil) == .locked)
+    try expect(core.secret(failing: plain, with: nil), equals: .locked)
     _ = try core.secret(of: plain, context: context(prompt))
-    #expect(prompt.requests.count == 2)
+    expect(prompt.requests.count, equals: 2)
     core.lock()
     let added = try core.add(
       NewItem(.genericPassword, name: "later"), secret: SecretBytes(testing: "whole"),
       context: context(ScriptedPrompt([.text("passcode")])))
-    #expect(try core.secret(of: added.id).byteCount == 5)
+    try expect(core.secret(of: added.id).byteCount, equals: 5)
   }
 
   // Fails when a denial is not written.
@@ -248,14 +249,15 @@ struct AuthenticationTests {
     _ = try core.secret(failing: id, with: context(ScriptedPrompt([.cancel])))
     _ = try core.secret(failing: id, with: context(ScriptedPrompt([.text("x"), .nobody])))
     let entries = try core.auditEntries(from: before + 1).filter { $0.operation != .unlocked }
-    #expect(
-      entries.map { "\($0.operation.name) \($0.result.rawValue)" } == [
+    expect(
+      entries.map { "\($0.operation.name) \($0.result.rawValue)" },
+      equals: [
         "promptShown 0", "itemRead 0", "accessDenied 6", "promptShown 5", "accessDenied 5", "promptShown 3",
         "accessDenied 3",
       ])
     #expect(entries.allSatisfy { $0.item == id })
     core.lock()
-    #expect(try core.delete(Query(name: "n")) == 1)
+    try expect(core.delete(Query(name: "n")), equals: 1)
   }
 
   // Verified to fail when an item is given the policy of the item before it, and when a listing refuses constrained
@@ -273,15 +275,15 @@ struct AuthenticationTests {
     let listed = try await vault.items(matching: Query())
     #expect(listed.map(\.name) == ["n", "presence", "plain"] && listed.first?.id == id)
     let inside = try await vault.read { transaction in try transaction.items(matching: Query()).count }
-    #expect(inside == 3)
+    expect(inside, equals: 3)
     var query = Query()
     query.constrained = .skip
-    #expect(try core.items(matching: query).map(\.name) == ["plain"])
+    try expect(core.items(matching: query).map(\.name), equals: ["plain"])
     query.constrained = .fail
     expect(.verificationNeeded) { () throws(VaultError) in _ = try core.items(matching: query) }
     // Nothing was denied and nothing was shown: only the secret asks.
     #expect(try core.status().auditSequence == before && !core.isUnlocked)
-    #expect(try core.secret(failing: id, with: nil) == .interactionNotAllowed)
+    try expect(core.secret(failing: id, with: nil), equals: .interactionNotAllowed)
   }
 
   // Fails when `rewrite` seals a constrained item as one without constraint.
@@ -300,17 +302,17 @@ struct AuthenticationTests {
     var changes = ItemChanges()
     changes.attributes[.label] = "label"
     try core.update(id, changes, context: given())
-    #expect(try core.secret(of: id, context: given()).bytesForTesting == Array("old".utf8))
+    try expect(core.secret(of: id, context: given()).bytesForTesting, equals: Array("old".utf8))
     try core.update(id, ItemChanges(), secret: SecretBytes(testing: "new"), context: given())
     changes.audit = .all
     try core.update(id, changes, context: given())
-    #expect(try core.secret(of: id, context: given()).bytesForTesting == Array("new".utf8))
+    try expect(core.secret(of: id, context: given()).bytesForTesting, equals: Array("new".utf8))
     let half = AuthenticationContext(reason: "", interaction: .notAllowed)
     half.provide(try Passcode(testing: "passcode"))
-    #expect(try core.secret(failing: id, with: half) == .interactionNotAllowed)
+    try expect(core.secret(failing: id, with: half), equals: .interactionNotAllowed)
     half.provide(try ApplicationPassword(testing: "passwort"))
-    #expect(try core.secret(failing: id, with: half) == .authenticationFailed)
-    #expect(try core.verify().problems == [])
+    try expect(core.secret(failing: id, with: half), equals: .authenticationFailed)
+    try expect(core.verify().problems, equals: [])
   }
 
   @Test("an application password is asked for twice when it is set, and the two must be the same")
@@ -328,9 +330,9 @@ struct AuthenticationTests {
     #expect(try core.items(matching: Query()).isEmpty)
     let prompt = ScriptedPrompt([.text("one"), .text("one"), .text("two"), .text("one")])
     let id = try core.add(new, secret: SecretBytes(testing: "s"), context: context(prompt)).id
-    #expect(try core.secret(of: id, context: context(prompt)).byteCount == 1)
-    #expect(prompt.requests.map(\.subject) == Array(repeating: .applicationPassword, count: 4))
-    #expect(prompt.requests[3].problem == "wrong application password")
+    try expect(core.secret(of: id, context: context(prompt)).byteCount, equals: 1)
+    expect(prompt.requests.map(\.subject), equals: Array(repeating: .applicationPassword, count: 4))
+    expect(prompt.requests[3].problem, equals: "wrong application password")
   }
 
   @Test("rotation, purge, backup and restore carry constrained items, and ask no member")
@@ -344,7 +346,7 @@ struct AuthenticationTests {
     try core.changePasscode(from: Passcode(testing: "passcode"), to: Passcode(testing: "new"))
     let backup = place.folder + "/backup"
     _ = try core.backUp(to: backup, passphrase: Passcode(testing: "passphrase"))
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
     let restored = try VaultCore.restore(
       from: backup, passphrase: Passcode(testing: "passphrase"), to: place.folder + "/data/second.vault",
       protector: FileProtector(folder: place.folder + "/second"), environment: place.environment
@@ -353,10 +355,10 @@ struct AuthenticationTests {
       let context = AuthenticationContext(reason: "")
       context.provide(try Passcode(testing: "new"))
       context.provide(try BiometricPhrase(testing: "phrase"))
-      #expect(try vault.secret(of: id, context: context).bytesForTesting == Array("secret of n".utf8))
-      #expect(try vault.secret(of: set, context: context).bytesForTesting == Array("secret of set".utf8))
-      #expect(try vault.enrolledMembers().map(\.name) == ["voice"])
-      #expect(try vault.verify().problems == [])
+      try expect(vault.secret(of: id, context: context).bytesForTesting, equals: Array("secret of n".utf8))
+      try expect(vault.secret(of: set, context: context).bytesForTesting, equals: Array("secret of set".utf8))
+      try expect(vault.enrolledMembers().map(\.name), equals: ["voice"])
+      try expect(vault.verify().problems, equals: [])
     }
   }
 
@@ -373,16 +375,16 @@ struct AuthenticationTests {
     _ = try core.add(
       NewItem(.genericPassword, name: "password", access: AccessControl(.applicationPassword)),
       secret: SecretBytes(testing: "s"), context: password)
-    #expect(try core.itemsBehindPasscode().items.map(\.name) == ["n", "any"])
-    #expect(try core.removePasscode(Passcode(testing: "passcode")).items.map(\.name) == ["n", "any"])
-    #expect(try core.items(matching: Query()).map(\.name) == ["plain", "password"])
+    try expect(core.itemsBehindPasscode().items.map(\.name), equals: ["n", "any"])
+    try expect(core.removePasscode(Passcode(testing: "passcode")).items.map(\.name), equals: ["n", "any"])
+    try expect(core.items(matching: Query()).map(\.name), equals: ["plain", "password"])
     #expect(try core.enrolledMembers().isEmpty)
     let id = try core.item(named: "password").id
-    #expect(try core.secret(of: id, context: password).byteCount == 1)
+    try expect(core.secret(of: id, context: password).byteCount, equals: 1)
     try core.setPasscode(Passcode(testing: "again"))
     _ = try core.enroll(
       BiometricPhrase(testing: "phrase"), named: "voice", passcode: Passcode(testing: "again"))
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 }
 

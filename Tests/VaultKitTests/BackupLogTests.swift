@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -35,6 +36,6 @@ struct BackupLogTests {
       )
     }
     expect(.vaultMissing) { () throws(VaultError) in _ = try VaultCore.outline(at: path) }
-    #expect(try core.deviceKeys(in: place.protector).count == keys)
+    try expect(core.deviceKeys(in: place.protector).count, equals: keys)
   }
 }

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -11,8 +12,8 @@ struct BackupTests {
     let (place, ids) = try filled(passcode)
     let backup = place.folder + "/data/b.vault"
     let report = try open(place, passcode).backUp(to: backup, passphrase: Passcode(testing: "long phrase"))
-    #expect(report.items == 2)
-    #expect(report.leftOut.map(\.name) == ["device", "token"])
+    expect(report.items, equals: 2)
+    expect(report.leftOut.map(\.name), equals: ["device", "token"])
     let other = TemporaryVault()
     expect(.authenticationFailed) { () throws(VaultError) in
       _ = try VaultCore.restore(
@@ -22,17 +23,17 @@ struct BackupTests {
     let restored = try VaultCore.restore(
       from: backup, passphrase: Passcode(testing: "long phrase"), to: other.path, protector: other.protector,
       environment: other.environment)
-    #expect(restored.report.needsResync == 1)
+    expect(restored.report.needsResync, equals: 1)
     let core = try open(other, passcode)
-    #expect(try core.secret(of: ids[0]).bytesForTesting == Array("plain".utf8))
+    try expect(core.secret(of: ids[0]).bytesForTesting, equals: Array("plain".utf8))
     let state = try core.reading { transaction throws(VaultError) in try transaction.state(of: ids[1]) }
     #expect(state.needsResync && state.counter == 9)
-    #expect(try core.verify().problems == [])
-    #expect(try core.status().vault == open(place, passcode).status().vault)
+    try expect(core.verify().problems, equals: [])
+    try expect(core.status().vault, equals: open(place, passcode).status().vault)
     let access = AccessControl(.whenUnlocked, thisDeviceOnly: true)
     _ = try core.add(
       NewItem(.genericPassword, name: "new", access: access), secret: SecretBytes(testing: "x"))
-    #expect(try open(other, passcode).verify().problems == [])
+    try expect(open(other, passcode).verify().problems, equals: [])
   }
 
   @Test("a backup is refused as a vault, and a vault as a backup; nothing is written over")
@@ -57,7 +58,7 @@ struct BackupTests {
         from: backup, passphrase: Passcode(testing: "p"), to: place.path, protector: place.protector,
         environment: place.environment)
     }
-    #expect(try place.openCore().verify().problems == [])
+    try expect(place.openCore().verify().problems, equals: [])
   }
 
   @Test("restoring in place of a newer vault keeps the larger counters")
@@ -91,10 +92,10 @@ struct BackupTests {
     let other = try TemporaryVault().makeCore().makeRecoveryCode()
     expect(.authenticationFailed) { () throws(VaultError) in _ = try recover(place, other) }
     let recovered = try recover(place, code)
-    #expect(recovered.lost.items.map(\.name) == ["device"])
+    expect(recovered.lost.items.map(\.name), equals: ["device"])
     let again = try open(place, passcode)
-    #expect(try again.secret(of: ids[0]).bytesForTesting == Array("plain".utf8))
-    #expect(try again.verify().problems == [])
+    try expect(again.secret(of: ids[0]).bytesForTesting, equals: Array("plain".utf8))
+    try expect(again.verify().problems, equals: [])
     let access = AccessControl(.whenUnlocked, thisDeviceOnly: true)
     _ = try again.add(
       NewItem(.genericPassword, name: "new", access: access), secret: SecretBytes(testing: "x"))
@@ -103,7 +104,7 @@ struct BackupTests {
     expect(.deviceKeyWrong) { () throws(VaultError) in
       _ = try VaultCore.open(at: place.path, protector: stolen, environment: place.environment)
     }
-    #expect(try recover(place, code).lost.items.map(\.name) == ["new"])
+    try expect(recover(place, code).lost.items.map(\.name), equals: ["new"])
   }
 
   private func recover(_ place: TemporaryVault, _ code: borrowing RecoveryCode) throws(VaultError)

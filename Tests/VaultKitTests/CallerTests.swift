@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -20,7 +21,7 @@ struct CallerTests {
     try await vault.delete(Query(id: own.id))
     try await vault.asked(by: peer).delete(Query(id: served.id))
     let entries = try await vault.auditEntries().suffix(4)
-    #expect(entries.map(\.caller) == [nil, peer, nil, peer])
+    expect(entries.map(\.caller), equals: [nil, peer, nil, peer])
     #expect(entries.allSatisfy { $0.process == Caller.current.process })
     #expect(entries.allSatisfy { $0.executable == Caller.current.executable })
   }
@@ -36,7 +37,7 @@ struct CallerTests {
     let prompt = ScriptedPrompt([.text("passcode")])
     let context = AuthenticationContext(reason: "", prompt: prompt)
     _ = try await vault.asked(by: peer).secret(of: item.id, context: context)
-    #expect(prompt.requests.map(\.requester) == [.init(processID: 4711, executable: "/usr/bin/report")])
+    expect(prompt.requests.map(\.requester), equals: [.init(processID: 4711, executable: "/usr/bin/report")])
     #expect(await vault.isUnlocked)
   }
 
@@ -55,7 +56,7 @@ struct CallerTests {
       _ = try await vault.asked(by: caller).secret(of: id, context: context)
     }
     _ = try await vault.secret(of: id, context: context)
-    #expect(prompt.requests.map(\.requester?.processID) == [4711, 4712, Int32(Caller.current.process)])
+    expect(prompt.requests.map(\.requester?.processID), equals: [4711, 4712, Int32(Caller.current.process)])
     try await vault.asked(by: peer).prepareSecrets(of: [id], context: context)
     await expect(
       .verificationNeeded,
@@ -68,7 +69,7 @@ struct CallerTests {
     let count = try await vault.asked(by: peer).read { transaction throws(VaultError) in
       try transaction.secret(of: id, context: context).byteCount
     }
-    #expect(count == 1)
+    expect(count, equals: 1)
     let evaluation = try await vault.asked(by: peer).evaluate(.devicePasscode, context: context)
     #expect(await vault.asked(by: peer).isCurrent(evaluation))
     #expect(await !vault.asked(by: other).isCurrent(evaluation))

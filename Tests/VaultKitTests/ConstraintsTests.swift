@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -19,11 +20,11 @@ struct ConstraintsTests {
         legal += 1
       } catch {
         #expect(!ConstraintTable.isLegal(constraints), "\(number) was refused")
-        #expect(error.code == .policy)
+        expect(error.code, equals: .policy)
       }
     }
     // By hand: none; P; A; S; D; AD, SD, each bare, with and, with or: 1 + 4 + 6, all with and without the password.
-    #expect(legal == 22)
+    expect(legal, equals: 22)
     expect(.policy) { () throws(VaultError) in _ = try AccessControl(Constraints(rawValue: 0x4000_0000)) }
   }
 
@@ -70,7 +71,7 @@ struct ConstraintsTests {
         try check(constraints, accessibility, number, world, core)
       }
     }
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 
   private func check(
@@ -86,7 +87,7 @@ struct ConstraintsTests {
       #expect(Self.isPossible(constraints, world), "\(number) was added")
     } catch {
       #expect(!Self.isPossible(constraints, world), "\(number) was refused: \(error)")
-      #expect(error.code == .policy)
+      expect(error.code, equals: .policy)
       return
     }
     for bits in 0..<8 {
@@ -97,7 +98,7 @@ struct ConstraintsTests {
       do throws(VaultError) {
         let secret = try core.secret(of: item.id, context: try shown.context())
         #expect(isRight, "\(number) opened by \(shown)")
-        #expect(secret.bytesForTesting == Array("s\(number)".utf8))
+        expect(secret.bytesForTesting, equals: Array("s\(number)".utf8))
       } catch {
         #expect(!isRight, "\(number) not opened by \(shown): \(error)")
         #expect(error.code == .interactionNotAllowed || error.code == .policy, "\(error)")
@@ -124,13 +125,13 @@ struct ConstraintsTests {
     fingers.hasFingers = true
     for constraint in all {
       let access = try AccessControl(constraint)
-      #expect(access.enforcement(with: phrases).map(\.enforcement) == [.keyDerivation])
+      expect(access.enforcement(with: phrases).map(\.enforcement), equals: [.keyDerivation])
       let isKey = constraint == .devicePasscode || constraint == .applicationPassword
       #expect((access.enforcement(with: fingers).first?.enforcement == .keyDerivation) == isKey)
     }
     #expect(AccessControl().enforcement(with: phrases).isEmpty)
     let both = try AccessControl([.devicePasscode, .biometryAny, .or]).enforcement(with: fingers)
-    #expect(both.map(\.constraint) == [.devicePasscode, .biometryAny])
+    expect(both.map(\.constraint), equals: [.devicePasscode, .biometryAny])
   }
 }
 

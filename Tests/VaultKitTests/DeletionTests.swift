@@ -24,14 +24,14 @@ struct DeletionTests {
       let error = await thrown { () async throws(VaultError) in try await vault.delete(query) }
       #expect(error?.code == .malformed && error?.hint?.contains("Query.all") == true)
     }
-    #expect(try await vault.items(matching: .all).count == 3)
-    #expect(try await vault.delete(Query(name: "a")) == 1)
+    try await expect(vault.items(matching: .all).count, equals: 3)
+    try await expect(vault.delete(Query(name: "a")), equals: 1)
     var first = Query.all
     first.limit = 1
-    #expect(try await vault.delete(first) == 1)
-    #expect(try await vault.items(matching: Query()).map(\.name) == ["c"])
-    #expect(try await vault.delete(.all) == 1)
-    #expect(try await vault.verify().problems == [])
+    try await expect(vault.delete(first), equals: 1)
+    try await expect(vault.items(matching: Query()).map(\.name), equals: ["c"])
+    try await expect(vault.delete(.all), equals: 1)
+    try await expect(vault.verify().problems, equals: [])
   }
 
   /// Verified to fail when attributes that the new item lacks stay.
@@ -50,9 +50,9 @@ struct DeletionTests {
     #expect(second.id == first.id && second.created == first.created)
     #expect(second.attributes[.comment] == nil && second.attributes[.label] == "label")
     #expect(second.expires == nil && second.audit == .all)
-    #expect(try await vault.secret(of: first.id).bytesForTesting == Array("2".utf8))
-    #expect(try await vault.items(matching: .all).count == 1)
-    #expect(try await vault.verify().problems == [])
+    try await expect(vault.secret(of: first.id).bytesForTesting, equals: Array("2".utf8))
+    try await expect(vault.items(matching: .all).count, equals: 1)
+    try await expect(vault.verify().problems, equals: [])
   }
 
   @Test("an item is found by its primary attributes too, also under its old name")
@@ -62,12 +62,12 @@ struct DeletionTests {
     new.attributes[.service] = "imap"
     new.attributes[.account] = "ann"
     let first = try await vault.addOrReplace(new, secret: password("1"))
-    #expect(try await vault.addOrReplace(new, secret: password("2")).id == first.id)
+    try await expect(vault.addOrReplace(new, secret: password("2")).id, equals: first.id)
     new.attributes[.name] = "mail"
-    #expect(try await vault.addOrReplace(new, secret: password("3")).id == first.id)
+    try await expect(vault.addOrReplace(new, secret: password("3")).id, equals: first.id)
     new.attributes[.account] = "bob"
-    #expect(try await vault.addOrReplace(new, secret: password("4")).id == first.id)
-    #expect(try await vault.items(matching: .all).map { $0.attributes[.account] } == ["bob"])
+    try await expect(vault.addOrReplace(new, secret: password("4")).id, equals: first.id)
+    try await expect(vault.items(matching: .all).map { $0.attributes[.account] }, equals: ["bob"])
   }
 
   /// Verified to fail when the kind of an item with the same name is not compared.
@@ -85,7 +85,7 @@ struct DeletionTests {
       awaiting: { try await vault.addOrReplace(NewItem(.key, name: "b"), secret: password("3")) })
     let stricter = NewItem(.genericPassword, name: "b", access: try AccessControl(.devicePasscode))
     await expect(.policy, awaiting: { try await vault.addOrReplace(stricter, secret: password("3")) })
-    #expect(try await vault.items(matching: .all).count == 2)
+    try await expect(vault.items(matching: .all).count, equals: 2)
   }
 
   @Test("a locked vault and an item with constraints are replaced with a context, and only with one")

@@ -1,4 +1,5 @@
 import PasswordDerivation
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -27,7 +28,7 @@ struct DerivationCalibrationTests {
     let chosen = try choose(microseconds, target: target)
     let bounds = Argon2id.Bounds(floor: .standard, ceiling: Argon2id.Bounds.standard.ceiling)
     #expect(bounds.allow(chosen.parameters))
-    #expect(chosen.time == measure(microseconds)(chosen.parameters))
+    expect(chosen.time, equals: measure(microseconds)(chosen.parameters))
     guard chosen.parameters != .standard else { return }
     #expect(chosen.time <= target)
     var dearer = chosen.parameters
@@ -45,20 +46,21 @@ struct DerivationCalibrationTests {
     let chosen = try DerivationCalibration(
       target: .milliseconds(500), floor: .standard, ceiling: Argon2id.Bounds.standard.ceiling
     ).choose { parameters throws(VaultError) in time(parameters) }
-    #expect(chosen.parameters == Argon2id.Parameters(memoryKiB: 128 << 10, iterations: 7, parallelism: 4))
+    expect(
+      chosen.parameters, equals: Argon2id.Parameters(memoryKiB: 128 << 10, iterations: 7, parallelism: 4))
     #expect(chosen.time == time(chosen.parameters) && chosen.time <= .milliseconds(500))
   }
 
   @Test("a slow machine keeps the default, a fast one gets memory first, and neither leaves the bounds")
   func examples() throws {
-    #expect(try choose(10_000, target: .milliseconds(500)).parameters == .standard)
+    try expect(choose(10_000, target: .milliseconds(500)).parameters, equals: .standard)
     let middle = try choose(500, target: .milliseconds(500)).parameters
-    #expect(middle == Argon2id.Parameters(memoryKiB: 256 << 10, iterations: 3, parallelism: 4))
+    expect(middle, equals: Argon2id.Parameters(memoryKiB: 256 << 10, iterations: 3, parallelism: 4))
     let fast = try choose(1, target: .seconds(10)).parameters
-    #expect(fast == Argon2id.Parameters(memoryKiB: 1 << 20, iterations: 16, parallelism: 4))
+    expect(fast, equals: Argon2id.Parameters(memoryKiB: 1 << 20, iterations: 16, parallelism: 4))
     var small = Argon2id.Bounds.standard.ceiling
     small.memoryKiB = 100 << 10
-    #expect(try choose(500, target: .milliseconds(500), ceiling: small).parameters.memoryKiB == 64 << 10)
+    try expect(choose(500, target: .milliseconds(500), ceiling: small).parameters.memoryKiB, equals: 64 << 10)
   }
 
   @Test("a vault's passcode is derived with what was measured by its own clock, and the old cost is told")
@@ -78,6 +80,6 @@ struct DerivationCalibrationTests {
     #expect(throws: VaultError.self) {
       try again.recalibrate(Passcode(testing: "wrong"), target: .seconds(1))
     }
-    #expect(try again.status().derivation?.memoryKiB == 1024)
+    try expect(again.status().derivation?.memoryKiB, equals: 1024)
   }
 }

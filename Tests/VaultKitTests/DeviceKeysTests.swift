@@ -13,7 +13,7 @@ struct DeviceKeysTests {
   private func replacedKeys(_ path: String) throws -> [DeviceKeyID] {
     var store = try Store.open(at: path, access: .readOnly)
     let bytes = try Record(decoding: try store.header().body)[20] ?? []
-    #expect(bytes.count % 16 == 0)
+    expect(bytes.count % 16, equals: 0)
     return stride(from: 0, to: bytes.count, by: 16).compactMap { DeviceKeyID(Array(bytes[$0..<$0 + 16])) }
   }
 
@@ -23,15 +23,15 @@ struct DeviceKeysTests {
     let place = TemporaryVault()
     let core = try place.makeCore()
     var seen: [DeviceKeyID] = []
-    #expect(try replacedKeys(place.path) == [])
+    try expect(replacedKeys(place.path), equals: [])
     for _ in 0..<66 {
       seen.append(try core.status().deviceKey)
-      #expect(try core.rotateDeviceKey() == .deleted)
-      #expect(try replacedKeys(place.path) == seen.suffix(64))
+      try expect(core.rotateDeviceKey(), equals: .deleted)
+      try expect(replacedKeys(place.path), equals: seen.suffix(64))
     }
     #expect(try !seen.contains(core.status().deviceKey))
-    #expect(try place.protector.keys(of: core.status().vault) == [core.status().deviceKey])
-    #expect(try place.openCore().verify().problems == [])
+    try expect(place.protector.keys(of: core.status().vault), equals: [core.status().deviceKey])
+    try expect(place.openCore().verify().problems, equals: [])
   }
 
   @Test("a recovery lists the lost key; a backup, and what is restored from it, list none")
@@ -43,24 +43,24 @@ struct DeviceKeysTests {
     let recovered = try VaultCore.recover(
       at: place.path, with: code, protector: place.protector, environment: place.environment
     ).core
-    #expect(try replacedKeys(place.path) == [lost])
+    try expect(replacedKeys(place.path), equals: [lost])
     // The key was not lost after all: this vault knows that it replaced it.
     let found = try recovered.deviceKeys(in: place.protector)
-    #expect(found.first { $0.id == lost }?.standing == .replaced)
+    expect(found.first { $0.id == lost }?.standing, equals: .replaced)
     let backup = place.folder + "/data/b"
     _ = try recovered.backUp(to: backup, passphrase: Passcode(testing: "p"))
-    #expect(try replacedKeys(backup) == [])
+    try expect(replacedKeys(backup), equals: [])
     let path = place.folder + "/data/restored"
     let restored = try VaultCore.restore(
       from: backup, passphrase: Passcode(testing: "p"), to: path, protector: place.protector,
       environment: place.environment
     ).core
-    #expect(try replacedKeys(path) == [])
+    try expect(replacedKeys(path), equals: [])
     // The keys of the vault that was backed up are not keys of this vault.
     let foreign = try restored.deviceKeys(in: place.protector).filter { $0.standing == .unknown }
-    #expect(try Set(foreign.map(\.id)) == [lost, recovered.status().deviceKey])
+    try expect(Set(foreign.map(\.id)), equals: [lost, recovered.status().deviceKey])
     #expect(try restored.deleteReplacedKeys(in: place.protector).removed.isEmpty)
-    #expect(try recovered.deleteReplacedKeys(in: place.protector).removed.map(\.id) == [lost])
+    try expect(recovered.deleteReplacedKeys(in: place.protector).removed.map(\.id), equals: [lost])
     #expect(try place.openCore().verify().problems == [] && restored.verify().problems == [])
   }
 
@@ -79,7 +79,7 @@ struct DeviceKeysTests {
     let vault = try core.status().vault
     let failing = failingFiles(place.protector)
     expect(.io) { () throws(VaultError) in try core.rotateDeviceKey(to: failing) }
-    #expect(try place.protector.keys(of: vault) == [core.status().deviceKey])
+    try expect(place.protector.keys(of: vault), equals: [core.status().deviceKey])
     let other = TemporaryVault()
     expect(.io) { () throws(VaultError) in
       _ = try VaultCore.create(
@@ -104,10 +104,10 @@ struct DeviceKeysTests {
         from: place.folder + "/data/b", passphrase: Passcode(testing: "p"), to: place.folder + "/data/r",
         protector: place.protector, environment: place.environment
       ).core
-      #expect(try restored.auditEntries(from: 1).map(\.operation.name) == ["restored"])
-      #expect(try restored.verify().problems == [])
+      try expect(restored.auditEntries(from: 1).map(\.operation.name), equals: ["restored"])
+      try expect(restored.verify().problems, equals: [])
     }
-    #expect(try place.openCore().verify().problems == [])
+    try expect(place.openCore().verify().problems, equals: [])
   }
 
   /// A vault with its key in a named file, and a rotation that was interrupted before the new key was moved to that
@@ -142,7 +142,7 @@ struct DeviceKeysTests {
         atPath: file, contents: content, attributes: [.posixPermissions: 0o600])
       try #require(isBack)
       let found = named.namedKey
-      #expect(found == replaced)
+      expect(found, equals: replaced)
     }
 
     func open(_ path: String? = nil) throws(VaultError) -> VaultCore {
@@ -162,10 +162,10 @@ struct DeviceKeysTests {
   @Test("a key that waits beside a named file comes into its place before the replaced one is deleted")
   func interruptedThenDeleted() throws {
     let vault = try Interrupted()
-    #expect(try vault.core.deleteReplacedKeys(in: vault.named).removed.map(\.id) == [vault.replaced])
-    #expect(vault.named.namedKey == vault.present)
-    #expect(try vault.files == ["my.key"])
-    #expect(try vault.open().verify().problems == [])
+    try expect(vault.core.deleteReplacedKeys(in: vault.named).removed.map(\.id), equals: [vault.replaced])
+    expect(vault.named.namedKey, equals: vault.present)
+    try expect(vault.files, equals: ["my.key"])
+    try expect(vault.open().verify().problems, equals: [])
   }
 
   // Verified to fail when an opening leaves the present key where it waits.
@@ -173,21 +173,21 @@ struct DeviceKeysTests {
   func interruptedThenOpened() throws {
     let vault = try Interrupted()
     _ = try vault.open()
-    #expect(vault.named.namedKey == vault.present)
-    #expect(try Set(vault.named.keys(of: vault.core.status().vault)) == [vault.present, vault.replaced])
-    #expect(try vault.open().deleteReplacedKeys(in: vault.named).removed.map(\.id) == [vault.replaced])
-    #expect(try vault.files == ["my.key"])
-    #expect(try vault.open().verify().problems == [])
+    expect(vault.named.namedKey, equals: vault.present)
+    try expect(Set(vault.named.keys(of: vault.core.status().vault)), equals: [vault.present, vault.replaced])
+    try expect(vault.open().deleteReplacedKeys(in: vault.named).removed.map(\.id), equals: [vault.replaced])
+    try expect(vault.files, equals: ["my.key"])
+    try expect(vault.open().verify().problems, equals: [])
   }
 
   // Verified to fail when `promote` does not end what the interrupted rotation had left.
   @Test("after one more rotation the named file holds the present key, whatever an interrupted one had left")
   func interruptedThenRotated() throws {
     let vault = try Interrupted()
-    #expect(try vault.core.rotateDeviceKey() == .deleted)
-    #expect(try vault.named.namedKey == vault.core.status().deviceKey)
-    #expect(try vault.files == ["my.key"])
-    #expect(try vault.open().verify().problems == [])
+    try expect(vault.core.rotateDeviceKey(), equals: .deleted)
+    try expect(vault.named.namedKey, equals: vault.core.status().deviceKey)
+    try expect(vault.files, equals: ["my.key"])
+    try expect(vault.open().verify().problems, equals: [])
   }
 
   // Verified to fail when loadKey looks beside the named file only when that holds another key, and when one that
@@ -196,22 +196,22 @@ struct DeviceKeysTests {
   func interruptedThenGone() throws {
     let vault = try Interrupted()
     try FileManager.default.removeItem(atPath: vault.file)
-    #expect(try vault.open().verify().problems == [])
+    try expect(vault.open().verify().problems, equals: [])
     #expect(
       FileManager.default.createFile(
         atPath: vault.file, contents: Data([1]), attributes: [.posixPermissions: 0o600]))
-    #expect(try vault.open().verify().problems == [])
+    try expect(vault.open().verify().problems, equals: [])
     // A file that is not a key of this vault stays, and the message says where the key is.
-    #expect(try vault.core.rotateDeviceKey() == .deleted)
+    try expect(vault.core.rotateDeviceKey(), equals: .deleted)
     let outline = try VaultCore.outline(at: vault.place.path)
-    #expect(FileManager.default.contents(atPath: vault.file) == Data([1]))
+    expect(FileManager.default.contents(atPath: vault.file), equals: Data([1]))
     let name = "\(vault.file).\(outline.deviceKey.hexadecimal).new"
-    #expect(vault.named.presentPath(of: outline.deviceKey, outline.vault) == name)
+    expect(vault.named.presentPath(of: outline.deviceKey, outline.vault), equals: name)
     // A key that others can read is refused, but not reported as lost.
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: name)
     expect(.deviceKeyUnavailable) { () throws(VaultError) in _ = try vault.open() }
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: name)
-    #expect(try vault.open().verify().problems == [])
+    try expect(vault.open().verify().problems, equals: [])
   }
 
   // Verified to fail when finishPromotion sets no key aside.
@@ -219,10 +219,10 @@ struct DeviceKeysTests {
   func interruptedAndNeeded() throws {
     let vault = try Interrupted(isNeeded: true)
     #expect(try vault.core.deleteReplacedKeys(in: vault.named).removed.isEmpty)
-    #expect(vault.named.namedKey == vault.present)
-    #expect(try vault.files == ["my.key", "my.key.\(vault.replaced.hexadecimal).new"])
+    expect(vault.named.namedKey, equals: vault.present)
+    try expect(vault.files, equals: ["my.key", "my.key.\(vault.replaced.hexadecimal).new"])
     for path in [vault.place.path, vault.place.path + ".before-restore"] {
-      #expect(try vault.open(path).verify().problems == [])
+      try expect(vault.open(path).verify().problems, equals: [])
     }
   }
 }

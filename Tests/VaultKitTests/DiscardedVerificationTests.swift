@@ -18,12 +18,12 @@ struct DiscardedVerificationTests {
     let open = held.reading(prompt, reuse: .seconds(300))
     let request = await prompt.whenOpen()
     open.cancel()
-    #expect(await open.value == .appCancelled)
+    await expect(open.value, equals: .appCancelled)
     #expect(prompt.cancels == 1 && request?.isCancelled == true)
     held.vault.lock()
     if !obeys { prompt.answer("passcode") }
     try await held.log { $0.operation == .accessDenied && $0.item == held.guarded }
-    #expect(try await held.vault.status().passcodeFailures == 0)
+    try await expect(held.vault.status().passcodeFailures, equals: 0)
     #expect(await !held.vault.isUnlocked)
   }
 
@@ -40,7 +40,7 @@ struct DiscardedVerificationTests {
         _ = try await vault.secret(of: guarded, context: context)
       })?.code
     }
-    #expect(try await task.value == .appCancelled)
+    try await expect(task.value, equals: .appCancelled)
     #expect(prompt.requests.isEmpty)
   }
 
@@ -54,9 +54,9 @@ struct DiscardedVerificationTests {
     let open = held.reading(prompt)
     await prompt.whenOpen()
     held.vault.lock()
-    #expect(prompt.cancels == 1)
+    expect(prompt.cancels, equals: 1)
     if !obeys { prompt.answer("passcode") }
-    #expect(await open.value == .appCancelled)
+    await expect(open.value, equals: .appCancelled)
     #expect(await !held.vault.isUnlocked)
   }
 
@@ -91,11 +91,11 @@ struct DiscardedVerificationTests {
     await gate.whenOpen()
     if way < 2 { vault.lock() } else { open.cancel() }
     gate.answer("")
-    #expect(await open.value == .appCancelled)
+    await expect(open.value, equals: .appCancelled)
     // The attempt was not judged. It is taken back, and its entry is written last.
     try await held.log { $0.result == .cancelled }
     #expect(await !vault.isUnlocked)
-    #expect(try await vault.status().passcodeFailures == 0)
+    try await expect(vault.status().passcodeFailures, equals: 0)
     isHeld.store(false, ordering: .relaxed)
     clock.advance(by: .seconds(10))
     try await vault.unlock(with: Passcode(testing: "passcode"))
@@ -117,8 +117,8 @@ struct DiscardedVerificationTests {
     await first.whenOpen()
     await second.whenOpen()
     context.invalidate()
-    #expect(await open.value == .appCancelled)
-    #expect(second.cancels == 0)
+    await expect(open.value, equals: .appCancelled)
+    expect(second.cancels, equals: 0)
     second.answer("passcode")
     #expect(await other.value == nil)
   }
@@ -150,10 +150,10 @@ struct DiscardedVerificationTests {
     prompt.answer(change == .passcode ? "other" : right)
     let code = await open.value
     switch change {
-    case .deletion: #expect(code == .itemNotFound)
+    case .deletion: expect(code, equals: .itemNotFound)
     // A new device key changes neither the item nor a factor.
     case .deviceKey: #expect(code == nil)
-    default: #expect(code == .busy)
+    default: expect(code, equals: .busy)
     }
   }
 
@@ -179,10 +179,10 @@ struct DiscardedVerificationTests {
     }
     await prompt.whenOpen()
     prompt.answer("passcode")
-    #expect(await prompt.whenOpen()?.subject == .applicationPassword)
+    await expect(prompt.whenOpen()?.subject, equals: .applicationPassword)
     try await apply(.passcode, to: held)
     prompt.answer("password")
-    #expect(await open.value == .busy)
+    await expect(open.value, equals: .busy)
   }
 
   // Verified to fail when a source is not told to end.
@@ -208,11 +208,11 @@ struct DiscardedVerificationTests {
       .code
     }
     await source.whenOpen()
-    #expect(try await vault.status().itemCount == 3)
+    try await expect(vault.status().itemCount, equals: 3)
     open.cancel()
-    #expect(await open.value == .appCancelled)
+    await expect(open.value, equals: .appCancelled)
     await source.whenEnded()
-    #expect(source.cancels == 1)
+    expect(source.cancels, equals: 1)
     try await held.log { $0.operation == .accessDenied && $0.item == id }
     #expect(try await vault.canEvaluate(.userPresence))
   }

@@ -46,9 +46,9 @@ struct EnrolledSetTests {
     let versions = try core.itemVersions()
     #expect(try core.secret(failing: current, with: phrase("one")) == nil)
     try enroll("two", "right", core)
-    #expect(try core.itemVersions() == versions)
+    try expect(core.itemVersions(), equals: versions)
     for text in ["one", "two"] {
-      #expect(try core.secret(failing: current, with: phrase(text)) == .invalidated)
+      try expect(core.secret(failing: current, with: phrase(text)), equals: .invalidated)
       #expect(try core.secret(failing: any, with: phrase(text)) == nil)
     }
     let entry = try #require(try core.auditEntries().last { $0.operation == .accessDenied })
@@ -61,11 +61,11 @@ struct EnrolledSetTests {
     #expect(try !core.isBeyondReach(core.item(named: "either")))
     // Back to the set of before is another set all the same.
     try core.removeMember(named: "right")
-    #expect(try core.secret(failing: current, with: phrase("one")) == .invalidated)
+    try expect(core.secret(failing: current, with: phrase("one")), equals: .invalidated)
     // A listing asks no one, and has the item that nothing opens any more.
-    #expect(try core.items(matching: Query()).map(\.name) == ["current", "any", "either"])
-    #expect(try core.delete(Query(name: "current")) == 1)
-    #expect(try core.verify().problems == [])
+    try expect(core.items(matching: Query()).map(\.name), equals: ["current", "any", "either"])
+    try expect(core.delete(Query(name: "current")), equals: 1)
+    try expect(core.verify().problems, equals: [])
   }
 
   // Fails when a removal while locked leaves the set as it was.
@@ -82,23 +82,23 @@ struct EnrolledSetTests {
     let locked = try place.openCore()
     counter.reset()
     #expect(try locked.secret(failing: current, with: phrase("two")) == nil)
-    #expect(counter.value == 1)
+    expect(counter.value, equals: 1)
     try locked.removeMember(named: "left")
     #expect(!locked.isUnlocked && counter.value == 1)
-    #expect(try locked.secret(failing: current, with: phrase("two")) == .invalidated)
+    try expect(locked.secret(failing: current, with: phrase("two")), equals: .invalidated)
     #expect(try locked.secret(failing: any, with: phrase("two")) == nil)
-    #expect(try locked.secret(failing: any, with: phrase("one")) == .authenticationFailed)
+    try expect(locked.secret(failing: any, with: phrase("one")), equals: .authenticationFailed)
     // A process that has been unlocked all along makes the next set before it wraps to it.
     let next = try add("next", AccessControl(.biometryCurrentSet), core)
     #expect(try core.secret(failing: next, with: phrase("two")) == nil)
-    #expect(try core.secret(failing: current, with: phrase("two")) == .invalidated)
+    try expect(core.secret(failing: current, with: phrase("two")), equals: .invalidated)
     try locked.removeMember(named: "right")
     try locked.unlock(with: Passcode(testing: "passcode"))
-    #expect(try locked.secret(failing: any, with: phrase("two")) == .policy)
+    try expect(locked.secret(failing: any, with: phrase("two")), equals: .policy)
     try enroll("three", "other", locked)
     #expect(try locked.secret(failing: any, with: phrase("three")) == nil)
-    #expect(try locked.secret(failing: next, with: phrase("three")) == .invalidated)
-    for vault in [core, locked, try place.openCore()] { #expect(try vault.verify().problems == []) }
+    try expect(locked.secret(failing: next, with: phrase("three")), equals: .invalidated)
+    for vault in [core, locked, try place.openCore()] { try expect(vault.verify().problems, equals: []) }
   }
 
   @Test(
@@ -109,15 +109,15 @@ struct EnrolledSetTests {
     let id = try add("presence", AccessControl(.userPresence), core)
     counter.reset()
     #expect(try core.secret(failing: id, with: phrase("three")) == nil)
-    #expect(counter.value == 1)
+    expect(counter.value, equals: 1)
     // An empty answer declines the phrase: the passcode is asked for in its place.
     let prompt = ScriptedPrompt([.text(""), .text("passcode")])
     #expect(try core.secret(failing: id, with: AuthenticationContext(reason: "", prompt: prompt)) == nil)
-    #expect(prompt.requests.map(\.subject) == [.phrase, .passcode])
+    expect(prompt.requests.map(\.subject), equals: [.phrase, .passcode])
     let decliner = ScriptedPrompt([.cancel])
-    #expect(
-      try core.secret(failing: id, with: AuthenticationContext(reason: "", prompt: decliner)) == .cancelled)
-    #expect(decliner.requests.count == 1)
+    try expect(
+      core.secret(failing: id, with: AuthenticationContext(reason: "", prompt: decliner)), equals: .cancelled)
+    expect(decliner.requests.count, equals: 1)
   }
 
   @Test("enrolment needs the passcode; names and phrases are enrolled once")
@@ -139,7 +139,7 @@ struct EnrolledSetTests {
       }
     }
     expect(.itemNotFound) { () throws(VaultError) in try core.removeMember(named: "nobody") }
-    #expect(try core.enrolledMembers().map(\.name) == ["n"])
+    try expect(core.enrolledMembers().map(\.name), equals: ["n"])
   }
 
   // The count before the derivation is shown by processes in a race (R5).
@@ -151,14 +151,16 @@ struct EnrolledSetTests {
     for _ in 0..<4 { _ = try core.secret(failing: id, with: phrase("wrong")) }
     #expect(try core.secret(failing: id, with: phrase("right")) == nil)
     counter.reset()
-    for _ in 0..<5 { #expect(try core.secret(failing: id, with: phrase("wrong")) == .authenticationFailed) }
-    for _ in 0..<3 { #expect(try core.secret(failing: id, with: phrase("right")) == .biometryLocked) }
-    #expect(counter.value == 5)
+    for _ in 0..<5 {
+      try expect(core.secret(failing: id, with: phrase("wrong")), equals: .authenticationFailed)
+    }
+    for _ in 0..<3 { try expect(core.secret(failing: id, with: phrase("right")), equals: .biometryLocked) }
+    expect(counter.value, equals: 5)
     #expect(try place.openCore().secret(failing: id, with: phrase("right")) != nil)
     clock.advance(by: .milliseconds(1 << 40))
     clock.reboot()
-    #expect(try core.secret(failing: id, with: phrase("right")) == .biometryLocked)
-    #expect(try core.status().passcodeFailures == 0)
+    try expect(core.secret(failing: id, with: phrase("right")), equals: .biometryLocked)
+    try expect(core.status().passcodeFailures, equals: 0)
     try core.unlock(with: Passcode(testing: "passcode"))
     #expect(try core.secret(failing: id, with: phrase("right")) == nil)
   }
@@ -173,7 +175,7 @@ struct EnrolledSetTests {
     let context = AuthenticationContext(reason: "", prompt: prompt)
     #expect(try core.secret(failing: id, with: context) == nil)
     #expect(try core.secret(failing: id, with: context) == nil)
-    #expect(prompt.requests.map(\.subject) == [.passcode, .phrase])
+    expect(prompt.requests.map(\.subject), equals: [.passcode, .phrase])
   }
 
   @Test("a fingerprint reader is asked for enrolled fingers; its refusal does not change the set")
@@ -181,7 +183,7 @@ struct EnrolledSetTests {
     let core = try place.makeCore(passcode: "passcode")
     let reader = ScriptedBiometry(fingers: ["left-thumb", "right-thumb"])
     let enrolled = try core.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
-    #expect(enrolled.map(\.name) == ["left-thumb", "right-thumb"])
+    expect(enrolled.map(\.name), equals: ["left-thumb", "right-thumb"])
     let id = try add("set", AccessControl(.biometryCurrentSet), core)
     #expect(try core.verificationSources().hasFingers)
     func read(_ outcome: ScriptedBiometry.Outcome) throws -> VaultError.Code? {
@@ -189,17 +191,17 @@ struct EnrolledSetTests {
       let prompt = ScriptedPrompt()
       let context = AuthenticationContext(reason: "", prompt: prompt, biometry: source)
       let code = try core.secret(failing: id, with: context)
-      #expect(prompt.lines == ["place your finger on the reader"])
+      expect(prompt.lines, equals: ["place your finger on the reader"])
       return code
     }
     #expect(try read(.finger("left-thumb")) == nil)
-    #expect(try read(.finger("nose")) == .authenticationFailed)
-    #expect(try read(.failure(.scripted(.authenticationFailed))) == .authenticationFailed)
-    #expect(try read(.failure(.scripted(.unsupported))) == .unsupported)
-    #expect(try read(.failure(.scripted(.cancelled))) == .cancelled)
+    try expect(read(.finger("nose")), equals: .authenticationFailed)
+    try expect(read(.failure(.scripted(.authenticationFailed))), equals: .authenticationFailed)
+    try expect(read(.failure(.scripted(.unsupported))), equals: .unsupported)
+    try expect(read(.failure(.scripted(.cancelled))), equals: .cancelled)
     #expect(try read(.finger("right-thumb")) == nil)
-    #expect(try core.secret(failing: id, with: AuthenticationContext(reason: "")) == .unsupported)
-    #expect(try core.secret(failing: id, with: nil) == .interactionNotAllowed)
+    try expect(core.secret(failing: id, with: AuthenticationContext(reason: "")), equals: .unsupported)
+    try expect(core.secret(failing: id, with: nil), equals: .interactionNotAllowed)
   }
 }
 
@@ -257,8 +259,8 @@ struct EnrolledSetModelTests {
       }
     }
     try unlock(core, &model)
-    #expect(try core.verify().problems == [])
-    #expect(try core.enrolledMembers().map(\.name) == model.members)
+    try expect(core.verify().problems, equals: [])
+    try expect(core.enrolledMembers().map(\.name), equals: model.members)
   }
 
   private func unlock(_ core: VaultCore, _ model: inout Model) throws {

@@ -45,7 +45,7 @@ struct EvaluationTests {
         let context = try given(shown)
         let error = await thrown(awaiting: { () throws(VaultError) in
           let evaluation = try await vault.evaluate(constraints, context: context)
-          #expect(evaluation.constraints == constraints)
+          expect(evaluation.constraints, equals: constraints)
         })
         if isVerifiable {
           #expect((error == nil) == shown.opens(constraints), "\(number) \(raw)")
@@ -70,7 +70,7 @@ struct EvaluationTests {
     let prompt = ScriptedPrompt([.text("passcode")])
     _ = try await vault.evaluate(.devicePasscode, context: AuthenticationContext(reason: "", prompt: prompt))
     #expect(await vault.isUnlocked)
-    #expect(prompt.requests.map(\.operation) == ["verify you"])
+    expect(prompt.requests.map(\.operation), equals: ["verify you"])
     #expect(prompt.requests.first?.label == nil)
   }
 
@@ -80,9 +80,9 @@ struct EvaluationTests {
     #expect(try await !bare.canEvaluate(.devicePasscode))
     await expect(.policy, awaiting: { _ = try await bare.evaluate(.userPresence, context: given(.passcode)) })
     let vault = try await make()
-    #expect(try await can(vault) == [true, true, false, false])
+    try await expect(can(vault), equals: [true, true, false, false])
     try await enroll("voice", in: vault)
-    #expect(try await can(vault) == [true, true, true, true])
+    try await expect(can(vault), equals: [true, true, true, true])
     for _ in 0..<5 {
       let wrong = AuthenticationContext(reason: "", interaction: .notAllowed)
       wrong.provide(try BiometricPhrase(testing: "wrong"))
@@ -92,9 +92,9 @@ struct EvaluationTests {
       await expect(
         .authenticationFailed, awaiting: { _ = try await vault.evaluate(.devicePasscode, context: wrong) })
     }
-    #expect(try await can(vault) == [false, false, false, false])
+    try await expect(can(vault), equals: [false, false, false, false])
     clock.advance(by: .seconds(60))
-    #expect(try await can(vault) == [true, true, false, false])
+    try await expect(can(vault), equals: [true, true, false, false])
     await expect(.policy, awaiting: { _ = try await vault.canEvaluate([.or, .and, .devicePasscode]) })
   }
 
@@ -187,8 +187,9 @@ struct EvaluationTests {
       })
     }
     let entries = try await vault.auditEntries(from: before + 1)
-    #expect(
-      entries.map { "\($0.operation.name) \($0.result.rawValue)" } == [
+    expect(
+      entries.map { "\($0.operation.name) \($0.result.rawValue)" },
+      equals: [
         "promptShown 0", "unlocked 0", "promptShown 5", "accessDenied 5",
       ])
     #expect(entries.allSatisfy { $0.item == nil })
@@ -203,7 +204,7 @@ struct EvaluationTests {
     func expectNew() async throws {
       let digest = try #require(try await vault.enrolledSetDigest())
       #expect(digest.count == 32 && !seen.contains(digest))
-      #expect(try place.openCore().enrolledSetDigest() == digest)
+      try expect(place.openCore().enrolledSetDigest(), equals: digest)
       seen.append(digest)
     }
     try await enroll("one", in: vault)
@@ -216,7 +217,7 @@ struct EvaluationTests {
     try await vault.changePasscode(from: Passcode(testing: "new"), to: Passcode(testing: "passcode"))
     try place.openCore().rotateEpoch(passcode: Passcode(testing: "passcode"))
     try place.openCore().rotateDeviceKey()
-    #expect(try await vault.enrolledSetDigest() == seen.last)
+    try await expect(vault.enrolledSetDigest(), equals: seen.last)
     try await enroll("three", in: vault)
     try await expectNew()
     // Back to the members of before is another set all the same.
@@ -237,9 +238,9 @@ struct EvaluationTests {
       try await place.open().removeMember(named: name)
       seen.append(try await vault.enrolledSetDigest())
     }
-    #expect(Set(seen).count == 3)
+    expect(Set(seen).count, equals: 3)
     vault.lock()
     try await vault.unlock(with: Passcode(testing: "passcode"))
-    #expect(try await vault.enrolledSetDigest() == seen.last)
+    try await expect(vault.enrolledSetDigest(), equals: seen.last)
   }
 }

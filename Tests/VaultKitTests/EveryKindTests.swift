@@ -24,15 +24,15 @@ struct EveryKindTests {
     let all = try read([
       "pin": Array("2580".utf8), "session": session, "application-password": Array("app".utf8),
     ])
-    #expect(all == opened)
+    expect(all, equals: opened)
     let bare = try read([:])
     let guarded = ["checked", "checked and password", "of a session"]
-    #expect(bare.filter { $0.value == nil }.keys.sorted() == guarded.sorted())
-    for (name, secret) in bare where secret != nil { #expect(secret == opened[name]) }
+    expect(bare.filter { $0.value == nil }.keys.sorted(), equals: guarded.sorted())
+    for (name, secret) in bare where secret != nil { expect(secret, equals: opened[name]) }
     // A rotation makes every primary key again, and its reader checks them.
     try core.rotateEpoch()
-    #expect(try core.verify().problems == [])
-    #expect(try read([:]).keys.sorted() == opened.keys.sorted())
+    try expect(core.verify().problems, equals: [])
+    try expect(read([:]).keys.sorted(), equals: opened.keys.sorted())
   }
 
   /// Verified to fail when a transaction counts as lasting.
@@ -42,10 +42,10 @@ struct EveryKindTests {
     let opened = try fill(core)
     let path = place.folder + "/a.backup"
     let report = try core.backUp(to: path, passphrase: Passcode(testing: "phrase"))
-    #expect(report.leftOut.map(\.reason) == [.shortLived, .shortLived, .shortLived, .shortLived])
+    expect(report.leftOut.map(\.reason), equals: [.shortLived, .shortLived, .shortLived, .shortLived])
     let found = try read(["passphrase": Array("phrase".utf8)], of: path)
     let left = ["kind 19", "kind 20", "kind 22", "of a session"]
-    #expect(found.keys.sorted() == opened.keys.filter { !left.contains($0) }.sorted())
+    expect(found.keys.sorted(), equals: opened.keys.filter { !left.contains($0) }.sorted())
   }
 
   /// Adds the items, and returns their secrets by name, or by kind where there is no name.
@@ -128,7 +128,7 @@ struct EveryKindTests {
       command += ["--\(name)-fd", "\(number + 3)", "\(number + 3)<\(file)"]
     }
     let run = try Program("/bin/sh", ["-c", command.joined(separator: " ")]).run(errors: .apart)
-    #expect(run.status == 0, "\(run.errors)")
+    expect(run.status, equals: 0, "\(run.errors)")
     let found = try #require(try JSONSerialization.jsonObject(with: run.output) as? [String: Any])
     var secrets: [String: [UInt8]?] = [:]
     for item in try #require(found["items"] as? [[String: Any]]) {

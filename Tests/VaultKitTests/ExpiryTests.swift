@@ -50,7 +50,7 @@ struct ExpiryTests {
     expect(.expired) { () throws(VaultError) in _ = try core.secret(of: id) }
     let later = try place.openCore()
     expect(.expired) { () throws(VaultError) in _ = try later.secret(of: id) }
-    #expect(try later.items(matching: Query()).count == 1)
+    try expect(later.items(matching: Query()).count, equals: 1)
   }
 
   @Test("a process that has the vault open sees the time of another process's commit")
@@ -87,7 +87,7 @@ struct ExpiryTests {
     expect(.expired) { () throws(VaultError) in _ = try core.secret(of: late) }
     setWall(by: -400 * Self.day)
     expect(.expired) { () throws(VaultError) in _ = try core.secret(of: soon) }
-    #expect(try core.secret(of: late).byteCount == 1)
+    try expect(core.secret(of: late).byteCount, equals: 1)
     // With the boot clock it rises further.
     clock.advance(by: .milliseconds(Self.hour))
     setWall(by: 400 * Self.day)
@@ -114,8 +114,8 @@ struct ExpiryTests {
     clock.setSynchronized(isSynchronized)
     setWall(by: 400 * Self.day)
     let later = try place.openCore()
-    #expect(later.keepsExpired == !isSynchronized)
-    #expect(try later.items(matching: Query()).isEmpty == isSynchronized)
+    expect(later.keepsExpired, equals: !isSynchronized)
+    try expect(later.items(matching: Query()).isEmpty, equals: isSynchronized)
     guard !isSynchronized else { return }
     // The clock is right again: nothing was lost.
     setWall(by: -400 * Self.day)

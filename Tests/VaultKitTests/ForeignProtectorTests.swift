@@ -47,7 +47,7 @@ struct ForeignProtectorTests {
       _ = try VaultCore.open(at: place.path, protector: failing, environment: place.environment)
     }
     #expect(error?.code == .deviceKeyLocked && error?.message == "closed" && error?.hint == "open it")
-    #expect(error?.underlying == 7)
+    expect(error?.underlying, equals: 7)
   }
 }
 

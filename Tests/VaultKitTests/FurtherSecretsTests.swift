@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -90,7 +91,7 @@ struct FurtherSecretsTests {
     ).id
     for core in [core, try place.openCore()] {
       let found = try core.secret(of: id, by: guarding.component(), context: context())
-      #expect(found.bytesForTesting == Array("s".utf8))
+      expect(found.bytesForTesting, equals: Array("s".utf8))
       let bare = thrown { () throws(VaultError) in
         _ = try core.secret(of: id, by: Component(guarding.kind), context: context())
       }?.code
@@ -104,10 +105,10 @@ struct FurtherSecretsTests {
         #expect(wrong != nil)
       }
     }
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
     try core.rotateEpoch(passcode: Passcode(testing: "passcode"))
     let later = try core.secret(of: id, by: guarding.component(), context: context())
-    #expect(later.bytesForTesting == Array("s".utf8))
+    expect(later.bytesForTesting, equals: Array("s".utf8))
     let report = try core.verify()
     #expect(report.problems == [] && report.guardedSecrets == (guarding.isWrapped ? 1 : 0))
   }
@@ -125,7 +126,7 @@ struct FurtherSecretsTests {
     // One secret is masked once in its life.
     #expect(code == (guarding.mode == .camouflaged ? .policy : nil))
     let found = try core.secret(of: id, by: component, context: context())
-    #expect(found.bytesForTesting == Array((code == nil ? "t" : "s").utf8))
+    expect(found.bytesForTesting, equals: Array((code == nil ? "t" : "s").utf8))
     var changes = ItemChanges()
     changes.audit = .all
     if guarding.isWrapped, guarding.mode == .checked || guarding.session == true {
@@ -133,9 +134,9 @@ struct FurtherSecretsTests {
         try core.update(id, changes, context: context())
       }
     }
-    #expect(try core.update(id, changes, by: component, context: context()).audit == .all)
-    #expect(try core.secret(of: id, by: component, context: context()).byteCount == 1)
-    #expect(try core.verify().problems == [])
+    try expect(core.update(id, changes, by: component, context: context()).audit, equals: .all)
+    try expect(core.secret(of: id, by: component, context: context()).byteCount, equals: 1)
+    try expect(core.verify().problems, equals: [])
   }
 
   @Test("it is renamed and deleted without the PIN and the session", arguments: Guarding.all)
@@ -148,7 +149,7 @@ struct FurtherSecretsTests {
     changes.attributes[.name] = "other"
     try core.update(id, changes, context: context())
     let found = try core.secret(of: id, by: guarding.component(), context: context())
-    #expect(found.bytesForTesting == Array("s".utf8))
+    expect(found.bytesForTesting, equals: Array("s".utf8))
     try core.delete(id)
   }
 

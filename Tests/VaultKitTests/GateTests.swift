@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -68,11 +69,11 @@ struct GateTests {
     for (name, operation) in operations {
       for by in [nil, stranger] {
         let code = thrown { () throws(VaultError) in try operation(by) }?.code
-        #expect(code == subject.refusal, "\(name)")
+        expect(code, equals: subject.refusal, "\(name)")
       }
       #expect(thrown { () throws(VaultError) in try operation(Component(subject.kind)) } == nil, "\(name)")
     }
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 
   @Test("an item is added by everybody, or by the component of the kind alone", arguments: Subject.all)
@@ -85,7 +86,7 @@ struct GateTests {
             subject.new, secret: secret ? SecretBytes(testing: "s") : nil, by: by)
           try core.delete(item.id)
         }?.code
-        #expect(code == subject.refusal)
+        expect(code, equals: subject.refusal)
       }
     }
     #expect(try core.items(matching: Query()).isEmpty)
@@ -118,7 +119,7 @@ struct GateTests {
     await expect(
       refusal,
       awaiting: { _ = try await vault.write { transaction in try transaction.add(new, secret: nil).id } })
-    #expect(try core.secret(of: id, by: Component(subject.kind)).bytesForTesting == Array("s".utf8))
+    try expect(core.secret(of: id, by: Component(subject.kind)).bytesForTesting, equals: Array("s".utf8))
   }
 
   /// Verified to fail when the kind is looked at after the class key.
@@ -146,7 +147,7 @@ struct GateTests {
       try locked.unlock(with: Passcode(testing: "passcode"))
       let id = try locked.add(NewItem(kind, name: "\(kind)"), by: Component(kind)).id
       let error = thrown { () throws(VaultError) in _ = try locked.secret(of: id) }
-      #expect(error?.advice?.action == action)
+      expect(error?.advice?.action, equals: action)
     }
   }
 

@@ -22,13 +22,13 @@ struct HangingPromptTests {
       let open = held.reading(prompt)
       await prompt.whenOpen()
       open.cancel()
-      #expect(await open.value == .appCancelled)
+      await expect(open.value, equals: .appCancelled)
     }
     while gone != nil { try await Task.sleep(for: .milliseconds(2)) }
     prompt.answer("passcode")
     await prompt.whenEnded()
     let core = try place.openCore()
-    #expect(try core.status().passcodeFailures == 0)
+    try expect(core.status().passcodeFailures, equals: 0)
     #expect(try !core.auditEntries(from: before + 1).contains { $0.operation == .itemRead })
   }
 
@@ -42,13 +42,13 @@ struct HangingPromptTests {
       .text(String(repeating: "a", count: 1025)), .text("pass\0"), .text("passcode"),
     ])
     let context = AuthenticationContext(reason: "", prompt: long)
-    #expect(try await held.vault.secret(of: held.guarded, context: context).byteCount == 6)
+    try await expect(held.vault.secret(of: held.guarded, context: context).byteCount, equals: 6)
     #expect(long.requests[1].problem?.contains("1,024 bytes") == true)
     let endless = ScriptedPrompt(Array(repeating: .text(String(repeating: "a", count: 1025)), count: 9))
     let third = AuthenticationContext(reason: "", prompt: endless)
     await expect(.malformed, awaiting: { _ = try await held.vault.secret(of: held.guarded, context: third) })
-    #expect(endless.unused == 6)
-    #expect(try await held.vault.status().passcodeFailures == 0)
+    expect(endless.unused, equals: 6)
+    try await expect(held.vault.status().passcodeFailures, equals: 0)
   }
 
   @Test("a protector that hangs holds only its call, which its task can leave")
@@ -70,7 +70,7 @@ struct HangingPromptTests {
     await protector.whenHanging()
     vault.lock()
     open.cancel()
-    #expect(await open.value == .appCancelled)
+    await expect(open.value, equals: .appCancelled)
     protector.letGo()
   }
 
@@ -90,7 +90,7 @@ struct HangingPromptTests {
     await protector.whenHanging()
     #expect(await !vault.isUnlocked)
     open.cancel()
-    #expect(await open.value == .appCancelled)
+    await expect(open.value, equals: .appCancelled)
     protector.letGo()
   }
 
@@ -119,7 +119,7 @@ struct HangingPromptTests {
     prompt.answer("password")
     await protector.whenHanging()
     open.cancel()
-    #expect(await open.value == .appCancelled)
+    await expect(open.value, equals: .appCancelled)
     protector.letGo()
   }
 
@@ -144,7 +144,7 @@ struct HangingPromptTests {
     }
     await reader.gate.whenOpen()
     open.cancel()
-    #expect(await open.value == .appCancelled)
+    await expect(open.value, equals: .appCancelled)
     reader.gate.answer("")
   }
 
@@ -161,7 +161,7 @@ struct HangingPromptTests {
     }
     await protector.whenHanging()
     vault.lock()
-    #expect(try core.items(matching: Query()).count == 3)
+    try expect(core.items(matching: Query()).count, equals: 3)
     protector.letGo()
     try await adding.value
   }

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -31,7 +32,7 @@ struct ItemRuleTests {
     changes.attributes[.name] = "other"
     if kind.hasName {
       try core.update(id, changes)
-      #expect(try core.item(named: "other").id == id)
+      try expect(core.item(named: "other").id, equals: id)
     } else {
       expect(.policy) { () throws(VaultError) in try core.update(id, changes) }
       changes.attributes = Attributes()
@@ -40,10 +41,10 @@ struct ItemRuleTests {
     }
     changes = ItemChanges()
     changes.attributes[.comment] = "a comment"
-    #expect(try core.update(id, changes).attributes[.comment] == "a comment")
-    #expect(try core.verify().problems == [])
-    #expect(try core.delete(Query(id: id)) == 1)
-    #expect(try core.verify().problems == [])
+    try expect(core.update(id, changes).attributes[.comment], equals: "a comment")
+    try expect(core.verify().problems, equals: [])
+    try expect(core.delete(Query(id: id)), equals: 1)
+    try expect(core.verify().problems, equals: [])
   }
 
   /// Verified to fail when `ItemRule.check` is not called: a verifier becomes a prover.
@@ -62,7 +63,7 @@ struct ItemRuleTests {
       expect(.policy) { () throws(VaultError) in try core.update(id, removal) }
       #expect(thrown { () throws(VaultError) in try core.update(id, changes, by: Component(kind)) } == nil)
     }
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 
   @Test(
@@ -115,7 +116,7 @@ struct ItemRuleTests {
     let vault = Vault(core: core)
     await expect(.policy, awaiting: { _ = try await vault.delete(Query(name: "pin")) })
     await expect(.policy, awaiting: { try await vault.write { transaction in try transaction.delete(pin) } })
-    #expect(try core.items(matching: Query()).map(\.id) == before)
+    try expect(core.items(matching: Query()).map(\.id), equals: before)
     try core.delete(other)
     try await vault.write { transaction in
       try transaction.delete(pin)
@@ -129,7 +130,7 @@ struct ItemRuleTests {
     let core = try TemporaryVault().makeCore()
     let pin = try add(.pin, "pin", to: core)
     _ = try add(.otp, "behind", behind: GuardingPIN(.checked, item: pin), to: core)
-    #expect(try core.delete(.all) == 2)
+    try expect(core.delete(.all), equals: 2)
   }
 
   /// What a transaction did before is not lost by what it may not do.

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -12,8 +13,8 @@ struct ItemTests {
     let item = try place.makeCore().add(
       NewItem(.genericPassword, name: "mail"), secret: SecretBytes(testing: "correct horse"))
     let core = try place.openCore()
-    #expect(try core.secret(of: item.id).bytesForTesting == Array("correct horse".utf8))
-    #expect(try core.item(named: "mail").id == item.id)
+    try expect(core.secret(of: item.id).bytesForTesting, equals: Array("correct horse".utf8))
+    try expect(core.item(named: "mail").id, equals: item.id)
   }
 
   @Test("secrets of any bytes and of the greatest length come back", arguments: [0, 1, 255, 65_536, 1 << 20])
@@ -22,7 +23,7 @@ struct ItemTests {
     let core = try place.makeCore()
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     let item = try core.add(NewItem(.genericPassword, name: "n"), secret: SecretBytes(copying: bytes))
-    #expect(try core.secret(of: item.id).bytesForTesting == bytes)
+    try expect(core.secret(of: item.id).bytesForTesting, equals: bytes)
   }
 
   @Test("a secret above 1 MiB is refused and nothing is added")
@@ -52,7 +53,7 @@ struct ItemTests {
         NewItem(.otp, name: "a", attributes: attributes), by: Component(.otp))
     }
     _ = try core.add(NewItem(.genericPassword, name: "c", attributes: attributes))
-    #expect(try core.items(matching: Query(.genericPassword)).count == 2)
+    try expect(core.items(matching: Query(.genericPassword)).count, equals: 2)
   }
 
   @Test(
@@ -68,13 +69,13 @@ struct ItemTests {
     attributes[.comment] = "moved"
     try core.update(item.id, ItemChanges(attributes: attributes), secret: SecretBytes(testing: "2"))
     let after = try place.openCore().item(named: "new")
-    #expect(after.id == item.id)
-    #expect(after.created == item.created)
-    #expect(after.modified.milliseconds == item.modified.milliseconds + 5000)
-    #expect(after.attributes[.comment] == "moved")
-    #expect(try core.secret(of: item.id).bytesForTesting == Array("2".utf8))
+    expect(after.id, equals: item.id)
+    expect(after.created, equals: item.created)
+    expect(after.modified.milliseconds, equals: item.modified.milliseconds + 5000)
+    expect(after.attributes[.comment], equals: "moved")
+    try expect(core.secret(of: item.id).bytesForTesting, equals: Array("2".utf8))
     expect(.itemNotFound) { () throws(VaultError) in _ = try core.item(named: "old") }
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 
   @Test("a deleted item is gone from every table and the sum agrees")
@@ -84,10 +85,10 @@ struct ItemTests {
     for name in ["a", "b", "c"] {
       _ = try core.add(NewItem(.otp, name: name), secret: SecretBytes(testing: name), by: Component(.otp))
     }
-    #expect(try core.delete(Query(name: "b")) == 1)
-    #expect(try core.items(matching: Query()).map(\.name) == ["a", "c"])
-    #expect(try place.openCore().verify().problems == [])
-    #expect(try core.delete(Query(name: "b")) == 0)
+    try expect(core.delete(Query(name: "b")), equals: 1)
+    try expect(core.items(matching: Query()).map(\.name), equals: ["a", "c"])
+    try expect(place.openCore().verify().problems, equals: [])
+    try expect(core.delete(Query(name: "b")), equals: 0)
   }
 
   @Test("a search finds by indexed attributes, by others, and by kind; the order is that of insertion")
@@ -109,9 +110,9 @@ struct ItemTests {
     #expect(try core.items(matching: Query(where: wanted)).isEmpty)
     wanted = Attributes()
     wanted[.comment] = "c1"
-    #expect(try core.items(matching: Query(where: wanted)).count == 20)
-    #expect(try core.items(matching: Query(.otp)).count == 5)
-    #expect(try core.items(matching: Query(limit: 3)).map(\.name) == ["n0", "n1", "n2"])
+    try expect(core.items(matching: Query(where: wanted)).count, equals: 20)
+    try expect(core.items(matching: Query(.otp)).count, equals: 5)
+    try expect(core.items(matching: Query(limit: 3)).map(\.name), equals: ["n0", "n1", "n2"])
   }
 
   @Test("an attribute put in as bytes comes back as bytes, and both spellings are one key")
@@ -144,14 +145,14 @@ struct ItemTests {
     let item = try core.add(
       NewItem(.genericPassword, name: "n", expires: clock.now().advanced(byMilliseconds: 1000)),
       secret: SecretBytes(testing: "s"))
-    #expect(try core.secret(of: item.id).byteCount == 1)
+    try expect(core.secret(of: item.id).byteCount, equals: 1)
     clock.advance(by: .seconds(1))
     expect(.expired) { () throws(VaultError) in _ = try core.secret(of: item.id) }
     clock.advance(by: .seconds(24 * 3600))
     clock.setSynchronized(true)
     let later = try place.openCore()
     #expect(try later.items(matching: Query()).isEmpty)
-    #expect(try later.verify().problems == [])
+    try expect(later.verify().problems, equals: [])
   }
 
   @Test("what a write transaction did is gone when its closure throws")
@@ -165,7 +166,7 @@ struct ItemTests {
       }
     }
     #expect(try core.items(matching: Query()).isEmpty)
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 
   @Test("state changes are counted, durable, and need no unlocked vault")
@@ -181,10 +182,11 @@ struct ItemTests {
           return state.counter - 1
         }
       }
-      #expect(used == expected)
+      expect(used, equals: expected)
     }
-    #expect(
-      try core.reading { transaction throws(VaultError) in try transaction.state(of: item.id).counter } == 5)
-    #expect(try core.verify().problems == [])
+    try expect(
+      core.reading { transaction throws(VaultError) in try transaction.state(of: item.id).counter }, equals: 5
+    )
+    try expect(core.verify().problems, equals: [])
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -24,7 +25,7 @@ struct KeyWitnessTests {
     func seen() throws -> UInt64? {
       let status = try core.status()
       let seen = vault.protector.seenSequence(under: status.deviceKey, of: status.vault)
-      #expect(seen == status.sequence)
+      expect(seen, equals: status.sequence)
       return seen
     }
     try commit("a")
@@ -33,14 +34,14 @@ struct KeyWitnessTests {
     let file = try file
     try FileManager.default.removeItem(atPath: file)
     try commit("c")
-    #expect(try seen() == before + 1)
+    try expect(seen(), equals: before + 1)
     try Data("another's".utf8).write(to: URL(fileURLWithPath: file + ".new"))
-    #expect(unsafe rename(file + ".new", file) == 0)
+    unsafe expect(rename(file + ".new", file), equals: 0)
     try commit("d")
-    #expect(try seen() == before + 2)
+    try expect(seen(), equals: before + 2)
     #expect(unsafe unlink(file) == 0 && symlink("/dev/null", file) == 0)
     try commit("e")
-    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file) == "/dev/null")
+    try expect(FileManager.default.destinationOfSymbolicLink(atPath: file), equals: "/dev/null")
   }
 
   /// Verified to fail when a file that has another name now is kept open.
@@ -50,17 +51,17 @@ struct KeyWitnessTests {
     _ = try core.add(NewItem(.genericPassword, name: "a"))
     let file = try file
     let aside = file + ".aside"
-    #expect(unsafe link(file, aside) == 0)
+    unsafe expect(link(file, aside), equals: 0)
     let before = try Data(contentsOf: URL(fileURLWithPath: aside))
-    #expect(unsafe unlink(file) == 0)
+    unsafe expect(unlink(file), equals: 0)
     _ = try core.add(NewItem(.genericPassword, name: "b"))
-    #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == before)
-    #expect(unsafe rename(file, aside) == 0)
+    try expect(Data(contentsOf: URL(fileURLWithPath: aside)), equals: before)
+    unsafe expect(rename(file, aside), equals: 0)
     let middle = try Data(contentsOf: URL(fileURLWithPath: aside))
     _ = try core.add(NewItem(.genericPassword, name: "c"))
-    #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == middle)
+    try expect(Data(contentsOf: URL(fileURLWithPath: aside)), equals: middle)
     let status = try core.status()
-    #expect(vault.protector.seenSequence(under: status.deviceKey, of: status.vault) == status.sequence)
+    expect(vault.protector.seenSequence(under: status.deviceKey, of: status.vault), equals: status.sequence)
   }
 
   /// Verified to fail when the witness is opened under the lowest number that is free.

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultExpectations
@@ -49,7 +50,7 @@ struct LaterPolicyTests {
     let (place, item) = try make(.otp)
     try Intruder(place: place).rewrite(item, change: rule.apply) { form(0, $0) }
     let core = try place.openCore()
-    #expect(try core.items(matching: Query()).map(\.id) == [item.id])
+    try expect(core.items(matching: Query()).map(\.id), equals: [item.id])
     let componentsOfThisVersion = [Component(.otp), Component(.otp, pin: .camouflaged)]
     for by in componentsOfThisVersion {
       expect(.unsupported) { () throws(VaultError) in _ = try core.secret(of: item.id, by: by) }
@@ -62,12 +63,12 @@ struct LaterPolicyTests {
         _ = try core.update(item.id, ItemChanges(), secret: SecretBytes(testing: "t"), by: by)
       }
     }
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
     var changes = ItemChanges()
     changes.attributes[.name] = "other"
     try core.update(item.id, changes)
     try core.rotateEpoch()
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
     try keeps(rule, item, place)
     try core.delete(item.id)
   }
@@ -90,7 +91,7 @@ struct LaterPolicyTests {
       content: { form(0, $0) })
     let core = try place.openCore()
     expect(.policy) { () throws(VaultError) in try core.delete(pin) }
-    #expect(try core.delete(.all) == 2)
+    try expect(core.delete(.all), equals: 2)
   }
 
   private func keeps(_ rule: Rule, _ item: Item, _ place: TemporaryVault) throws {
@@ -128,7 +129,7 @@ struct LaterPolicyTests {
     expect(.damaged) { () throws(VaultError) in
       _ = try core.update(item.id, ItemChanges(), secret: SecretBytes(testing: "t"), by: component)
     }
-    #expect(try core.verify().problems.count == 1)
+    try expect(core.verify().problems.count, equals: 1)
   }
 
   /// Verified to fail when the bits of the alternatives are not compared with the policy.
@@ -158,6 +159,6 @@ struct LaterPolicyTests {
     expect(.damaged) { () throws(VaultError) in
       _ = try core.secret(of: item.id, by: Component(.otp, pin: .checked(secret)))
     }
-    #expect(try core.verify().problems.count == 1)
+    try expect(core.verify().problems.count, equals: 1)
   }
 }

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -17,10 +18,10 @@ struct ListedStateTests {
     let core = try place.makeCore()
     let items = try core.make(64)
     let wanted = (0..<64).filter { $0 % distance == 0 }
-    #expect(try core.counters(of: wanted.map { items[$0] }) == wanted.map { UInt64($0) + 1 })
-    #expect(try core.counters(of: []) == [])
+    try expect(core.counters(of: wanted.map { items[$0] }), equals: wanted.map { UInt64($0) + 1 })
+    try expect(core.counters(of: []), equals: [])
     // Every list is read, also one that is not in the order of the rows.
-    #expect(try core.counters(of: [items[5], items[3], items[3]]) == [6, 4, 4])
+    try expect(core.counters(of: [items[5], items[3], items[3]]), equals: [6, 4, 4])
   }
 
   /// Verified to fail when the walk passes by an item whose state is missing.
@@ -33,7 +34,7 @@ struct ListedStateTests {
     }
     expect(.damaged) { () throws(VaultError) in _ = try core.counters(of: items) }
     expect(.damaged) { () throws(VaultError) in _ = try core.counters(of: [items[index]]) }
-    #expect(try core.counters(of: [items[8]]) == [9])
+    try expect(core.counters(of: [items[8]]), equals: [9])
   }
 
   @Test("a state of another item, of another revision, or with another byte is damage")
@@ -70,7 +71,7 @@ struct ListedStateTests {
     try core.resumeRotation()
     let moved = try core.reading { transaction throws(VaultError) in try transaction.item(item.id) }
     try #require(core.isRotating && moved.generation == 2)
-    #expect(try core.counters(of: [moved]) == [1])
+    try expect(core.counters(of: [moved]), equals: [1])
     try intruder.tamper { store throws(StorageError) in try store.setState(old, row: item.row) }
     expect(.damaged) { () throws(VaultError) in _ = try core.counters(of: [moved]) }
   }
@@ -80,8 +81,8 @@ struct ListedStateTests {
     let core = try place.makeCore()
     let items = try core.make(4)
     try intruder.seal([2] + [UInt8](repeating: 0, count: 159), asStateOf: items[1])
-    #expect(try core.counters(of: items) == [1, 3, 4])
-    #expect(try core.counters(of: items, refusing: 3) == [1, 4])
+    try expect(core.counters(of: items), equals: [1, 3, 4])
+    try expect(core.counters(of: items, refusing: 3), equals: [1, 4])
   }
 }
 

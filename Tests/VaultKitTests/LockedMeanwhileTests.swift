@@ -82,10 +82,10 @@ struct LockedMeanwhileTests {
     let error = thrown { () throws(VaultError) in
       try core.rotateEpoch(passcode: Passcode(testing: "passcode"), progress: { _ in core.lock() })
     }
-    #expect(error?.code == .appCancelled)
+    expect(error?.code, equals: .appCancelled)
     #expect(!core.isUnlocked)
     try core.rotateEpoch(passcode: Passcode(testing: "passcode"))
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 
   // Verified to fail (the process traps) when lock() always waits for the transaction.
@@ -103,6 +103,6 @@ struct LockedMeanwhileTests {
     _ = try await vault.verify(progress: { _ in vault.lock() })
     #expect(await !vault.isUnlocked)
     try await vault.unlock(with: Passcode(testing: "passcode"))
-    #expect(try await vault.secret(of: id).byteCount == 1)
+    try await expect(vault.secret(of: id).byteCount, equals: 1)
   }
 }

@@ -44,7 +44,7 @@ struct NewerFormatTests {
     expect(.olderFormat) { () throws(VaultError) in _ = try place.openCore() }
     let error = thrown { () throws(VaultError) in _ = try VaultCore.outline(at: place.path) }
     #expect(error?.code == .olderFormat && error?.message.contains("commit \(commit)") == true)
-    #expect(error?.advice?.subject == commit)
+    expect(error?.advice?.subject, equals: commit)
   }
 
   /// Verified to fail when such a table is a strange schema like any other.
@@ -77,6 +77,6 @@ struct NewerFormatTests {
     let core = try place.openCore()
     try core.setPasscode(Passcode(testing: "p"))
     try core.rotateDeviceKey()
-    try Intruder(place: place).changeHeader { #expect($0[900] == [1, 2, 3]) }
+    try Intruder(place: place).changeHeader { expect($0[900], equals: [1, 2, 3]) }
   }
 }

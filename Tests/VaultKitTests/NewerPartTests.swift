@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultExpectations
@@ -38,7 +39,7 @@ struct NewerPartTests {
     }
     #expect(told.map(\.remedy).filter { $0 == .newerVersion }.count == 1 && told.count == 2)
     #expect(told.filter(\.isRemoved).isEmpty)
-    if part != .audit { #expect(told.first { $0.remedy == .newerVersion }?.item == vault.ids[3]) }
+    if part != .audit { expect(told.first { $0.remedy == .newerVersion }?.item, equals: vault.ids[3]) }
     let after = try vault.core.status()
     #expect(after.sequence == before.sequence && after.deviceKey == before.deviceKey && !after.isRotating)
     try vault.expectRow(of: 3)
@@ -70,7 +71,7 @@ struct NewerPartTests {
     try vault.core.write { transaction in try transaction.delete(vault.ids[3]) }
     try vault.core.rotateEpoch(dropDamaged: true)
     #expect(!vault.core.isRotating)
-    #expect(try vault.core.items(matching: Query()).count == 10)
+    try expect(vault.core.items(matching: Query()).count, equals: 10)
   }
 
   /// Verified to fail when `list(_:in:)` adds every part to the problems.
@@ -82,7 +83,7 @@ struct NewerPartTests {
     if isOtherDamaged { try vault.damage(at: 6) }
     let report = try vault.core.verify()
     let name = part == .audit ? "audit entry 2" : "item \(vault.ids[3])"
-    #expect(report.newer.count == 1, "\(report.newer)")
+    expect(report.newer.count, equals: 1, "\(report.newer)")
     let line = report.newer.first ?? ""
     #expect(line.hasPrefix(name) && line.contains("made by a newer version of this program"), "\(line)")
     // Sealed again by hand, the part has another tag than the sum has.

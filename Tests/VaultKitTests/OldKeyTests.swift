@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -28,9 +29,9 @@ struct OldKeyTests {
         usleep(300_000)
       })
     ended.wait()
-    #expect(removed.value == 0)
+    expect(removed.value, equals: 0)
     _ = try place.openCore()
-    #expect(try files.keys(of: core.status().vault) == [core.status().deviceKey])
+    try expect(files.keys(of: core.status().vault), equals: [core.status().deviceKey])
   }
 
   // Verified to fail when the first error ends the removal.
@@ -54,7 +55,7 @@ struct OldKeyTests {
       in: PausingFiles(files: place.protector, refusesDeleting: first) {})
     #expect(removal.failures.count == 1 && removal.removed.count == 2)
     let left = try Set(place.protector.keys(of: vault))
-    #expect(left == [try #require(first), try core.status().deviceKey])
+    expect(left, equals: [try #require(first), try core.status().deviceKey])
   }
 
   /// Verified to fail when a new key is forgotten whenever the recovery or the restore fails.
@@ -70,7 +71,7 @@ struct OldKeyTests {
       _ = try VaultCore.recover(
         at: place.path, with: code, protector: refusing, environment: place.environment)
     }
-    #expect(try place.openCore().verify().problems == [])
+    try expect(place.openCore().verify().problems, equals: [])
     let path = place.folder + "/data/restored.vault"
     expect(.busy) { () throws(VaultError) in
       _ = try VaultCore.restore(
@@ -79,7 +80,7 @@ struct OldKeyTests {
     }
     let restored = try VaultCore.open(
       at: path, protector: place.protector, environment: place.environment)
-    #expect(try restored.verify().problems == [])
+    try expect(restored.verify().problems, equals: [])
     // One that no vault names goes: here the path is taken.
     let vault = try VaultCore.outline(at: path).vault
     let keys = try place.protector.keys(of: vault).count
@@ -88,7 +89,7 @@ struct OldKeyTests {
         from: backup, passphrase: Passcode(testing: "p"), to: path, protector: refusing,
         environment: place.environment)
     }
-    #expect(try place.protector.keys(of: vault).count == keys)
+    try expect(place.protector.keys(of: vault).count, equals: keys)
   }
 
   /// Carries a number out of a thread.

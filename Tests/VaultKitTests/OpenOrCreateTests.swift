@@ -33,8 +33,8 @@ struct OpenOrCreateTests {
       NewItem(.genericPassword, name: "a"), secret: SecretBytes(testing: "x"))
     let second = try await Vault.openOrCreate(at: path, protector: place.protector)
     #expect(first.isNew && !second.isNew)
-    #expect(try await second.vault.secret(of: item.id).bytesForTesting == Array("x".utf8))
-    #expect(try await first.vault.status().vault == second.vault.status().vault)
+    try await expect(second.vault.secret(of: item.id).bytesForTesting, equals: Array("x".utf8))
+    try await expect(first.vault.status().vault, equals: second.vault.status().vault)
   }
 
   // Verified to fail when the traces are not looked for.
@@ -49,7 +49,7 @@ struct OpenOrCreateTests {
     let before = contents
     let error = await thrown { () async throws(VaultError) in _ = try await openOrCreate() }
     #expect(error?.code == .vaultMissing && error?.message.contains(place.path + suffix) == true)
-    #expect(contents == before)
+    expect(contents, equals: before)
   }
 
   @Test("a file of another vault with a longer name does not prevent it")
@@ -66,7 +66,7 @@ struct OpenOrCreateTests {
     try FileManager.default.removeItem(atPath: place.folder + "/data")
     let error = await thrown { () async throws(VaultError) in _ = try await openOrCreate() }
     #expect(error?.code == .vaultMissing && error?.message.contains("directory") == true)
-    #expect(contents == [])
+    expect(contents, equals: [])
   }
 
   @Test("a vault that does not open is neither replaced nor given another key")
@@ -77,10 +77,10 @@ struct OpenOrCreateTests {
     try FileManager.default.moveItem(atPath: key, toPath: place.folder + "/elsewhere")
     let before = contents
     await expect(.deviceKeyAbsent) { _ = try await openOrCreate() }
-    #expect(contents == before)
+    expect(contents, equals: before)
     try Data("no vault".utf8).write(to: URL(fileURLWithPath: place.path))
     await expect(.damaged) { _ = try await openOrCreate() }
-    #expect(try String(contentsOfFile: place.path, encoding: .utf8) == "no vault")
+    try expect(String(contentsOfFile: place.path, encoding: .utf8), equals: "no vault")
   }
 
   // Verified to fail when an opened vault is not unlocked with the passcode.
@@ -90,7 +90,7 @@ struct OpenOrCreateTests {
     #expect(try await openOrCreate("pass").vault.isUnlocked)
     #expect(try await !openOrCreate().vault.isUnlocked)
     await expect(.authenticationFailed) { _ = try await openOrCreate("other") }
-    #expect(try await openOrCreate().vault.status().passcodeFailures == 1)
+    try await expect(openOrCreate().vault.status().passcodeFailures, equals: 1)
   }
 
   @Test("a vault without a passcode is not taken for one that has the passcode")
@@ -109,12 +109,12 @@ struct OpenOrCreateTests {
       for _ in 0..<8 { group.addTask { try await openOrCreate(protector: files) } }
       return try await group.reduce(into: [OpenedOrCreatedVault]()) { $0.append($1) }
     }
-    #expect(results.count { $0.isNew } == 1)
+    expect(results.count { $0.isNew }, equals: 1)
     let id = try await results[0].vault.status().vault
-    for result in results { #expect(try await result.vault.status().vault == id) }
-    #expect(try files.keys(of: id).count == 1)
+    for result in results { try await expect(result.vault.status().vault, equals: id) }
+    try expect(files.keys(of: id).count, equals: 1)
     let keys = contents.filter { $0.hasSuffix(".key") || $0.hasSuffix(".new") }
-    #expect(keys.count == 1, "\(keys)")
+    expect(keys.count, equals: 1, "\(keys)")
   }
 
   @Test("what a killed creation left is in nobody's way")

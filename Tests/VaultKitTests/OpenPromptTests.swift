@@ -16,21 +16,21 @@ struct OpenPromptTests {
     let open = held.reading(prompt)
     let request = await prompt.whenOpen()
     #expect(request?.label == "guarded" && request?.isCancelled == false)
-    #expect(try await vault.secret(of: held.plain).byteCount == 5)
+    try await expect(vault.secret(of: held.plain).byteCount, equals: 5)
     let byteCount = try await vault.withSecret(of: held.plain) { $0.byteCount }
-    #expect(byteCount == 5)
-    #expect(try await vault.items(matching: Query()).count == 2)
-    #expect(try await vault.status().itemCount == 2)
+    expect(byteCount, equals: 5)
+    try await expect(vault.items(matching: Query()).count, equals: 2)
+    try await expect(vault.status().itemCount, equals: 2)
     _ = try await vault.add(NewItem(.genericPassword, name: "new"), secret: SecretBytes(testing: "s"))
     var changes = ItemChanges()
     changes.attributes[.label] = "label"
     try await vault.update(held.plain, changes)
     let other = ScriptedPrompt([.text("passcode")])
     let second = AuthenticationContext(reason: "", prompt: other)
-    #expect(try await vault.secret(of: held.guarded, context: second).byteCount == 6)
+    try await expect(vault.secret(of: held.guarded, context: second).byteCount, equals: 6)
     prompt.answer("passcode")
     #expect(await open.value == nil)
-    #expect(try await vault.verify().problems == [])
+    try await expect(vault.verify().problems, equals: [])
   }
 
   // Verified to fail when a call that asks runs on the actor, for each call.
@@ -54,11 +54,11 @@ struct OpenPromptTests {
       }
     }
     await prompt.whenOpen()
-    #expect(try await vault.status().itemCount == 2)
+    try await expect(vault.status().itemCount, equals: 2)
     prompt.answer("passcode")
     if call == 4 {
       await prompt.whenOpen()
-      #expect(try await vault.status().itemCount == 2)
+      try await expect(vault.status().itemCount, equals: 2)
       prompt.answer("passcode")
     }
     try await open.value
@@ -79,7 +79,7 @@ struct OpenPromptTests {
     let vault = held.vault
     let unlocking = Task { try await vault.unlock(with: Passcode(testing: "passcode")) }
     await gate.whenOpen()
-    #expect(try await vault.items(matching: Query()).count == 2)
+    try await expect(vault.items(matching: Query()).count, equals: 2)
     #expect(await !vault.isUnlocked)
     gate.answer("")
     try await unlocking.value

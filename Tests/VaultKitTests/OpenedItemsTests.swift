@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultKit
@@ -51,7 +52,7 @@ struct OpenedItemsTests {
     }
     var wanted = Attributes()
     wanted[.comment] = String(repeating: "c", count: 150)
-    #expect(try core.items(matching: Query(where: wanted)).map(\.name) == ["n150"])
+    try expect(core.items(matching: Query(where: wanted)).map(\.name), equals: ["n150"])
     #expect(try core.items(matching: Query(limit: 65)).map(\.name) == (0..<65).map { "n\($0)" })
   }
 
@@ -101,7 +102,7 @@ struct OpenedItemsTests {
     #expect(changed[.label] == "new" && changed[.account] == "a")
     changed[.label] = nil
     changed[.name] = "a"
-    #expect(changed == items[0].attributes)
+    expect(changed, equals: items[0].attributes)
     #expect(items.map(\.name) == ["a", "b"] && items[1].attributes[.label] == nil)
   }
 
@@ -156,9 +157,9 @@ struct OpenedItemsTests {
     ]
     for read in reads {
       let error = #expect(throws: VaultError.self) { try core.read { try read(&$0) } }
-      #expect(error?.code == .damaged)
+      expect(error?.code, equals: .damaged)
     }
-    #expect(names == ["one"])
+    expect(names, equals: ["one"])
   }
 
   /// Verified to fail when attributes are not checked at the opening of their item.
@@ -187,7 +188,7 @@ struct OpenedItemsTests {
       } catch {
         #expect([.damaged, .unsupported, .malformed].contains(error.code), "\(error)")
         damaged += 1
-        #expect(try core.item(named: "one").name == "one")
+        try expect(core.item(named: "one").name, equals: "one")
       }
     }
     #expect(opened > 20 && damaged > 20, "\(opened), \(damaged)")

@@ -30,11 +30,11 @@ struct OwnKindTests {
         return state.counter
       }
     }
-    #expect(used == 7)
+    expect(used, equals: 7)
     let later = try place.openCore()
-    #expect(
-      try later.reading { transaction throws(VaultError) in try transaction.state(of: id).counter } == 8)
-    #expect(try later.verify().problems == [])
+    try expect(
+      later.reading { transaction throws(VaultError) in try transaction.state(of: id).counter }, equals: 8)
+    try expect(later.verify().problems, equals: [])
   }
 
   @Test("a closure that refuses changes nothing, with its own type of error")
@@ -56,7 +56,7 @@ struct OwnKindTests {
     }
     await #expect(throws: LeaseError.taken) { try await take(id) }
     await #expect(throws: LeaseError.vault(.itemNotFound)) { try await take(bare) }
-    #expect(try await vault.read { transaction in try transaction.state(of: id).counter } == 7)
+    try await expect(vault.read { transaction in try transaction.state(of: id).counter }, equals: 7)
   }
 
   @Test(
@@ -72,7 +72,7 @@ struct OwnKindTests {
       awaiting: {
         try await vault.write { transaction in try transaction.updateState(of: id) { $0.counter = 9 } }
       })
-    #expect(try await vault.verify().problems == [])
+    try await expect(vault.verify().problems, equals: [])
   }
 
   @Test("a state that is taken away does not begin again, and verify finds it")
@@ -98,7 +98,7 @@ struct OwnKindTests {
     func counter(_ core: VaultCore) throws(VaultError) -> UInt64 {
       try core.reading { transaction throws(VaultError) in try transaction.state(of: id).counter }
     }
-    #expect(try counter(core) == 7)
+    try expect(counter(core), equals: 7)
     let backup = place.folder + "/data/b.vault"
     _ = try core.backUp(to: backup, passphrase: Passcode(testing: "p"))
     try core.writing { transaction throws(VaultError) in
@@ -107,7 +107,7 @@ struct OwnKindTests {
     let restored = try VaultCore.restore(
       from: backup, passphrase: Passcode(testing: "p"), to: place.folder + "/data/r.vault",
       protector: place.protector, newer: core.restorePoint(), environment: place.environment)
-    #expect(try counter(restored.core) == 9)
+    try expect(counter(restored.core), equals: 9)
   }
 
   @Test("a restored state says that another side may be ahead of it, until the program has settled that")
@@ -127,7 +127,7 @@ struct OwnKindTests {
       try transaction.updateState(of: id) { $0.needsResync = false }
     }
     #expect(try state(of: id, in: restored.core) == (7, false))
-    #expect(try restored.core.verify().problems == [])
+    try expect(restored.core.verify().problems, equals: [])
   }
 
   @Test(
@@ -151,8 +151,8 @@ struct OwnKindTests {
     #expect(seen)
     #expect(try state(of: id, in: core) == (7, true))
     let details = try core.auditEntries().filter { $0.operation == .copyDetected }.map(\.detail)
-    #expect(details == ["1 counters need a resynchronization"])
-    #expect(try core.verify().problems == [])
+    expect(details, equals: ["1 counters need a resynchronization"])
+    try expect(core.verify().problems, equals: [])
   }
 
   private func state(of id: ItemID, in core: VaultCore) throws(VaultError) -> (UInt64, Bool) {

@@ -19,11 +19,11 @@ struct PasscodeTests {
       secret: SecretBytes(testing: "2"))
     let again = try place.openCore()
     #expect(!again.isUnlocked)
-    #expect(try again.secret(of: outer.id).byteCount == 1)
+    try expect(again.secret(of: outer.id).byteCount, equals: 1)
     expect(.locked) { () throws(VaultError) in _ = try again.secret(of: inner.id) }
     expect(.locked) { () throws(VaultError) in _ = try again.add(NewItem(.genericPassword, name: "x")) }
     try again.unlock(with: Passcode(testing: "open sesame"))
-    #expect(try again.secret(of: inner.id).byteCount == 1)
+    try expect(again.secret(of: inner.id).byteCount, equals: 1)
     again.lock()
     expect(.locked) { () throws(VaultError) in _ = try again.secret(of: inner.id) }
   }
@@ -39,9 +39,9 @@ struct PasscodeTests {
     try core.changePasscode(from: Passcode(testing: "one"), to: Passcode(testing: "two"))
     try expectOpens(place, item.id, with: "two", notWith: "one")
     #expect(try core.removePasscode(Passcode(testing: "two")).items.isEmpty)
-    #expect(try place.openCore().secret(of: item.id).byteCount == 1)
+    try expect(place.openCore().secret(of: item.id).byteCount, equals: 1)
     let report = try place.openCore().verify()
-    #expect(report.problems == [])
+    expect(report.problems, equals: [])
     #expect(report.isAuditChainChecked)
   }
 
@@ -52,8 +52,8 @@ struct PasscodeTests {
     expect(.authenticationFailed) { () throws(VaultError) in try core.unlock(with: Passcode(testing: wrong)) }
     #expect(!core.isUnlocked)
     try core.unlock(with: Passcode(testing: right))
-    #expect(try core.secret(of: id).byteCount == 1)
-    #expect(try core.verify().problems == [])
+    try expect(core.secret(of: id).byteCount, equals: 1)
+    try expect(core.verify().problems, equals: [])
   }
 
   @Test("whenPasscodeSet is refused without a passcode, and dies with it")
@@ -63,13 +63,13 @@ struct PasscodeTests {
     expect(.policy) { () throws(VaultError) in _ = try core.add(new) }
     try core.setPasscode(Passcode(testing: "p"))
     _ = try core.add(new, secret: SecretBytes(testing: "s"))
-    #expect(try core.itemsBehindPasscode().items.map(\.name) == ["n"])
+    try expect(core.itemsBehindPasscode().items.map(\.name), equals: ["n"])
     expect(.policy) { () throws(VaultError) in
       _ = try core.removePasscode(Passcode(testing: "p"), expecting: 0)
     }
-    #expect(try core.removePasscode(Passcode(testing: "p")).items.count == 1)
+    try expect(core.removePasscode(Passcode(testing: "p")).items.count, equals: 1)
     #expect(try core.items(matching: Query()).isEmpty)
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 
   @Test("the fifth failure delays a minute, and the delays grow; no attempt derives while one is waiting")
@@ -80,7 +80,7 @@ struct PasscodeTests {
     let core = try place.makeCore(passcode: "right")
     count.reset()
     for _ in 0..<5 { fail(core) }
-    #expect(count.value == 5)
+    expect(count.value, equals: 5)
     for minutes: Int64 in [1, 5, 15, 30, 90, 240, 720, 2160, 2160] {
       expectLockedOut(core)
       clock.advance(by: .milliseconds(minutes * 60_000 - 1))
@@ -88,7 +88,7 @@ struct PasscodeTests {
       let before = count.value
       clock.advance(by: .milliseconds(1))
       fail(core)
-      #expect(count.value == before + 1)
+      expect(count.value, equals: before + 1)
     }
     clock.advance(by: .seconds(2160 * 60))
     try core.unlock(with: Passcode(testing: "right"))
@@ -138,7 +138,7 @@ struct PasscodeTests {
     expect(.locked) { () throws(VaultError) in _ = try one.add(new, secret: SecretBytes(testing: "s")) }
     try one.unlock(with: Passcode(testing: "p"))
     let item = try one.add(new, secret: SecretBytes(testing: "s"))
-    #expect(try two.secret(of: item.id).byteCount == 1)
+    try expect(two.secret(of: item.id).byteCount, equals: 1)
   }
 
   @Test("the recovery code ends a delay; another code and a mistyped one do not")

@@ -13,21 +13,21 @@ struct PreparedSecretTests {
   @Test("what was opened before is what is used, where nothing has changed")
   func same() throws {
     let (core, id) = try filled()
-    #expect(try use(core, id) {} == "first")
+    try expect(use(core, id) {}, equals: "first")
     // A change of another item does not matter.
-    #expect(
-      try use(core, id) { _ = try place.openCore().add(NewItem(.genericPassword, name: "x")) } == "first")
+    try expect(
+      use(core, id) { _ = try place.openCore().add(NewItem(.genericPassword, name: "x")) }, equals: "first")
   }
 
   @Test("another process's new secret, new rule or new keys in between are followed")
   func changed() throws {
     let (core, id) = try filled()
-    #expect(
-      try use(core, id) {
+    try expect(
+      use(core, id) {
         try place.openCore().update(id, ItemChanges(), secret: SecretBytes(testing: "second"))
-      } == "second")
-    #expect(try use(core, id) { try place.openCore().rotateDeviceKey() } == "second")
-    #expect(try use(core, id) { try place.openCore().rotateEpoch() } == "second")
+      }, equals: "second")
+    try expect(use(core, id) { try place.openCore().rotateDeviceKey() }, equals: "second")
+    try expect(use(core, id) { try place.openCore().rotateEpoch() }, equals: "second")
     expect(.itemNotFound) { () throws(VaultError) in
       _ = try use(core, id) { _ = try place.openCore().delete(Query(id: id)) }
     }
@@ -36,14 +36,14 @@ struct PreparedSecretTests {
   @Test("a lock in between shuts what was opened before")
   func locked() throws {
     let (core, id) = try filled(passcode: "1234")
-    #expect(try use(core, id) {} == "first")
+    try expect(use(core, id) {}, equals: "first")
     expect(.locked) { () throws(VaultError) in _ = try use(core, id) { core.lock() } }
     try core.unlock(with: Passcode(testing: "1234"))
-    #expect(
-      try use(core, id) {
+    try expect(
+      use(core, id) {
         core.lock()
         try core.unlock(with: Passcode(testing: "1234"))
-      } == "first")
+      }, equals: "first")
   }
 
   @Test("an item that expires in between is not used")

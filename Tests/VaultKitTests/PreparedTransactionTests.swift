@@ -61,9 +61,9 @@ struct PreparedTransactionTests {
     let vault = made.vault
     let context = context("passcode", "passcode")
     try await vault.prepareSecrets(of: made.all, context: context)
-    #expect(try await readings(vault) == 2)
-    for id in made.all { #expect(try await open(id, vault, context) == 1) }
-    #expect(try await readings(vault) == 2)
+    try await expect(readings(vault), equals: 2)
+    for id in made.all { try await expect(open(id, vault, context), equals: 1) }
+    try await expect(readings(vault), equals: 2)
     for id in [made.constrained, made.logged] {
       await expect(.verificationNeeded, awaiting: { _ = try await open(id, vault, context) })
     }
@@ -71,7 +71,7 @@ struct PreparedTransactionTests {
     let count = try await vault.write { transaction throws(VaultError) in
       try transaction.secret(of: made.constrained, context: context).byteCount
     }
-    #expect(count == 1)
+    expect(count, equals: 1)
   }
 
   @Test("without preparation only secrets open that need nobody and no entry")
@@ -88,8 +88,8 @@ struct PreparedTransactionTests {
           }
         })
     }
-    #expect(try await open(made.plain, made.vault, nil) == 1)
-    #expect(try await readings(made.vault) == 0)
+    try await expect(open(made.plain, made.vault, nil), equals: 1)
+    try await expect(readings(made.vault), equals: 0)
   }
 
   @Test("a lock, 30 seconds and an invalidated context end what was prepared")
@@ -140,7 +140,7 @@ struct PreparedTransactionTests {
       awaiting: { try await made.vault.prepareSecrets(of: [made.constrained], context: context) })
     await expect(
       .verificationNeeded, awaiting: { _ = try await open(made.constrained, made.vault, context) })
-    #expect(try await readings(made.vault) == 0)
+    try await expect(readings(made.vault), equals: 0)
   }
 
   @Test("a locked vault asks for its passcode at the preparation, and never in the transaction")
@@ -150,6 +150,6 @@ struct PreparedTransactionTests {
     let context = context("passcode")
     await expect(.locked, awaiting: { _ = try await open(made.plain, made.vault, context) })
     try await made.vault.prepareSecrets(of: [made.plain], context: context)
-    #expect(try await open(made.plain, made.vault, context) == 1)
+    try await expect(open(made.plain, made.vault, context), equals: 1)
   }
 }

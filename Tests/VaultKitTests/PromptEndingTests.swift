@@ -17,9 +17,9 @@ struct PromptEndingTests {
     _ = ending.add(wake)
     ending.end()
     ending.end()
-    #expect(count.load(ordering: .relaxed) == 1)
+    expect(count.load(ordering: .relaxed), equals: 1)
     _ = ending.add(wake)
     ending.end()
-    #expect(count.load(ordering: .relaxed) == 2)
+    expect(count.load(ordering: .relaxed), equals: 2)
   }
 }

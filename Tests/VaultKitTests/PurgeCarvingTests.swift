@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultKit
@@ -24,11 +25,11 @@ struct PurgeCarvingTests {
     let new = try Carver(place)
 
     // The old key and an old copy: everything. That the tool finds what is there is half of what it shows.
-    #expect(old.carve(oldCopy, doomed) == Set(doomed.flatMap(\.parts)))
+    expect(old.carve(oldCopy, doomed), equals: Set(doomed.flatMap(\.parts)))
     // Either of them alone, and what is there now: nothing.
-    #expect(new.carve(oldCopy, doomed) == [])
-    #expect(old.carve(now, doomed) == [])
-    #expect(new.carve(now, doomed) == [])
+    expect(new.carve(oldCopy, doomed), equals: [])
+    expect(old.carve(now, doomed), equals: [])
+    expect(new.carve(now, doomed), equals: [])
     for victim in doomed {
       for blob in victim.blobs {
         #expect(oldCopy.range(of: blob.suffix(16)) != nil)
@@ -37,7 +38,7 @@ struct PurgeCarvingTests {
     }
     // And it does find what was kept, with the new key in the new file.
     let kept = try victim(place, named: "kept")
-    #expect(new.carve(now, [kept]) == Set(kept.parts))
+    expect(new.carve(now, [kept]), equals: Set(kept.parts))
   }
 
   /// An item with what it consists of in the file.
@@ -184,7 +185,7 @@ struct PurgeCarvingTests {
     let core = try place.openCore()
     for name in ["doomed", "doomed after first unlock"] { try core.delete(Query(name: name)) }
     try core.purge()
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 
   /// Every byte of every file beside the vault and of the vault, nobody having it open.

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -36,7 +37,7 @@ struct ReadableRestTests {
       told.append($0)
     }
     #expect(told.map(\.isRemoved) == (column == .id ? [true] : []))
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
     try vault.expectRest(core, without: [])
   }
 
@@ -54,8 +55,8 @@ struct ReadableRestTests {
     #expect(try core.verify().problems.contains { $0.hasPrefix("state: ") })
     expect(.damaged) { () throws(VaultError) in try core.rotateEpoch() }
     let backup = vault.place.folder + "/b.vault"
-    #expect(try core.backUp(to: backup, passphrase: Passcode(testing: "x")).items == 400)
-    #expect(try core.restorePoint().items.count == 400)
+    try expect(core.backUp(to: backup, passphrase: Passcode(testing: "x")).items, equals: 400)
+    try expect(core.restorePoint().items.count, equals: 400)
     try core.rotateEpoch(dropDamaged: true)
     #expect(try core.verify().problems == [] && !core.isRotating)
     try core.setPasscode(Passcode(testing: "p"))
@@ -79,7 +80,7 @@ struct ReadableRestTests {
     }
     try later.endDelay(with: copy)
     try later.unlock(with: Passcode(testing: "p"))
-    #expect(try later.verify().problems == [])
+    try expect(later.verify().problems, equals: [])
   }
 
   /// Verified to fail when the listing ends at that row.
@@ -100,8 +101,8 @@ struct ReadableRestTests {
     let found = try vault.place.openCore().read { transaction in
       try transaction.items(matching: query, damaged: { told.append($1) })
     }
-    #expect(found.map(\.id) == [vault.ids[4]])
-    #expect(told.map(\.message) == ["the index names an item that does not exist"])
+    expect(found.map(\.id), equals: [vault.ids[4]])
+    expect(told.map(\.message), equals: ["the index names an item that does not exist"])
   }
 
   @Test(
@@ -122,7 +123,7 @@ struct ReadableRestTests {
     let restored = try VaultCore.restore(
       from: backup, passphrase: Passcode(testing: "x"), to: vault.place.folder + "/other/r.vault",
       protector: vault.place.protector, environment: vault.place.environment)
-    #expect(try restored.core.verify().problems == [])
+    try expect(restored.core.verify().problems, equals: [])
   }
 }
 
@@ -180,7 +181,7 @@ private struct Filled {
       }
     }
     #expect(items == count && found == damaged)
-    #expect(try core.secret(of: ids[399]).byteCount == 6)
-    #expect(try core.secret(of: core.item(named: "n3").id).byteCount == 6)
+    try expect(core.secret(of: ids[399]).byteCount, equals: 6)
+    try expect(core.secret(of: core.item(named: "n3").id).byteCount, equals: 6)
   }
 }

@@ -35,7 +35,7 @@ struct RecoveryCodeTests {
     #expect(try Intruder(place: place).rows().slots.allSatisfy { $0.opener != 2 })
     try expectSound(passcode)
     let operations = try recovered.auditEntries().map(\.operation)
-    #expect(operations.count { $0 == .recoveryCodeMade } == 2)
+    expect(operations.count { $0 == .recoveryCodeMade }, equals: 2)
     #expect(operations.contains(.recoveryCodeRemoved))
   }
 
@@ -119,7 +119,7 @@ struct RecoveryCodeTests {
   private func expectSound(_ passcode: String?) throws {
     let core = try place.openCore()
     if let passcode { try core.unlock(with: Passcode(testing: passcode)) }
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 }
 
@@ -159,7 +159,7 @@ struct RestoredRecoveryCodeTests {
     let core = try place.makeCore(passcode: passcode)
     let code = try core.makeRecoveryCode()
     try backUp(core)
-    #expect(try restore(over: nil).report.recoveryCode == .valid)
+    try expect(restore(over: nil).report.recoveryCode, equals: .valid)
     try check(code)
     try recover(code)
   }
@@ -169,7 +169,7 @@ struct RestoredRecoveryCodeTests {
     let core = try place.makeCore(passcode: passcode)
     let code = try core.makeRecoveryCode()
     try backUp(core)
-    #expect(try restore(over: core.restorePoint()).report.recoveryCode == .kept)
+    try expect(restore(over: core.restorePoint()).report.recoveryCode, equals: .kept)
     try check(code)
     try recover(code)
   }
@@ -184,7 +184,7 @@ struct RestoredRecoveryCodeTests {
     let now = try core.makeRecoveryCode()
     if !hasAnother { try core.removeRecoveryCode() }
     let restored = try restore(over: core.restorePoint())
-    #expect(restored.report.recoveryCode == .revoked)
+    expect(restored.report.recoveryCode, equals: .revoked)
     try expectRevoked(old)
     try expectRevoked(now)
     #expect(try !restored.core.status().hasRecoveryCode)
@@ -208,7 +208,7 @@ struct RestoredRecoveryCodeTests {
     if let passcode { try last.unlock(with: Passcode(testing: passcode)) }
     let code = try last.makeRecoveryCode()
     try check(code)
-    #expect(try last.verify().problems == [])
+    try expect(last.verify().problems, equals: [])
     try recover(code)
   }
 

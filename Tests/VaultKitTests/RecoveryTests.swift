@@ -39,11 +39,12 @@ struct RecoveryTests {
 
   @Test("the tables have every code of the sources, and no other")
   func complete() throws {
-    #expect(
-      try codes(of: "Sources/VaultFormat/Errors/VaultError.swift") == Set(Self.ofVault.keys.map(\.rawValue)))
-    #expect(
-      try codes(of: "Sources/OneTimePassword/OTPError.swift")
-        == Set(Self.ofPasswords.keys.map(\.code.rawValue)))
+    try expect(
+      codes(of: "Sources/VaultFormat/Errors/VaultError.swift"), equals: Set(Self.ofVault.keys.map(\.rawValue))
+    )
+    try expect(
+      codes(of: "Sources/OneTimePassword/OTPError.swift"),
+      equals: Set(Self.ofPasswords.keys.map(\.code.rawValue)))
   }
 
   @Test("every code of a vault has a reason and a way out", arguments: ofVault.keys.map(\.rawValue).sorted())
@@ -55,7 +56,7 @@ struct RecoveryTests {
     #expect(VaultError(code, "the reason").cause == nil)
     // Without a hint, the message says what there is to say.
     if case .nonRecoverable(action: let action) = VaultError(code, "the reason").recovery {
-      #expect(action == "the reason")
+      expect(action, equals: "the reason")
     }
   }
 
@@ -72,16 +73,16 @@ struct RecoveryTests {
   func times() {
     for code in [VaultError.Code.lockedOut, .passcodeDelay, .busy, .policy] {
       let error = VaultError(code, "later", retryAfter: .seconds(9))
-      #expect(error.recovery == .retryable(.after(.seconds(9))), "\(code)")
+      expect(error.recovery, equals: .retryable(.after(.seconds(9))), "\(code)")
     }
     // A wrong code is not right later.
-    #expect(VaultError(.authenticationFailed, "wrong", retryAfter: .seconds(9)).recovery == .startOver)
+    expect(VaultError(.authenticationFailed, "wrong", retryAfter: .seconds(9)).recovery, equals: .startOver)
   }
 
   @Test("the code of another program needs a person")
   func unknown() {
     let error = VaultError(VaultError.Code(rawValue: "ofAnotherProgram"), "no")
-    #expect(error.recovery == .nonRecoverable(action: "no"))
+    expect(error.recovery, equals: .nonRecoverable(action: "no"))
   }
 
   @Test("the words of JSON")
@@ -89,17 +90,18 @@ struct RecoveryTests {
     let conditions: [RetryCondition] = [
       .after(.zero), .whenUnlocked, .whenOnline, .whenSynchronized, .whenSomebodyIsThere,
     ]
-    #expect(
-      conditions.map(\.word) == [
+    expect(
+      conditions.map(\.word),
+      equals: [
         "after", "whenUnlocked", "whenOnline", "whenSynchronized", "whenSomebodyIsThere",
       ])
     let all: [Recovery] = [.retryable(.whenOnline), .startOver, .nonRecoverable(action: "a")]
-    #expect(all.map(\.word) == ["retryable", "startOver", "nonRecoverable"])
-    #expect(all.map(\.condition) == [.whenOnline, nil, nil])
+    expect(all.map(\.word), equals: ["retryable", "startOver", "nonRecoverable"])
+    expect(all.map(\.condition), equals: [.whenOnline, nil, nil])
   }
 
   private func check(_ error: some RecoverableFailure, _ expected: Recovery?, action: String?) throws {
-    if let expected { return #expect(error.recovery == expected, "\(error.code)") }
+    if let expected { return expect(error.recovery, equals: expected, "\(error.code)") }
     guard case .nonRecoverable(action: let said) = error.recovery else {
       Issue.record("\(error.code): \(error.recovery)")
       return

@@ -39,7 +39,7 @@ struct RotationDamageTests {
     }
     let after = try vault.core.status()
     #expect(after.config == before.config && after.generation == 1 && !after.isRotating)
-    #expect(after.deviceKey == before.deviceKey)
+    expect(after.deviceKey, equals: before.deviceKey)
   }
 
   /// Verified to fail when `check(_:_:_:)` ends after the data key.
@@ -65,7 +65,7 @@ struct RotationDamageTests {
       }
     }
     #expect(told.map(\.item) == [id] && told[0].what.contains("its secret"))
-    #expect(try vault.core.status().generation == 2)
+    try expect(vault.core.status().generation, equals: 2)
   }
 
   /// Verified to fail when the blind rows, or the state, of a dropped row stay, and when S keeps its summands; each
@@ -82,10 +82,10 @@ struct RotationDamageTests {
     try vault.core.rotateEpoch(passcode: Passcode(testing: "p"), dropDamaged: true)
     let later = try vault.place.openCore()
     #expect(!later.isRotating)
-    #expect(try later.status().generation == 2)
+    try expect(later.status().generation, equals: 2)
     try later.unlock(with: Passcode(testing: "p"))
     let isItem = ![.audit, .index].contains(part)
-    #expect(try later.items(matching: Query()).count == vault.ids.count - (isItem ? 1 : 0))
+    try expect(later.items(matching: Query()).count, equals: vault.ids.count - (isItem ? 1 : 0))
     let log = try later.auditEntries()
     if isItem {
       #expect(log.contains { $0.item == vault.ids[3] && $0.operation == .itemDeleted })
@@ -95,7 +95,7 @@ struct RotationDamageTests {
     let problems = try later.verify().problems
     #expect(part == .audit ? problems.count == 1 && problems[0].contains("missing") : problems == [])
     for id in vault.ids where try later.items(matching: Query(id: id)).count == 1 {
-      #expect(try later.secret(of: id, by: Component(later.items(.id(id))[0].kind)).byteCount == 6)
+      try expect(later.secret(of: id, by: Component(later.items(.id(id))[0].kind)).byteCount, equals: 6)
     }
   }
 
@@ -113,14 +113,14 @@ struct RotationDamageTests {
     try core.unlock(with: Passcode(testing: "p"))
     let sequence = try core.status().sequence
     for _ in 0..<3 { try core.resumeRotation() }
-    #expect(try core.status().sequence == sequence, "an opening wrote although there was nothing to do")
+    try expect(core.status().sequence, equals: sequence, "an opening wrote although there was nothing to do")
     try changeKeysWhilePaused(core)
     try backUpWhilePaused(vault, core)
     _ = try core.removePasscode(Passcode(testing: "q"))
     try core.setPasscode(Passcode(testing: "r"), recovery: .drop)
     _ = try core.add(NewItem(.genericPassword, name: "later"), secret: SecretBytes(testing: "s"))
     // Asked for again, it names the item again.
-    #expect(damageTold(core, "r").map(\.item) == [vault.ids[3]])
+    expect(damageTold(core, "r").map(\.item), equals: [vault.ids[3]])
     try endRotation(vault, core)
   }
 
@@ -153,7 +153,7 @@ struct RotationDamageTests {
       protector: vault.place.protector, newer: try core.restorePoint(), environment: vault.place.environment
     )
     try restored.core.rotateEpoch(passcode: Passcode(testing: "q"))
-    #expect(try restored.core.verify().problems == [])
+    try expect(restored.core.verify().problems, equals: [])
   }
 
   /// Once the item is removed by its identifier, the next openings complete the rotation.
@@ -163,8 +163,8 @@ struct RotationDamageTests {
     try last.unlock(with: Passcode(testing: "r"))
     for _ in 0..<2_000 where last.isRotating { try last.resumeRotation() }
     #expect(!last.isRotating)
-    #expect(try last.verify().problems == [])
-    #expect(try last.secret(of: vault.ids[1_299], by: Component(.otp)).byteCount == 6)
+    try expect(last.verify().problems, equals: [])
+    try expect(last.secret(of: vault.ids[1_299], by: Component(.otp)).byteCount, equals: 6)
   }
 
   /// Verified to fail when `resumeRotation` gives up, or throws, at a row that does not open.
@@ -181,10 +181,10 @@ struct RotationDamageTests {
       status = try core.status()
     }
     #expect(status.isRotating && status.isRotationPaused)
-    #expect(try core.secret(of: vault.ids[1_299], by: Component(.otp)).byteCount == 6)
+    try expect(core.secret(of: vault.ids[1_299], by: Component(.otp)).byteCount, equals: 6)
     try core.rotateEpoch(dropDamaged: true)
     #expect(!core.isRotating)
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 
   /// Verified to fail when `delete` passes on that the row does not open.
@@ -196,8 +196,8 @@ struct RotationDamageTests {
     try locked.write { transaction in try transaction.delete(vault.ids[3]) }
     let later = try vault.place.openCore()
     try later.unlock(with: Passcode(testing: "p"))
-    #expect(try later.verify().problems == [])
-    #expect(try later.items(matching: Query()).count == 11)
+    try expect(later.verify().problems, equals: [])
+    try expect(later.items(matching: Query()).count, equals: 11)
     #expect(try later.auditEntries().contains { $0.item == vault.ids[3] && $0.operation == .itemDeleted })
     try later.rotateEpoch(passcode: Passcode(testing: "p"))
   }

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -14,7 +15,7 @@ struct RotationTests {
     let before = try core.status().deviceKey
     let old = try place.protector.loadKey(before, of: core.status().vault)
     try core.rotateDeviceKey()
-    #expect(try core.secret(of: item.id).byteCount == 1)
+    try expect(core.secret(of: item.id).byteCount, equals: 1)
     let after = try place.openCore().status()
     #expect(after.deviceKey != before)
     expect(.deviceKeyAbsent) { () throws(VaultError) in
@@ -64,18 +65,19 @@ struct RotationTests {
     let later = try place.openCore()
     if let passcode { try later.unlock(with: Passcode(testing: passcode)) }
     for (index, id) in ids.enumerated() where index % 50 == 0 {
-      #expect(
-        try later.secret(of: id, by: Component(later.items(.id(id))[0].kind)).bytesForTesting
-          == Array("s\(index)".utf8))
+      try expect(
+        later.secret(of: id, by: Component(later.items(.id(id))[0].kind)).bytesForTesting,
+        equals: Array("s\(index)".utf8))
     }
-    #expect(
-      try later.reading { transaction throws(VaultError) in try transaction.state(of: ids[7]).counter } == 42)
+    try expect(
+      later.reading { transaction throws(VaultError) in try transaction.state(of: ids[7]).counter },
+      equals: 42)
     var wanted = Attributes()
     wanted[.service] = "s3"
-    #expect(try later.items(matching: Query(where: wanted)).count == 240)
-    #expect(try later.status().generation == 2)
+    try expect(later.items(matching: Query(where: wanted)).count, equals: 240)
+    try expect(later.status().generation, equals: 2)
     let report = try later.verify()
-    #expect(report.problems == [])
+    expect(report.problems, equals: [])
     #expect(report.items == 1203 && report.secrets == 1203 && report.isAuditChainChecked)
   }
 
@@ -109,8 +111,8 @@ struct RotationTests {
       } catch { Issue.record(error) }
     }
     #expect(steps >= 3)
-    #expect(try place.openCore().verify().problems == [])
-    #expect(try core.items(matching: Query()).count == 1500)
+    try expect(place.openCore().verify().problems, equals: [])
+    try expect(core.items(matching: Query()).count, equals: 1500)
   }
 
   @Test("an interrupted rotation continues with the next call")
@@ -126,20 +128,20 @@ struct RotationTests {
     let later = try place.openCore()
     #expect(later.isRotating)
     try later.unlock(with: Passcode(testing: "p"))
-    #expect(try later.secret(of: later.item(named: "n1100").id).bytesForTesting == Array("s1100".utf8))
-    #expect(try later.verify().problems == [])
+    try expect(later.secret(of: later.item(named: "n1100").id).bytesForTesting, equals: Array("s1100".utf8))
+    try expect(later.verify().problems, equals: [])
     // Three batches of at most 500 items, and the end; more calls where a batch has no time for so many.
     var calls = 0
     while later.isRotating, calls < 2_000 {
       try later.resumeRotation()
       calls += 1
-      #expect(try later.verify().problems == [])
+      try expect(later.verify().problems, equals: [])
     }
     #expect(calls >= 4 && !later.isRotating)
     try later.rotateEpoch(passcode: Passcode(testing: "p"))
     #expect(!later.isRotating)
-    #expect(try later.status().generation == 3)
-    #expect(try later.verify().problems == [])
+    try expect(later.status().generation, equals: 3)
+    try expect(later.verify().problems, equals: [])
   }
 
   /// Verified to fail when `endEpoch` looks at the phase alone.
@@ -153,7 +155,7 @@ struct RotationTests {
     try place.openCore().rotateEpoch()
     let later = try place.openCore()
     #expect(!later.isRotating)
-    #expect(try later.verify().problems == [])
+    try expect(later.verify().problems, equals: [])
   }
 
   @Test("after a purge the old device key and the old header open nothing of the new file")
@@ -165,7 +167,7 @@ struct RotationTests {
     }
     try core.delete(Query(name: "n50"))
     try core.purge()
-    #expect(try place.openCore().verify().problems == [])
-    #expect(try place.openCore().items(matching: Query()).count == 99)
+    try expect(place.openCore().verify().problems, equals: [])
+    try expect(place.openCore().items(matching: Query()).count, equals: 99)
   }
 }

@@ -64,7 +64,7 @@ struct RotationTransitionTests {
     let locked = try half.place.openCore()
     try locked.removeMember(named: "a")
     try half.check(locked, "pass")
-    #expect(try locked.enrolledMembers() == [])
+    try expect(locked.enrolledMembers(), equals: [])
     try half.end("pass")
   }
 
@@ -80,7 +80,7 @@ struct RotationTransitionTests {
     let recovered = try VaultCore.recover(
       at: half.place.path, with: RecoveryCode(text: code), protector: half.place.protector,
       environment: half.place.environment)
-    #expect(recovered.lost.items.compactMap(\.name).sorted() == half.thisDevice.sorted())
+    expect(recovered.lost.items.compactMap(\.name).sorted(), equals: half.thisDevice.sorted())
     #expect(try recovered.core.status().deviceKey != lost)
     #expect(recovered.core.isRotating)
     try half.check(recovered.core, passcode, without: half.thisDevice)
@@ -88,9 +88,9 @@ struct RotationTransitionTests {
     let access = AccessControl(.whenUnlocked, thisDeviceOnly: true)
     let fresh = try recovered.core.add(
       NewItem(.genericPassword, name: "fresh", access: access), secret: SecretBytes(testing: "f"))
-    #expect(try recovered.core.secret(of: fresh.id).bytesForTesting == [0x66])
+    try expect(recovered.core.secret(of: fresh.id).bytesForTesting, equals: [0x66])
     try half.end(passcode, without: half.thisDevice)
-    #expect(try half.place.openCore().item(named: "fresh").id == fresh.id)
+    try expect(half.place.openCore().item(named: "fresh").id, equals: fresh.id)
   }
 
   /// Verified to fail when `rotate` does not unlock again.
@@ -125,7 +125,7 @@ struct RotationTransitionTests {
     let access = AccessControl(.afterFirstUnlock, thisDeviceOnly: true)
     let item = try other.add(
       NewItem(.genericPassword, name: "fresh", access: access), secret: SecretBytes(testing: "f"))
-    #expect(try half.place.openCore().secret(of: item.id).bytesForTesting == [0x66])
+    try expect(half.place.openCore().secret(of: item.id).bytesForTesting, equals: [0x66])
   }
 
   /// Verified to fail when the states of the old generation are sealed, or summed, with the keys of the current one.
@@ -136,7 +136,7 @@ struct RotationTransitionTests {
     let half = try Half(passcode: passcode, recovery: true)
     let file = half.place.folder + "/backup.vault"
     let report = try half.core.backUp(to: file, passphrase: Passcode(testing: "phrase"))
-    #expect(report.leftOut.map(\.name!).sorted() == half.thisDevice.sorted())
+    expect(report.leftOut.map(\.name!).sorted(), equals: half.thisDevice.sorted())
     let path = half.place.folder + "/restored/r.vault"
     let restored = try VaultCore.restore(
       from: file, passphrase: Passcode(testing: "phrase"), to: path, protector: half.place.protector,
@@ -165,14 +165,14 @@ struct RotationTransitionTests {
     _ = try half.core.write { transaction in
       try transaction.changeState(of: half.ids[0]) { (state) throws(VaultError) in state.counter = 7 }
     }
-    #expect(try count() == before + 1)
+    try expect(count(), equals: before + 1)
     let new = try half.core.add(
       NewItem(.otp, name: "new"), secret: SecretBytes(testing: "s"), by: Component(.otp))
     let added = try count()
     _ = try half.core.write { transaction in
       try transaction.changeState(of: new.id) { (state) throws(VaultError) in state.counter = 7 }
     }
-    #expect(try count() == added + 2)
+    try expect(count(), equals: added + 2)
   }
 }
 
@@ -223,12 +223,12 @@ private struct Half {
         expect(.itemNotFound) { () throws(VaultError) in _ = try core.item(named: name) }
         continue
       }
-      #expect(try core.item(named: name).id == id)
-      #expect(
-        try core.secret(of: id, by: Component(core.items(.id(id))[0].kind)).bytesForTesting
-          == Array("secret of \(name)".utf8))
+      try expect(core.item(named: name).id, equals: id)
+      try expect(
+        core.secret(of: id, by: Component(core.items(.id(id))[0].kind)).bytesForTesting,
+        equals: Array("secret of \(name)".utf8))
     }
-    #expect(try core.verify().problems == [])
+    try expect(core.verify().problems, equals: [])
   }
 
   /// The rotation ends in another process, and everything still opens.

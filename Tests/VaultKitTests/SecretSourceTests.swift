@@ -15,7 +15,7 @@ struct SecretSourceTests {
   private func file(_ text: String, mode: mode_t = 0o600) throws -> String {
     let path = place.folder + "/secret-\(UUID().uuidString)"
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-    #expect(unsafe chmod(path, mode) == 0)
+    unsafe expect(chmod(path, mode), equals: 0)
     return path
   }
 
@@ -23,11 +23,11 @@ struct SecretSourceTests {
     "a private file gives its bytes, without one newline at the end", arguments: [0o600, 0o400] as [mode_t])
   func privateFile(mode: mode_t) throws {
     let path = try file("secret\n\n", mode: mode)
-    #expect(try SecretBytes.contents(ofFile: path).bytesForTesting == Array("secret\n".utf8))
-    #expect(
-      try SecretBytes.contents(ofFile: path, keepingNewline: true).bytesForTesting == Array("secret\n\n".utf8)
-    )
-    #expect(try SecretBytes.contents(ofFile: file("")).byteCount == 0)
+    try expect(SecretBytes.contents(ofFile: path).bytesForTesting, equals: Array("secret\n".utf8))
+    try expect(
+      SecretBytes.contents(ofFile: path, keepingNewline: true).bytesForTesting,
+      equals: Array("secret\n\n".utf8))
+    try expect(SecretBytes.contents(ofFile: file("")).byteCount, equals: 0)
   }
 
   @Test("a file that others can read, a link, a directory and no file are refused, and named")
@@ -48,21 +48,21 @@ struct SecretSourceTests {
   @Test("a descriptor gets all bytes, also through a pipe with less room; one that is not open is refused")
   func written() async throws {
     let pipe = Pipe()
-    #expect(fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFL, O_NONBLOCK) == 0)
+    expect(fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFL, O_NONBLOCK), equals: 0)
     let reading = Task.detached { pipe.fileHandleForReading.readDataToEndOfFile() }
     let secret = try SecretBytes.random(byteCount: 300_000)
     try secret.write(toDescriptor: pipe.fileHandleForWriting.fileDescriptor)
     try pipe.fileHandleForWriting.close()
-    #expect(await Array(reading.value) == secret.bytesForTesting)
+    await expect(Array(reading.value), equals: secret.bytesForTesting)
     let error = thrown { () throws(VaultError) in try secret.write(toDescriptor: -1) }
-    #expect(error?.code == .io)
+    expect(error?.code, equals: .io)
   }
 
   @Test("a file and a credential of another user are refused")
   func owner() throws {
     guard geteuid() == 0 else { return print("skipped: not root, so there is no other owner to take") }
     let path = try file("secret", mode: 0o400)
-    #expect(unsafe chown(path, 65_534, 65_534) == 0)
+    unsafe expect(chown(path, 65_534, 65_534), equals: 0)
     let name = String(path.split(separator: "/").last!)
     let errors = [
       thrown { () throws(VaultError) in _ = try SecretBytes.contents(ofFile: path) },
@@ -76,7 +76,7 @@ struct SecretSourceTests {
   @Test("a pipe is refused without waiting for its writer", arguments: [false, true])
   func pipe(isCredential: Bool) throws {
     let path = place.folder + "/pipe"
-    #expect(unsafe mkfifo(path, 0o600) == 0)
+    unsafe expect(mkfifo(path, 0o600), equals: 0)
     // With an open end no opening waits; the flag of the descriptor below shows that none would.
     let end = unsafe open(path, O_RDWR | O_CLOEXEC)
     defer { close(end) }
@@ -110,14 +110,14 @@ struct SecretSourceTests {
   func pieces() async throws {
     let pipe = Pipe()
     let (from, to) = (pipe.fileHandleForReading.fileDescriptor, pipe.fileHandleForWriting)
-    #expect(fcntl(from, F_SETFL, O_NONBLOCK) == 0)
+    expect(fcntl(from, F_SETFL, O_NONBLOCK), equals: 0)
     let piece = Data(repeating: UInt8(ascii: "x"), count: 1000)
     let writer = Thread {
       for _ in 0..<100 { to.write(piece) }
       try? to.close()
     }
     writer.start()
-    #expect(try SecretBytes.contents(ofDescriptor: from).byteCount == 100_000)
+    try expect(SecretBytes.contents(ofDescriptor: from).byteCount, equals: 100_000)
   }
 
   @Test("a descriptor is read to its end, up to 1 MiB")
@@ -127,9 +127,9 @@ struct SecretSourceTests {
     pipe.fileHandleForWriting.write(Data("from a pipe\n".utf8))
     try pipe.fileHandleForWriting.close()
     let descriptor = pipe.fileHandleForReading.fileDescriptor
-    #expect(
-      try SecretBytes.contents(ofDescriptor: descriptor).bytesForTesting == Array("from a pipe".utf8))
-    #expect(try SecretBytes.contents(ofFile: long).byteCount == 1 << 20)
+    try expect(
+      SecretBytes.contents(ofDescriptor: descriptor).bytesForTesting, equals: Array("from a pipe".utf8))
+    try expect(SecretBytes.contents(ofFile: long).byteCount, equals: 1 << 20)
     let tooLong = try file(String(repeating: "x", count: 1 << 20 | 1))
     expect(.malformed) { () throws(VaultError) in _ = try SecretBytes.contents(ofFile: tooLong) }
     expect(.io) { () throws(VaultError) in _ = try SecretBytes.contents(ofDescriptor: 9_999) }
@@ -143,11 +143,11 @@ struct SecretSourceTests {
       as [(String, mode_t)]
     {
       try Data("secret\n".utf8).write(to: URL(fileURLWithPath: folder + "/" + name))
-      #expect(unsafe chmod(folder + "/" + name, mode) == 0)
+      unsafe expect(chmod(folder + "/" + name, mode), equals: 0)
     }
     for name in ["key", "own"] {
       let secret = try SecretBytes.credential(name, in: folder)
-      #expect(secret?.bytesForTesting == Array("secret".utf8))
+      expect(secret?.bytesForTesting, equals: Array("secret".utf8))
     }
     for name in ["open", "group"] {
       expect(.io) { () throws(VaultError) in _ = try SecretBytes.credential(name, in: folder) }
@@ -171,7 +171,7 @@ struct SecretSourceTests {
     #expect(Set(keys).count == 3 && keys.allSatisfy { $0.count == 32 })
     let text = String(decoding: try SecretBytes.random(characterCount: 4000).bytesForTesting, as: UTF8.self)
     #expect(text.count == 4000 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) })
-    #expect(Set(text).count == 62)
-    #expect(try SecretBytes.random(characterCount: 0).byteCount == 0)
+    expect(Set(text).count, equals: 62)
+    try expect(SecretBytes.random(characterCount: 0).byteCount, equals: 0)
   }
 }

@@ -21,7 +21,7 @@ struct SecretStrengthTests {
       ("dog dog dog dog dog dog", 22),
       ("a long passcode", 26),
     ] as [(String, Int)])
-  func parts(text: String, expected: Int) { #expect(bits(text) == expected) }
+  func parts(text: String, expected: Int) { expect(bits(text), equals: expected) }
 
   @Test("six words are good, five are not, in any spelling", arguments: [" ", "-", "_", "."])
   func words(separator: String) {

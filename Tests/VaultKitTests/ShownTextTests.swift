@@ -17,8 +17,8 @@ struct ShownTextTests {
   func accepted(text: String) throws {
     let bytes = Array(text.utf8)
     let shown = try unsafe ShownText(bytes.span.bytes)
-    #expect(Array(shown.text.utf8) == bytes)
-    #expect(try ShownText(text) == shown)
+    expect(Array(shown.text.utf8), equals: bytes)
+    try expect(ShownText(text), equals: shown)
   }
 
   @Test(
@@ -52,7 +52,7 @@ struct ShownTextTests {
     let prompt = ScriptedPrompt([.text("wrong"), .text("passcode"), .text("passcode")])
     let context = AuthenticationContext(reason: "", prompt: prompt)
     _ = try core.secret(of: id, context: context.showing(text))
-    #expect(prompt.requests.map(\.text) == [text, text])
+    expect(prompt.requests.map(\.text), equals: [text, text])
     _ = try core.secret(of: id, context: context)
     #expect(prompt.requests.last?.text == nil)
     let typed = ScriptedPrompt([.text("8306"), .text("8306")])
@@ -60,7 +60,7 @@ struct ShownTextTests {
       PINRequest("sign", of: nil, isTypedTwice: true),
       context: AuthenticationContext(reason: "", prompt: typed).showing(text)
     ) { (_, _) in }
-    #expect(typed.requests.map(\.text) == [text, nil])
+    expect(typed.requests.map(\.text), equals: [text, nil])
   }
 
   /// Verified to fail when what was kept serves a text as well.
@@ -76,9 +76,9 @@ struct ShownTextTests {
     let context = AuthenticationContext(reason: "", prompt: prompt, reuse: .seconds(300))
     let texts = try ["Pay 12 EUR to Anna", "Pay 90 EUR to Otto"].map { try ShownText($0) }
     for text in texts { _ = try core.secret(of: id, context: context.showing(text)) }
-    #expect(prompt.requests.map(\.text) == texts)
+    expect(prompt.requests.map(\.text), equals: texts)
     _ = try core.secret(of: id, context: context)
-    #expect(prompt.requests.count == 2)
+    expect(prompt.requests.count, equals: 2)
   }
 
   /// Verified to fail when the text is not asked about before the source is.

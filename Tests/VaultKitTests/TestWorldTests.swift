@@ -14,7 +14,7 @@ struct TestWorldTests {
       return try await TemporaryVault(world).make().status().vault
     }
     let first = try await identity(seed: 1)
-    #expect(try await identity(seed: 1) == first)
+    try await expect(identity(seed: 1), equals: first)
     #expect(try await identity(seed: 2) != first)
   }
 
@@ -23,10 +23,10 @@ struct TestWorldTests {
     let clock = FixedClock(at: Instant(seconds: 100), sinceBoot: .seconds(5))
     let vault = try TemporaryVault(TestWorld(clock: clock)).make()
     let first = try await vault.add(NewItem(.genericPassword, name: "a"))
-    #expect(first.created == Instant(seconds: 100))
+    expect(first.created, equals: Instant(seconds: 100))
     clock.advance(by: .milliseconds(1500))
     #expect(clock.now() == Instant(milliseconds: 101_500) && clock.bootMilliseconds() == 6_500)
-    #expect(try await vault.add(NewItem(.genericPassword, name: "b")).created == clock.now())
+    try await expect(vault.add(NewItem(.genericPassword, name: "b")).created, equals: clock.now())
     clock.set(to: Instant(seconds: 7))
     #expect(clock.now() == Instant(seconds: 7) && clock.bootMilliseconds() == 6_500)
     let boot = clock.bootID()
@@ -68,10 +68,10 @@ struct TestWorldTests {
       }
       return try await group.reduce(into: [OpenedOrCreatedVault]()) { $0.append($1) }
     }
-    #expect(opened.count { $0.isNew } == 1)
+    expect(opened.count { $0.isNew }, equals: 1)
     let id = try await opened[0].vault.status().vault
     for each in opened {
-      #expect(try await each.vault.status().vault == id)
+      try await expect(each.vault.status().vault, equals: id)
       #expect(await each.vault.isUnlocked)
     }
     await expect(.policy) { _ = try await Vault.openOrCreate(at: path, protector: protector) }
@@ -88,14 +88,14 @@ struct TestWorldTests {
     let backup = place.folder + "/data/b.backup"
     _ = try place.openCore().backUp(to: backup, passphrase: Passcode(testing: "p"))
     let opened = try Vault.open(at: path, protector: place.protector, in: TestWorld())
-    #expect(try await opened.secret(of: item.id).bytesForTesting == Array("s".utf8))
+    try await expect(opened.secret(of: item.id).bytesForTesting, equals: Array("s".utf8))
     let keys = FileProtector(folder: place.folder + "/other")
     let recovered = try Vault.recover(at: path, with: code, protector: keys, in: world)
-    #expect(try await recovered.secret(of: item.id).bytesForTesting == Array("s".utf8))
+    try await expect(recovered.secret(of: item.id).bytesForTesting, equals: Array("s".utf8))
     let restored = try Vault.restore(
       from: VaultPath(backup), passphrase: Passcode(testing: "p"),
       to: VaultPath(place.folder + "/data/restored.vault"),
       protector: FileProtector(folder: place.folder + "/third"), in: world)
-    #expect(try await restored.secret(of: item.id).bytesForTesting == Array("s".utf8))
+    try await expect(restored.secret(of: item.id).bytesForTesting, equals: Array("s".utf8))
   }
 }

@@ -105,7 +105,7 @@ struct TransitionTests {
       header[14] = try keys.sealSet(set)
     }
     let other = try place.openCore()
-    #expect(try other.enrolledMembers().map(\.name) == ["eve"])
+    try expect(other.enrolledMembers().map(\.name), equals: ["eve"])
     expect(.damaged) { () throws(VaultError) in try other.unlock(with: passcode()) }
     expect(.damaged) { () throws(VaultError) in
       _ = try other.enroll(BiometricPhrase(testing: "another"), named: "x", passcode: passcode())
@@ -127,19 +127,22 @@ struct TransitionTests {
     let locked = try place.openCore()
     try locked.removeMember(named: "one")
     let removed = try intruder.header()
-    for field: UInt16 in [12, 13, 14, 15, 16] { #expect(removed[field] == before[field], "field \(field)") }
-    #expect(removed[19]?.count == 8, "the member and the set")
-    #expect(try locked.enrolledMembers().map(\.name) == ["two"])
-    #expect(try place.openCore().enrolledMembers().map(\.name) == ["two"])
+    for field: UInt16 in [12, 13, 14, 15, 16] {
+      expect(removed[field], equals: before[field], "field \(field)")
+    }
+    expect(removed[19]?.count, equals: 8, "the member and the set")
+    try expect(locked.enrolledMembers().map(\.name), equals: ["two"])
+    try expect(place.openCore().enrolledMembers().map(\.name), equals: ["two"])
     expect(.itemNotFound) { () throws(VaultError) in try locked.removeMember(named: "one") }
     try place.openCore().unlock(with: passcode())
     let after = try intruder.header()
     #expect(after[19] == nil && after[14] != before[14] && after[16] != before[16])
-    #expect(after[13]?.count == before[13]!.count - 36, "the member's half is gone, the set has a new one")
+    expect(
+      after[13]?.count, equals: before[13]!.count - 36, "the member's half is gone, the set has a new one")
     let last = try place.openCore()
     try last.unlock(with: passcode())
-    #expect(try last.enrolledMembers().map(\.name) == ["two"])
-    #expect(try last.verify().problems == [])
+    try expect(last.enrolledMembers().map(\.name), equals: ["two"])
+    try expect(last.verify().problems, equals: [])
   }
 
   /// Verified to fail when the removal seals field 14 again while the vault is locked. What `nextEpoch` seals does not
@@ -154,10 +157,10 @@ struct TransitionTests {
     try place.openCore().rotateEpoch(passcode: passcode())
     let last = try place.openCore()
     try last.unlock(with: passcode())
-    #expect(try last.enrolledMembers().map(\.name) == ["one"])
-    #expect(try last.verify().problems == [])
+    try expect(last.enrolledMembers().map(\.name), equals: ["one"])
+    try expect(last.verify().problems, equals: [])
     _ = try last.enroll(BiometricPhrase(testing: "three"), named: "three", passcode: passcode())
-    #expect(try last.enrolledMembers().map(\.name) == ["one", "three"])
+    try expect(last.enrolledMembers().map(\.name), equals: ["one", "three"])
   }
 
   /// Verified to fail when field 12 outlives a revoked half, and the next epoch makes a slot for it.
@@ -209,7 +212,7 @@ struct TransitionTests {
     expect(.locked) { () throws(VaultError) in _ = try core.makeRecoveryCode() }
     expect(.locked) { () throws(VaultError) in try core.rotateEpoch() }
     #expect(!core.isUnlocked)
-    #expect(try core.items(matching: Query()).count == 1)
+    try expect(core.items(matching: Query()).count, equals: 1)
   }
 
   private func forgeNextGeneration() throws {
@@ -288,19 +291,19 @@ struct TransitionTests {
     }
     expect(.locked) { () throws(VaultError) in _ = try core.secret(of: item) }
     #expect(!core.isUnlocked)
-    #expect(try core.secret(of: always).byteCount == 16)
+    try expect(core.secret(of: always).byteCount, equals: 16)
     _ = try add("new", AccessControl(.afterFirstUnlock), to: core)
     // The process that removed it goes on, and so does one that opens the vault again.
     #expect(other.isUnlocked)
-    #expect(try other.secret(of: item).byteCount == 14)
+    try expect(other.secret(of: item).byteCount, equals: 14)
     _ = try add("of the other", AccessControl(.whenUnlocked), to: other)
     let again = try place.openCore()
-    #expect(try again.secret(of: item).byteCount == 14)
+    try expect(again.secret(of: item).byteCount, equals: 14)
     // When the other process sets a passcode again, the first one unlocks as usual.
     try other.setPasscode(passcode("second"))
     expect(.locked) { () throws(VaultError) in _ = try core.secret(of: item) }
     try core.unlock(with: passcode("second"))
-    #expect(try core.secret(of: item).byteCount == 14)
+    try expect(core.secret(of: item).byteCount, equals: 14)
   }
 
   /// Verified to fail when `Session.reload` keeps the class keys that the passcode had opened.
@@ -314,12 +317,12 @@ struct TransitionTests {
     // The item still has the keys that were open here.
     expect(.locked) { () throws(VaultError) in _ = try core.secret(of: item) }
     try other.rotateEpoch(passcode: passcode())
-    #expect(try other.secret(of: item).byteCount == 14, "who rotates has given the passcode")
-    #expect(try core.secret(of: always).byteCount == 16)
+    try expect(other.secret(of: item).byteCount, equals: 14, "who rotates has given the passcode")
+    try expect(core.secret(of: always).byteCount, equals: 16)
     expect(.locked) { () throws(VaultError) in _ = try core.secret(of: item) }
     expect(.locked) { () throws(VaultError) in _ = try add("new", AccessControl(.whenUnlocked), to: core) }
     try core.unlock(with: passcode())
-    #expect(try core.secret(of: item).byteCount == 14)
+    try expect(core.secret(of: item).byteCount, equals: 14)
   }
 
   @Test("without a passcode a process follows another's new epoch by itself")
@@ -327,7 +330,7 @@ struct TransitionTests {
     let core = try place.makeCore()
     let item = try add("item", AccessControl(.whenUnlocked), to: core)
     try place.openCore().rotateEpoch()
-    #expect(try core.secret(of: item).byteCount == 14)
+    try expect(core.secret(of: item).byteCount, equals: 14)
     _ = try add("new", AccessControl(.whenUnlocked), to: core)
   }
 
@@ -386,7 +389,7 @@ struct TransitionTests {
     try handle.write(contentsOf: present)
     try handle.close()
     let older = try open(place.path)
-    #expect(older.checkedAsCopy == rows)
+    expect(older.checkedAsCopy, equals: rows)
     // After its next commit it is the newest state.
     _ = try add("again", AccessControl(.whenUnlocked), to: older)
     #expect(try open(place.path).checkedAsCopy == nil)

@@ -18,11 +18,11 @@ struct VaultErrorTests {
     let errors = (0..<6).map { _ in
       thrown { () throws(VaultError) in try core.unlock(with: Passcode(testing: "wrong")) }
     }
-    #expect(errors.map { $0?.attemptsLeft } == [4, 3, 2, 1, 0, 0])
-    #expect(errors.map { $0?.retryAfter != nil } == [false, false, false, false, true, true])
+    expect(errors.map { $0?.attemptsLeft }, equals: [4, 3, 2, 1, 0, 0])
+    expect(errors.map { $0?.retryAfter != nil }, equals: [false, false, false, false, true, true])
     #expect(errors.dropLast().allSatisfy { $0?.code == .authenticationFailed })
-    #expect(errors.last??.code == .passcodeDelay)
-    #expect(errors.last??.recovery == .retryable(.after(.seconds(60))))
+    expect(errors.last??.code, equals: .passcodeDelay)
+    expect(errors.last??.recovery, equals: .retryable(.after(.seconds(60))))
   }
 
   @Test("a wrong phrase says how many more are judged; then biometry is locked")
@@ -36,7 +36,7 @@ struct VaultErrorTests {
       context.provide(try BiometricPhrase(testing: "wrong"))
       return thrown { () throws(VaultError) in _ = try core.secret(of: id, context: context) }
     }
-    #expect(errors.map { $0?.attemptsLeft } == [4, 3, 2, 1, 0, 0])
+    expect(errors.map { $0?.attemptsLeft }, equals: [4, 3, 2, 1, 0, 0])
     #expect(errors.last??.code == .biometryLocked && errors.last??.retryAfter == nil)
   }
 
@@ -64,12 +64,12 @@ struct VaultErrorTests {
     ] as [(EndingPrompt, VaultError.Code, PromptOutcome)] {
       let context = AuthenticationContext(reason: "", prompt: prompt)
       prompt.context.withLock { $0 = context }
-      #expect(try core.secret(failing: id, with: context) == code)
+      try expect(core.secret(failing: id, with: context), equals: code)
       #expect(code.isCancellation)
       let shown = try #require(try core.auditEntries().last { $0.operation == .promptShown })
       #expect(shown.outcome == outcome && shown.result == .cancelled)
     }
-    #expect(try core.status().passcodeFailures == 0)
+    try expect(core.status().passcodeFailures, equals: 0)
   }
 
   private func add(_ constraint: Constraints, _ core: VaultCore) throws -> ItemID {

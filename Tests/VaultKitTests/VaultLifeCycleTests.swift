@@ -42,7 +42,7 @@ struct VaultLifeCycleTests {
     let report = try await vault.backUp(
       to: path, passphrase: Passcode(testing: "phrase"), progress: { steps.note($0) })
     #expect(report.items == 3 && report.leftOut.map(\.name) == ["here"] && !steps.isEmpty)
-    #expect(report.leftOut.map(\.reason) == [.thisDeviceOnly])
+    expect(report.leftOut.map(\.reason), equals: [.thisDeviceOnly])
     await expect(.vaultExists) {
       _ = try await vault.backUp(to: path, passphrase: Passcode(testing: "phrase"))
     }
@@ -61,8 +61,8 @@ struct VaultLifeCycleTests {
     try FileManager.default.removeItem(atPath: aside)
     let files = FileProtector(file: place.folder + "/keys/my.key")
     #expect(try await vault.rotateDeviceKey(to: files).isDeleted)
-    #expect(try await files.keys(of: vault.status().vault).count == 1)
-    #expect(try await vault.verify().problems == [])
+    try await expect(files.keys(of: vault.status().vault).count, equals: 1)
+    try await expect(vault.verify().problems, equals: [])
   }
 
   @Test("a rotation of the epoch needs the passcode that is set, and gives the new generation")
@@ -74,7 +74,7 @@ struct VaultLifeCycleTests {
     await expect(.authenticationFailed) {
       _ = try await vault.rotateEpoch(passcode: Passcode(testing: "other"))
     }
-    #expect(try await vault.status().generation == 1)
+    try await expect(vault.status().generation, equals: 1)
     let steps = Steps()
     let report = try await vault.rotateEpoch(
       passcode: Passcode(testing: "pass"), progress: { steps.note($0) })
@@ -100,8 +100,8 @@ struct VaultLifeCycleTests {
     while try await other.continueRotation() {}
     let status = try await other.status()
     #expect(!status.isRotating && status.generation == 2)
-    #expect(try await vault.secret(of: late.id).bytesForTesting == Array("l".utf8))
-    #expect(try await vault.verify().problems == [])
+    try await expect(vault.secret(of: late.id).bytesForTesting, equals: Array("l".utf8))
+    try await expect(vault.verify().problems, equals: [])
   }
 
   // Verified to fail when a paused rotation is not an error: the loop of a caller would then never end.
@@ -118,13 +118,13 @@ struct VaultLifeCycleTests {
       try store.updateItem(row)
     }
     await expect(.damaged) { while try await vault.continueRotation() {} }
-    #expect(try await vault.damagedParts().count == 1)
+    try await expect(vault.damagedParts().count, equals: 1)
     #expect(try await vault.status().isRotationPaused)
     await expect(.damaged) { _ = try await vault.rotateEpoch() }
     let report = try await vault.rotateEpoch(dropDamaged: true)
     #expect(report.dropped.count == 1 && report.dropped[0].isRemoved && report.items == 2)
     #expect(!report.dropped[0].isOfNewerVersion && !report.dropped[0].words.isEmpty)
-    #expect(try await vault.verify().problems == [])
+    try await expect(vault.verify().problems, equals: [])
   }
 
   @Test("a locked vault continues no rotation")
@@ -135,7 +135,7 @@ struct VaultLifeCycleTests {
     await expect(.locked) { _ = try await vault.continueRotation() }
     try await vault.unlock(with: Passcode(testing: "pass"))
     while try await vault.continueRotation() {}
-    #expect(try await vault.verify().problems == [])
+    try await expect(vault.verify().problems, equals: [])
   }
 
   @Test("a purge gives new keys for everything, and deletes the replaced ones")
@@ -148,7 +148,7 @@ struct VaultLifeCycleTests {
     #expect(report.rotation.generation == 2 && report.rotation.items == 2 && report.keptKeys.isEmpty)
     let status = try await vault.status()
     #expect(status.deviceKey != before)
-    #expect(try place.protector.keys(of: status.vault) == [status.deviceKey])
+    try expect(place.protector.keys(of: status.vault), equals: [status.deviceKey])
   }
 
   // Verified to fail when the error of the deletion is thrown.
@@ -161,8 +161,8 @@ struct VaultLifeCycleTests {
     try await add(2, to: vault)
     let report = try await vault.purge()
     #expect(report.rotation.generation == 2 && report.deletedKeys.isEmpty)
-    #expect(report.keptKeys.map(\.code) == [.busy])
-    #expect(try await vault.verify().problems == [])
+    expect(report.keptKeys.map(\.code), equals: [.busy])
+    try await expect(vault.verify().problems, equals: [])
   }
 
   // Verified to fail when the code is not tried on the vault's slot.
@@ -198,7 +198,7 @@ struct VaultLifeCycleTests {
     let vault = try TemporaryVault().make()
     try await add(5, to: vault)
     let steps = Steps()
-    #expect(try await vault.verify(progress: { steps.note($0) }).items == 5)
+    try await expect(vault.verify(progress: { steps.note($0) }).items, equals: 5)
     #expect(!steps.isEmpty)
   }
 
@@ -219,7 +219,7 @@ struct VaultLifeCycleTests {
       _ = try await vault.rotateEpoch(passcode: Passcode(testing: "pass"))
       _ = try await vault.backUp(
         to: VaultPath(place.folder + "/b\(wall)"), passphrase: Passcode(testing: "p"))
-      #expect(try await vault.verify().problems == [])
+      try await expect(vault.verify().problems, equals: [])
     }
     for _ in 0..<5 {
       await expect(.authenticationFailed) { try await vault.unlock(with: Passcode(testing: "wrong")) }
@@ -252,12 +252,12 @@ struct VaultLifeCycleTests {
       try await group.waitForAll()
     }
     for vault in [one, other] {
-      #expect(try await vault.status().itemCount == 40)
-      #expect(try await vault.verify().problems == [])
+      try await expect(vault.status().itemCount, equals: 40)
+      try await expect(vault.verify().problems, equals: [])
     }
     one.lock()
     #expect(await !one.isUnlocked)
-    #expect(try await place.open().status().generation == 2)
+    try await expect(place.open().status().generation, equals: 2)
   }
 
   /// Adds an item. Another session that replaces the keys locks this one.

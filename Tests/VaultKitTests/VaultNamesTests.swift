@@ -19,11 +19,11 @@ struct VaultNamesTests {
       try text.write(toFile: path, atomically: false, encoding: .utf8)
     }
     expect(.io) { () throws(VaultError) in try VaultNames.exchange(old, with: new) }
-    #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")
+    try expect(String(contentsOfFile: old, encoding: .utf8), equals: "old")
     try FileManager.default.removeItem(atPath: new + suffix)
     try VaultNames.exchange(old, with: new)
-    #expect(try String(contentsOfFile: old, encoding: .utf8) == "new")
-    #expect(try String(contentsOfFile: new, encoding: .utf8) == "old")
+    try expect(String(contentsOfFile: old, encoding: .utf8), equals: "new")
+    try expect(String(contentsOfFile: new, encoding: .utf8), equals: "old")
   }
 
   // Verified to fail when a refused hold closes its descriptor: the second one is then granted, because the close ended
@@ -40,6 +40,6 @@ struct VaultNamesTests {
     let core = try place.makeCore()
     #expect(try !isFree())
     #expect(try !isFree())
-    #expect(try core.status().itemCount == 0)
+    try expect(core.status().itemCount, equals: 0)
   }
 }

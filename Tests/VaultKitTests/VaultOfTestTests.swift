@@ -31,22 +31,22 @@ struct VaultOfTestTests {
   func keeps(reason: Reason) throws {
     let place = TemporaryVault(environment: reason.environment)
     let core = try place.makeCore()
-    #expect(try mark(of: place) == [reason.rawValue])
+    try expect(mark(of: place), equals: [reason.rawValue])
     try core.setPasscode(Passcode(testing: "one"))
-    #expect(try mark(of: place) == [reason.rawValue])
+    try expect(mark(of: place), equals: [reason.rawValue])
     try core.changePasscode(from: Passcode(testing: "one"), to: Passcode(testing: "two"))
     try core.rotateDeviceKey()
     try core.rotateEpoch(passcode: Passcode(testing: "two"))
-    #expect(try mark(of: place) == [reason.rawValue])
+    try expect(mark(of: place), equals: [reason.rawValue])
     _ = try core.removePasscode(Passcode(testing: "two"))
-    #expect(try mark(of: place) == [reason.rawValue])
+    try expect(mark(of: place), equals: [reason.rawValue])
     let backup = try backUp(core, of: place)
-    #expect(try mark(at: backup) == [reason.rawValue])
+    try expect(mark(at: backup), equals: [reason.rawValue])
     let path = place.folder + "/data/restored.vault"
     _ = try VaultCore.restore(
       from: backup, passphrase: Passcode(testing: "p"), to: path, protector: other(place),
       environment: place.environment)
-    #expect(try mark(at: path) == [reason.rawValue])
+    try expect(mark(at: path), equals: [reason.rawValue])
   }
 
   @Test("an ordinary vault and its backup have no such mark")
@@ -82,7 +82,7 @@ struct VaultOfTestTests {
     expect(.policy) { () throws(VaultError) in
       _ = try VaultCore.droppedItems(byRestoring: backup, passphrase: passphrase(), over: point)
     }
-    #expect(try files(of: place) == before)
+    try expect(files(of: place), equals: before)
   }
 
   @Test("the error names the reasons and says what to do")
@@ -93,7 +93,7 @@ struct VaultOfTestTests {
       _ = try VaultCore.open(at: place.path, protector: place.protector)
     }
     #expect(error?.message.contains("a cheap key derivation and predictable random numbers") == true)
-    #expect(error?.advice?.action == .createRealVault)
+    expect(error?.advice?.action, equals: .createRealVault)
   }
 
   @Test("the public calls refuse a vault of a test")
@@ -114,7 +114,7 @@ struct VaultOfTestTests {
     expect(.policy) { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, name: "m")) }
     test.lock()
     try test.unlock(with: Passcode(testing: "one"))
-    #expect(try test.secret(of: item.id).bytesForTesting == Array("s".utf8))
+    try expect(test.secret(of: item.id).bytesForTesting, equals: Array("s".utf8))
   }
 
   @Test(
@@ -134,9 +134,9 @@ struct VaultOfTestTests {
       _ = try core.items(matching: Query())
       #expect(try mark(of: place) == nil)
       try change(core)
-      #expect(try mark(of: place) == [reason.rawValue])
-      #expect(try core.verify().problems == [])
-      #expect(try inTest(place, reason).verify().problems == [])
+      try expect(mark(of: place), equals: [reason.rawValue])
+      try expect(core.verify().problems, equals: [])
+      try expect(inTest(place, reason).verify().problems, equals: [])
     }
   }
 
@@ -145,9 +145,9 @@ struct VaultOfTestTests {
     let place = TemporaryVault(environment: Reason.predictableRandom.environment)
     _ = try place.makeCore()
     _ = try inTest(place, .cheapDerivation).add(NewItem(.genericPassword, name: "n"))
-    #expect(try mark(of: place) == [3])
+    try expect(mark(of: place), equals: [3])
     _ = try inTest(place, .predictableRandom).add(NewItem(.genericPassword, name: "m"))
-    #expect(try mark(of: place) == [3])
+    try expect(mark(of: place), equals: [3])
   }
 
   @Test("without the keys the mark cannot be removed or changed", arguments: [nil, [2]] as [[UInt8]?])

@@ -62,8 +62,8 @@ struct VaultPlacesTests {
     #expect(restored.report.items == 2 && restored.report.needsResync == 1)
     #expect(restored.path == other.path && restored.oldVault == nil)
     let mail = try await restored.vault.items(matching: Query(name: "mail"))[0]
-    #expect(try await restored.vault.secret(of: mail.id).bytesForTesting == Array("m".utf8))
-    #expect(try await restored.vault.verify().problems == [])
+    try await expect(restored.vault.secret(of: mail.id).bytesForTesting, equals: Array("m".utf8))
+    try await expect(restored.vault.verify().problems, equals: [])
   }
 
   @Test("files that are no backup, or not there, are refused")
@@ -88,18 +88,18 @@ struct VaultPlacesTests {
     let dropped = try await Vault.droppedItems(
       byRestoring: backup, passphrase: Passcode(testing: "phrase"), over: path, protector: place.protector,
       environment: place.environment)
-    #expect(dropped.map(\.name) == ["device", "late"])
+    expect(dropped.map(\.name), equals: ["device", "late"])
     await expect(.authenticationFailed) { _ = try await replace("wrong") }
-    #expect(try place.openCore().status().itemCount == 4)
+    try expect(place.openCore().status().itemCount, equals: 4)
     let restored = try await replace()
-    #expect(restored.report.dropped.map(\.name) == ["device", "late"])
-    #expect(restored.report.recoveryCode == .revoked)
+    expect(restored.report.dropped.map(\.name), equals: ["device", "late"])
+    expect(restored.report.recoveryCode, equals: .revoked)
     let state = try await restored.vault.read { try $0.state(of: counter) }
     #expect(state.counter == 9 && state.needsResync)
     let aside = try #require(restored.oldVault)
     let old = try VaultCore.open(at: aside, protector: place.protector, environment: place.environment)
-    #expect(try old.status().itemCount == 4)
-    #expect(try await restored.vault.verify().problems == [])
+    try expect(old.status().itemCount, equals: 4)
+    try await expect(restored.vault.verify().problems, equals: [])
   }
 
   @Test("a restore is refused over an open vault, over another one, and beside an earlier old one")
@@ -108,7 +108,7 @@ struct VaultPlacesTests {
     do {
       let open = try place.openCore()
       await expect(.busy) { _ = try await replace() }
-      #expect(try open.status().itemCount == 4)
+      try expect(open.status().itemCount, equals: 4)
     }
     try Data([1]).write(to: URL(fileURLWithPath: place.path + ".before-restore"))
     await expect(.fileExists) { _ = try await replace() }
@@ -119,7 +119,7 @@ struct VaultPlacesTests {
         from: backup, passphrase: Passcode(testing: "phrase"), replacing: VaultPath(other.path),
         protector: other.protector, environment: other.environment)
     }
-    #expect(try place.openCore().status().itemCount == 4)
+    try expect(place.openCore().status().itemCount, equals: 4)
   }
 
   // Verified to fail when a recovery does not look for the device key.
@@ -128,14 +128,14 @@ struct VaultPlacesTests {
     try filled()
     let code = try place.openCore().makeRecoveryCode()
     await expect(.policy) { _ = try await recover(code) }
-    #expect(try place.openCore().status().itemCount == 4)
+    try expect(place.openCore().status().itemCount, equals: 4)
     try FileManager.default.removeItem(atPath: place.folder + "/state")
     let other = try TemporaryVault().makeCore().makeRecoveryCode()
     await expect(.authenticationFailed) { _ = try await recover(other) }
     let recovered = try await recover(code)
-    #expect(recovered.lost.items.map(\.name) == ["device"])
-    #expect(try await recovered.vault.items(matching: Query()).count == 3)
-    #expect(try await recovered.vault.verify().problems == [])
+    expect(recovered.lost.items.map(\.name), equals: ["device"])
+    try await expect(recovered.vault.items(matching: Query()).count, equals: 3)
+    try await expect(recovered.vault.verify().problems, equals: [])
   }
 
   // Verified to fail when only a key in a file is looked for.
@@ -161,10 +161,10 @@ struct VaultPlacesTests {
         environment: environment)
     }
     if fault == .deviceKeyUnavailable {
-      #expect(try await recover().lost.items.map(\.name) == ["device"])
+      try await expect(recover().lost.items.map(\.name), equals: ["device"])
     } else {
       await expect(fault ?? .policy) { _ = try await recover() }
-      #expect(try core.status().itemCount == 1)
+      try expect(core.status().itemCount, equals: 1)
       #expect(!FileManager.default.fileExists(atPath: place.folder + "/new.key"))
     }
   }

@@ -22,7 +22,7 @@ struct VaultTransactionTests {
     let code = await thrown { () async throws(VaultError) in
       _ = try await vault.read { transaction throws(VaultError) in try transaction.item(missing).name }
     }?.code
-    #expect(code == .itemNotFound)
+    expect(code, equals: .itemNotFound)
     func pay(_ amount: Int) async throws(PaymentError) {
       try await vault.write { transaction throws(PaymentError) in
         do throws(VaultError) { _ = try transaction.add(NewItem(.genericPassword, name: "\(amount)")) } catch
@@ -35,7 +35,7 @@ struct VaultTransactionTests {
     try await pay(9)
     await #expect(throws: PaymentError.limitReached) { try await pay(10) }
     await #expect(throws: PaymentError.vault(.duplicateItem)) { try await pay(9) }
-    #expect(try await vault.items(matching: Query()).map(\.name) == ["9"])
+    try await expect(vault.items(matching: Query()).map(\.name), equals: ["9"])
   }
 
   @Test("an error of the vault itself, before the closure runs, has the type of the closure")
@@ -57,11 +57,11 @@ struct VaultTransactionTests {
       try transaction.update(id, ItemChanges(), secret: new)
       return old
     }
-    #expect(old.bytesForTesting == Array("old".utf8))
+    expect(old.bytesForTesting, equals: Array("old".utf8))
     let count = try await vault.withSecret(of: id) { $0.byteCount }
-    #expect(count == 3)
+    expect(count, equals: 3)
     let same = try await vault.read { transaction throws(VaultError) in try transaction.secret(of: id) }
-    #expect(same.bytesForTesting == Array("new".utf8))
+    expect(same.bytesForTesting, equals: Array("new".utf8))
   }
 
   @Test("a secret that was given to a closure which throws is not stored")
@@ -85,7 +85,7 @@ struct VaultTransactionTests {
     let id = try await vault.add(NewItem(.genericPassword, name: "n"), secret: SecretBytes(testing: "s")).id
     var seen = 0  // a variable of the caller
     try await vault.withSecret(of: id) { seen += $0.byteCount }
-    #expect(seen == 1)
+    expect(seen, equals: 1)
     await #expect(throws: PaymentError.limitReached) {
       try await vault.withSecret(of: id) { _ throws(PaymentError) in throw .limitReached }
     }

@@ -27,14 +27,14 @@ struct VisibleTextTests {
     account.attributes[.account] = bad
     for new in [NewItem(.genericPassword, name: bad), service, account] {
       let error = thrown { () throws(VaultError) in _ = try core.add(new) }
-      #expect(error?.code == .malformed)
+      expect(error?.code, equals: .malformed)
       #expect(error?.message.utf8.allSatisfy { $0 < 0x80 } == true)
     }
     let id = try core.add(NewItem(.genericPassword, name: "n")).id
     var rename = ItemChanges()
     rename.attributes[.name] = bad
-    #expect(thrown { () throws(VaultError) in _ = try core.update(id, rename) }?.code == .malformed)
-    #expect(try core.items(matching: Query(id: id)).first?.name == "n")
+    expect(thrown { () throws(VaultError) in _ = try core.update(id, rename) }?.code, equals: .malformed)
+    try expect(core.items(matching: Query(id: id)).first?.name, equals: "n")
   }
 
   @Test(
@@ -59,7 +59,7 @@ struct VisibleTextTests {
     let error = thrown { () throws(VaultError) in
       _ = try core.enroll(BiometricPhrase(testing: "x"), named: name, passcode: Passcode(testing: "p"))
     }
-    #expect(error?.code == .policy)
+    expect(error?.code, equals: .policy)
     #expect(try core.enrolledMembers().isEmpty)
   }
 
@@ -71,7 +71,7 @@ struct VisibleTextTests {
       _ = try core.enroll(
         BiometricPhrase(testing: "x"), named: "right\(character)hand", passcode: Passcode(testing: "p"))
     }
-    #expect(error?.code == .malformed)
+    expect(error?.code, equals: .malformed)
   }
 
   @Test("a prompt names the members whose phrase is asked for, the tries left and what an empty answer does")
@@ -85,10 +85,10 @@ struct VisibleTextTests {
     let prompt = ScriptedPrompt([.text("wrong"), .text(""), .text("wrong"), .text("p")])
     let context = AuthenticationContext(reason: "", prompt: prompt)
     _ = try core.secret(of: item.id, context: context)
-    #expect(
-      prompt.requests.map(\.question) == ["phrase of right hand", "phrase of right hand", nil, nil])
-    #expect(prompt.requests.map(\.triesLeft) == [3, 2, 3, 2])
-    #expect(prompt.requests.map(\.emptyAnswer) == ["skips it", "skips it", "cancels", "cancels"])
+    expect(
+      prompt.requests.map(\.question), equals: ["phrase of right hand", "phrase of right hand", nil, nil])
+    expect(prompt.requests.map(\.triesLeft), equals: [3, 2, 3, 2])
+    expect(prompt.requests.map(\.emptyAnswer), equals: ["skips it", "skips it", "cancels", "cancels"])
   }
 
   /// Verified to fail when the failures of before are not looked at.
@@ -102,7 +102,7 @@ struct VisibleTextTests {
       let prompt = ScriptedPrompt(left.map { _ in .text("wrong") })
       let context = AuthenticationContext(reason: "", prompt: prompt)
       _ = thrown { () throws(VaultError) in _ = try core.secret(of: item.id, context: context) }
-      #expect(prompt.requests.map(\.triesLeft) == left)
+      expect(prompt.requests.map(\.triesLeft), equals: left)
     }
   }
 }

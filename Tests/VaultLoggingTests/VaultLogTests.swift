@@ -71,7 +71,7 @@ struct VaultLogTests {
   func levels(level: VaultLog.Level) {
     log.start([.authFlow], level: level, to: [kept.sink])
     for other in VaultLog.Level.allCases { write(.authFlow, other, "text") }
-    #expect(kept.lines.map(\.level) == VaultLog.Level.allCases.filter { $0 <= level })
+    expect(kept.lines.map(\.level), equals: VaultLog.Level.allCases.filter { $0 <= level })
   }
 
   @Test(
@@ -82,14 +82,14 @@ struct VaultLogTests {
       ("", nil), ("AUTH,", nil), ("auth", nil), ("AUTH_FLOWS", nil), ("HTTP", nil), (" AUTH", nil),
     ] as [(String, Set<VaultLog.Tag>?)])
   func filters(list: String, tags: Set<VaultLog.Tag>?) {
-    #expect(VaultLog.Tag.named(list) == tags)
+    expect(VaultLog.Tag.named(list), equals: tags)
   }
 
   @Test("only the tags that were named have lines")
   func tags() {
     log.start([.vaultAccess, .authHTTP], level: .debug, to: [kept.sink])
     for tag in VaultLog.Tag.allCases { write(tag, .debug, "text") }
-    #expect(kept.lines.map(\.tag) == [.vaultAccess, .authHTTP])
+    expect(kept.lines.map(\.tag), equals: [.vaultAccess, .authHTTP])
   }
 
   @Test("names and addresses are masked, for every sink alike")
@@ -98,10 +98,10 @@ struct VaultLogTests {
     log.start([.authFlow], level: .info, to: [kept.sink, other.sink])
     write(.authFlow, .info, "\(name: "canary-anna") took 3 of \(address: "canary.example/x"), \(name: nil)")
     for sink in [kept, other] {
-      #expect(sink.lines.map(\.text) == ["<name> took 3 of <address>, -"])
+      expect(sink.lines.map(\.text), equals: ["<name> took 3 of <address>, -"])
       #expect(!sink.lines.contains { $0.description.contains("canary") })
     }
-    #expect(kept.lines.map(\.description) == other.lines.map(\.description))
+    expect(kept.lines.map(\.description), equals: other.lines.map(\.description))
   }
 
   @Test("unmasking shows names and addresses, after two lines that warn")
@@ -109,8 +109,9 @@ struct VaultLogTests {
     log.start([.authFlow], level: .info, isUnmasked: true, to: [kept.sink])
     write(.authFlow, .info, "\(name: "Anna") at \(address: "/tmp/v")")
     #expect(kept.lines.count == 3 && kept.lines[2].text == "Anna at /tmp/v")
-    #expect(kept.lines.map { $0.description.contains(" [UNSECURED] [WARNING] ") } == [true, true, false])
-    #expect(kept.lines.map(\.tag) == [nil, nil, .authFlow])
+    expect(
+      kept.lines.map { $0.description.contains(" [UNSECURED] [WARNING] ") }, equals: [true, true, false])
+    expect(kept.lines.map(\.tag), equals: [nil, nil, .authFlow])
   }
 
   @Test(
@@ -123,14 +124,14 @@ struct VaultLogTests {
   func controlCharacters(value: String, shown: String) {
     log.start([.authFlow], level: .info, isUnmasked: true, to: [kept.sink])
     write(.authFlow, .info, "\(name: value)")
-    #expect(kept.lines.last?.text == shown)
+    expect(kept.lines.last?.text, equals: shown)
   }
 
   @Test("a long value is cut")
   func long() {
     log.start([.authFlow], level: .info, isUnmasked: true, to: [kept.sink])
     write(.authFlow, .info, "\(name: String(repeating: "x", count: 1 << 20))")
-    #expect(kept.lines.last?.text == String(repeating: "x", count: 200) + "…")
+    expect(kept.lines.last?.text, equals: String(repeating: "x", count: 200) + "…")
   }
 
   @Test("a descriptor gets whole lines, and a closed one stops nothing")
@@ -144,7 +145,7 @@ struct VaultLogTests {
     log.stop()
     try pipe.fileHandleForWriting.close()
     let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    #expect(text == kept.lines.map { "\($0)\n" }.joined())
-    #expect(kept.lines.map(\.text) == ["one", "two"])
+    expect(text, equals: kept.lines.map { "\($0)\n" }.joined())
+    expect(kept.lines.map(\.text), equals: ["one", "two"])
   }
 }

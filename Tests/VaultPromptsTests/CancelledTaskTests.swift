@@ -38,9 +38,9 @@ extension OneAtATime {
       let prompt = AutomaticPrompt(terminalPath: screen.path)
       let open = reading(item, of: vault, at: prompt)
       try screen.wait(for: "passcode: ")
-      #expect(try await vault.status().itemCount == 1)
+      try await expect(vault.status().itemCount, equals: 1)
       if byTask { open.cancel() } else { vault.lock() }
-      #expect(await open.value == .appCancelled)
+      await expect(open.value, equals: .appCancelled)
       try screen.wait(for: "\n")
       while !screen.echoes { try await Task.sleep(for: .milliseconds(2)) }
       // The terminal is free for the next prompt.
@@ -62,7 +62,7 @@ extension OneAtATime {
       let second = reading(item, of: vault, at: prompt)
       try screen.wait(for: "Another prompt is open")
       second.cancel()
-      #expect(await second.value == .appCancelled)
+      await expect(second.value, equals: .appCancelled)
       while try await !vault.auditEntries().contains(where: { $0.operation == .accessDenied }) {
         try await Task.sleep(for: .milliseconds(2))
       }

@@ -1,6 +1,7 @@
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -25,7 +26,7 @@ struct FprintdConstraintTests {
     let place = TemporaryVault(environment: .testing())
     let core = try place.makeCore(passcode: "passcode")
     let enrolled = try core.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
-    #expect(enrolled.map(\.name) == ["right-index-finger"])
+    expect(enrolled.map(\.name), equals: ["right-index-finger"])
     var allowed = 0
     for number in 0..<128 {
       let constraints = ConstraintTable.combination(number)
@@ -40,12 +41,12 @@ struct FprintdConstraintTests {
       ).id
       try check(number, id, core, reader)
     }
-    #expect(allowed == 22)
+    expect(allowed, equals: 22)
     // Every rule with biometry or presence was scanned for, and each without a password with the other finger too: presence
     // once, biometry alone with and without the passcode, beside it bare, by `and` and by `or`: 1 + 2 · (2 + 3).
-    #expect(reader.scans.filter { $0 == Self.right }.count == 2 * 11)
-    #expect(reader.scans.filter { $0 == Self.wrong }.count == 11)
-    #expect(try core.verify().problems == [])
+    expect(reader.scans.filter { $0 == Self.right }.count, equals: 2 * 11)
+    expect(reader.scans.filter { $0 == Self.wrong }.count, equals: 11)
+    try expect(core.verify().problems, equals: [])
   }
 
   private typealias Shown = ConstraintTable.Shown
@@ -72,7 +73,7 @@ struct FprintdConstraintTests {
           (code == nil) == isRight, "\(number), \(other) and finger \(finger ?? "none"): \(code as Any)")
         let wasScanned = reader.scans.count > before
         if wasScanned, finger == Self.wrong, !isRight {
-          #expect(code == .authenticationFailed, "\(number): \(code as Any)")
+          expect(code, equals: .authenticationFailed, "\(number): \(code as Any)")
         }
       }
     }
@@ -83,7 +84,7 @@ struct FprintdConstraintTests {
   ) throws -> VaultError.Code? {
     do throws(VaultError) {
       let opened = try core.secret(of: id, context: context)
-      #expect(opened.bytesForTesting == Array(secret.utf8))
+      expect(opened.bytesForTesting, equals: Array(secret.utf8))
       return nil
     } catch { return error.code }
   }

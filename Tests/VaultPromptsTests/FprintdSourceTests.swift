@@ -20,28 +20,28 @@ struct FprintdSourceTests {
   @Test("the real fprintd: enrolled fingers, a match, no match, a retry, one after the other")
   func real() throws {
     guard let rig = try rig(.fprintd) else { return }
-    #expect(try rig.attempt("list").end().last == "enrolled: ")
+    try expect(rig.attempt("list").end().last, equals: "enrolled: ")
     #expect(try rig.attempt().end().last.hasPrefix("unsupported: no finger is enrolled"))
     try rig.enroll("A")
-    #expect(try rig.attempt("list").end().last == "enrolled: right-index-finger")
+    try expect(rig.attempt("list").end().last, equals: "enrolled: right-index-finger")
 
     let right = try rig.attempt()
     try right.wait(for: "put your finger on the reader")
     try rig.reader("SCAN A")
     let verified = try right.end()
-    #expect(verified.last == "verified: right-index-finger")
-    #expect(verified.lines.first == "use the key: 'mail'")
+    expect(verified.last, equals: "verified: right-index-finger")
+    expect(verified.lines.first, equals: "use the key: 'mail'")
 
     let wrong = try rig.attempt()
     try wrong.wait(for: "put your finger")
     try rig.reader("SCAN Z")
-    #expect(try wrong.end().last == "authenticationFailed: the finger is not enrolled")
+    try expect(wrong.end().last, equals: "authenticationFailed: the finger is not enrolled")
 
     let again = try rig.attempt()
     try again.wait(for: "put your finger")
     try rig.reader("RETRY 1", "SCAN A")
     try again.wait(for: "try again: ")
-    #expect(try again.end().last == "verified: right-index-finger")
+    try expect(again.end().last, equals: "verified: right-index-finger")
   }
 
   /// Verified to fail when the sender of a signal is not compared with fprintd's own name.
@@ -69,16 +69,16 @@ struct FprintdSourceTests {
     #expect(other.last.hasPrefix("busy: "))
     #expect(other.seconds < Answer.patience)
     kill(attempt.process.processIdentifier, SIGINT)
-    #expect(try attempt.end().last == "cancelled: cancelled at the fingerprint reader")
-    #expect(attempt.process.terminationStatus == 3)
+    try expect(attempt.end().last, equals: "cancelled: cancelled at the fingerprint reader")
+    expect(attempt.process.terminationStatus, equals: 3)
     let nobody = try rig.attempt("1").end()
-    #expect(nobody.last == "timedOut: no finger was put on the reader in time")
+    expect(nobody.last, equals: "timedOut: no finger was put on the reader in time")
     #expect(nobody.seconds < Answer.patience)
     let killed = try rig.attempt()
     try killed.wait(for: "put your finger")
     kill(killed.process.processIdentifier, SIGTERM)
     _ = try killed.end()
-    #expect(killed.process.terminationReason == .uncaughtSignal)
+    expect(killed.process.terminationReason, equals: .uncaughtSignal)
     let after = try rig.attempt()
     try after.wait(for: "put your finger")
     try rig.reader("SCAN A")
@@ -94,7 +94,7 @@ struct FprintdSourceTests {
     if fault == "stop" {
       kill(try #require(rig.fprintd).processIdentifier, SIGSTOP)
       let attempt = try rig.attempt(setUp: 1000).end()
-      #expect(attempt.last == "verificationUnavailable: fprintd does not answer")
+      expect(attempt.last, equals: "verificationUnavailable: fprintd does not answer")
       #expect(attempt.seconds < Answer.patience)
       return
     }
@@ -118,13 +118,13 @@ struct FprintdSourceTests {
     guard let rig = try rig(.none) else { return }
     for word in ["list", "20"] {
       let attempt = try rig.attempt(word).end()
-      #expect(attempt.last == "unsupported: fprintd is not installed")
+      expect(attempt.last, equals: "unsupported: fprintd is not installed")
       #expect(attempt.seconds < Answer.patience)
       let gone = try FprintRig.Attempt(
         environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/bus"], [word]
       ).end()
       #expect(gone.seconds < Answer.patience)
-      #expect(gone.last == "unsupported: there is no system bus, so fprintd cannot be reached")
+      expect(gone.last, equals: "unsupported: there is no system bus, so fprintd cannot be reached")
       let listener = try SilentListener()
       let silent = try FprintRig.Attempt(
         environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(listener.path)"], [word, "1000"]

@@ -38,19 +38,19 @@ struct InstallPAMTests {
 
     let first = try script()
     #expect(first.status == 0 && first.text.contains("installed"), "\(first.text)")
-    #expect(try String(contentsOf: file, encoding: .utf8) == printed.text)
+    try expect(String(contentsOf: file, encoding: .utf8), equals: printed.text)
     let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
-    #expect(attributes[.posixPermissions] as? Int == 0o644)
-    #expect(entries() == ["vault"])
+    expect(attributes[.posixPermissions] as? Int, equals: 0o644)
+    expect(entries(), equals: ["vault"])
 
     let again = try script()
     #expect(again.status == 0 && again.text.contains("nothing changed"), "\(again.text)")
-    #expect(entries() == ["vault"])
+    expect(entries(), equals: ["vault"])
     let number = try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int
-    #expect(number == attributes[.systemFileNumber] as? Int)
+    expect(number, equals: attributes[.systemFileNumber] as? Int)
 
-    #expect(try script("--remove").status == 0)
-    #expect(entries() == [])
+    try expect(script("--remove").status, equals: 0)
+    expect(entries(), equals: [])
     let gone = try script("--remove")
     #expect(gone.status == 0 && gone.text.contains("nothing changed"))
   }
@@ -58,20 +58,20 @@ struct InstallPAMTests {
   @Test("a file that somebody edited, or a link, is neither overwritten nor removed")
   func edited() throws {
     defer { try? FileManager.default.removeItem(at: root) }
-    #expect(try script().status == 0)
+    try expect(script().status, equals: 0)
     let own = try String(contentsOf: file, encoding: .utf8) + "auth required pam_faillock.so\n"
     try Data(own.utf8).write(to: file)
     for words in [[], ["--remove"]] as [[String]] {
       let run = words.isEmpty ? try script() : try script("--remove")
       #expect(run.status == 1 && run.text.contains("left as it is"), "\(run.text)")
-      #expect(try String(contentsOf: file, encoding: .utf8) == own)
+      try expect(String(contentsOf: file, encoding: .utf8), equals: own)
     }
     try FileManager.default.removeItem(at: file)
     try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "/nonexistent")
-    #expect(try script().status == 1)
-    #expect(try script("--remove").status == 1)
-    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file.path) == "/nonexistent")
-    #expect(entries() == ["vault"])
+    try expect(script().status, equals: 1)
+    try expect(script("--remove").status, equals: 1)
+    try expect(FileManager.default.destinationOfSymbolicLink(atPath: file.path), equals: "/nonexistent")
+    expect(entries(), equals: ["vault"])
   }
 
   // Verified to fail when the helper is installed with mode 0777.
@@ -83,18 +83,18 @@ struct InstallPAMTests {
     try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
     let built = root.appendingPathComponent("built")
     let installed = root.path + "/usr/libexec/vaultctl/vault-pam"
-    #expect(try script("--helper", built.path).status == 1)
+    try expect(script("--helper", built.path).status, equals: 1)
     for text in ["one", "two"] {
       try Data(text.utf8).write(to: built)
       try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: built.path)
-      #expect(try script("--helper", built.path).status == 0)
-      #expect(try String(contentsOfFile: installed, encoding: .utf8) == text)
+      try expect(script("--helper", built.path).status, equals: 0)
+      try expect(String(contentsOfFile: installed, encoding: .utf8), equals: text)
       let mode = try FileManager.default.attributesOfItem(atPath: installed)[.posixPermissions] as? Int
-      #expect(mode == 0o755)
+      expect(mode, equals: 0o755)
     }
-    #expect(
-      try FileManager.default.contentsOfDirectory(atPath: root.path + "/usr/libexec/vaultctl").count == 1)
-    #expect(try script("--remove").status == 0)
+    try expect(
+      FileManager.default.contentsOfDirectory(atPath: root.path + "/usr/libexec/vaultctl").count, equals: 1)
+    try expect(script("--remove").status, equals: 0)
     #expect(!FileManager.default.fileExists(atPath: root.path + "/usr/libexec/vaultctl"))
   }
 
@@ -104,8 +104,8 @@ struct InstallPAMTests {
     for umask in ["077", "002"] {
       defer { try? FileManager.default.removeItem(at: root) }
       try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
-      #expect(try script(umask: umask).status == 0)
-      #expect(try script("--helper", "/bin/true", umask: umask).status == 0)
+      try expect(script(umask: umask).status, equals: 0)
+      try expect(script("--helper", "/bin/true", umask: umask).status, equals: 0)
       for path in try FileManager.default.subpathsOfDirectory(atPath: root.path) {
         let mode = try FileManager.default.attributesOfItem(atPath: "\(root.path)/\(path)")[.posixPermissions]
         #expect(mode as? Int == (path == "etc/pam.d/vault" ? 0o644 : 0o755), "\(umask) \(path)")
@@ -117,7 +117,7 @@ struct InstallPAMTests {
   func usage() throws {
     for words in [["--force"], ["--print", "--remove"], ["vault"], ["--helper"]] {
       let run = words.count == 2 ? try script(words[0], words[1]) : try script(words[0])
-      #expect(run.status == 2, "\(words)")
+      expect(run.status, equals: 2, "\(words)")
     }
     #expect(!FileManager.default.fileExists(atPath: root.path))
   }

@@ -17,7 +17,7 @@ struct PAMHelperTests {
     let fake = try FakeHelper("assert sys.argv == ['/proc/self/fd/2', services]; say(b'T' + user); verdict()")
     let prompt = ScriptedPrompt()
     #expect(try fake.verify(prompt).agreed == true)
-    #expect(prompt.lines == [PAMWorld.user])
+    expect(prompt.lines, equals: [PAMWorld.user])
   }
 
   // This and the next: verified to fail when the nonce is not compared.
@@ -39,7 +39,7 @@ struct PAMHelperTests {
       else: open(path, 'wb').write(nonce); verdict()
       """)
     #expect(try fake.verify().agreed == true)
-    #expect(try fake.verify().error?.code == .verificationUnavailable)
+    try expect(fake.verify().error?.code, equals: .verificationUnavailable)
   }
 
   // Verified to fail when nothing is read behind the verdict.
@@ -67,7 +67,7 @@ struct PAMHelperTests {
     for behaviour in [
       "verdict(step=2, result=7)", "verdict(step=2, result=7); verdict()", "verdict(step=3, result=7)",
     ] {
-      #expect(try FakeHelper(behaviour).verify().error?.code == .authenticationFailed, "\(behaviour)")
+      try expect(FakeHelper(behaviour).verify().error?.code, equals: .authenticationFailed, "\(behaviour)")
     }
   }
 
@@ -86,7 +86,7 @@ struct PAMHelperTests {
   @Test("a helper that ends before it reads the request denies")
   func diesAtOnce() throws {
     let fake = try FakeHelper(script: "#!/bin/sh\nexit 0\n")
-    #expect(try fake.verify().error?.code == .verificationUnavailable)
+    try expect(fake.verify().error?.code, equals: .verificationUnavailable)
   }
 
   // Verified to fail when messages are cut, unknown ones skipped, and a verdict is read from its first bytes.
@@ -111,7 +111,7 @@ struct PAMHelperTests {
     let fake = try FakeHelper("say(b'Qa'); \(early); open(services + '/said', 'w'); \(end)")
     let answer = try fake.verify(LatePrompt(after: fake.services + "/said"))
     #expect(answer.agreed == nil)
-    #expect(answer.error?.code == .verificationUnavailable)
+    expect(answer.error?.code, equals: .verificationUnavailable)
   }
 
   @Test("words that are no UTF-8 are shown as what can be read of them")
@@ -130,7 +130,7 @@ struct PAMHelperTests {
       "open(services + '/pid', 'w').write(str(os.getpid())); signal.pthread_sigmask(0, signal.valid_signals()); "
         + behaviour)
     let answer = try fake.verify(limits: .init(silence: .seconds(5)))
-    #expect(answer.error?.code == .verificationUnavailable)
+    expect(answer.error?.code, equals: .verificationUnavailable)
     #expect(answer.seconds < Answer.patience)
     let pid = try String(contentsOfFile: fake.services + "/pid", encoding: .utf8)
     #expect(!FileManager.default.fileExists(atPath: "/proc/\(pid)"))
@@ -140,7 +140,8 @@ struct PAMHelperTests {
     let prompt = ScriptedPrompt([.text("x"), .text("x")])
     let answer = try FakeHelper(behaviour).verify(prompt)
     #expect(answer.agreed == nil)
-    #expect(answer.error?.code == .verificationUnavailable, "\(behaviour): \(answer.error?.message ?? "")")
+    expect(
+      answer.error?.code, equals: .verificationUnavailable, "\(behaviour): \(answer.error?.message ?? "")")
   }
 
   // MARK: which file is started
@@ -153,11 +154,11 @@ struct PAMHelperTests {
   func untrusted() throws {
     let fake = try FakeHelper("open(services + '/ran', 'w'); verdict()")
     for mode in [0o770, 0o720, 0o702, 0o777, 0o757] {
-      #expect(unsafe chmod(fake.path, mode_t(mode)) == 0)
+      unsafe expect(chmod(fake.path, mode_t(mode)), equals: 0)
       try expectNotStarted(fake, "can be changed by others", hint: "chmod go-w '\(fake.path)'")
     }
     for mode in [0o755, 0o700, 0o500] {
-      #expect(unsafe chmod(fake.path, mode_t(mode)) == 0)
+      unsafe expect(chmod(fake.path, mode_t(mode)), equals: 0)
       #expect(try fake.verify().agreed == true)
       try FileManager.default.removeItem(atPath: fake.services + "/ran")
     }
@@ -169,7 +170,7 @@ struct PAMHelperTests {
     try expectNotStarted(
       fake, "belongs to another user", hint: "replace it with one that you or root built")
     // Of root's group it may be.
-    #expect(unsafe chown(fake.path, 0, 12345) == 0)
+    unsafe expect(chown(fake.path, 0, 12345), equals: 0)
     #expect(try fake.verify().agreed == true)
   }
 
@@ -183,11 +184,11 @@ struct PAMHelperTests {
         answer.error?.code == code && answer.error?.message.contains(words) == true, "\(answer.error as Any)")
     }
     try expectError(folder, .verificationUnavailable, "is not a program")
-    #expect(unsafe mkfifo(folder + "/fifo", 0o700) == 0)
+    unsafe expect(mkfifo(folder + "/fifo", 0o700), equals: 0)
     try expectError(folder + "/fifo", .verificationUnavailable, "is not a program")
     try expectError("/dev/null", .verificationUnavailable, "is not a program")
     try Data("text".utf8).write(to: fake.folder.appendingPathComponent("text"))
-    #expect(unsafe chmod(folder + "/text", 0o644) == 0)
+    unsafe expect(chmod(folder + "/text", 0o644), equals: 0)
     try expectError(folder + "/text", .verificationUnavailable, "does not start")
     // A link is followed, and what it leads to is looked at.
     try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: fake.path)

@@ -19,7 +19,7 @@ struct PAMModuleTests {
       try world.module(auth: auth, account: account)
       let answer = try world.verify(ScriptedPrompt([.text("x")]))
       #expect(answer.agreed == nil)
-      #expect(answer.error?.code == .verificationUnavailable)
+      expect(answer.error?.code, equals: .verificationUnavailable)
     }
   }
 
@@ -31,7 +31,7 @@ struct PAMModuleTests {
     let process = try start(world, standardOutput: Pipe())
     let said = try #require(process.standardOutput as? Pipe).fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    #expect(process.terminationStatus == 3)
+    expect(process.terminationStatus, equals: 3)
     #expect(String(decoding: said, as: UTF8.self).hasPrefix("verificationUnavailable: vault-pam ended"))
   }
 
@@ -40,12 +40,12 @@ struct PAMModuleTests {
   func prints() throws {
     let world = try PAMWorld()
     try world.module(auth: "print return 7")
-    #expect(try world.verify(ScriptedPrompt()).error?.code == .authenticationFailed)
+    try expect(world.verify(ScriptedPrompt()).error?.code, equals: .authenticationFailed)
     try world.module(auth: "print return 0", account: "print return 0")
     #expect(try world.verify(ScriptedPrompt()).agreed == true)
     for result in [0, 7] {
       try world.module(auth: "print-everywhere return \(result)")
-      #expect(try world.verify(ScriptedPrompt()).error?.code == .verificationUnavailable)
+      try expect(world.verify(ScriptedPrompt()).error?.code, equals: .verificationUnavailable)
     }
   }
 
@@ -54,7 +54,7 @@ struct PAMModuleTests {
   func forks() throws {
     let world = try PAMWorld()
     try world.module(auth: "fork return 7")
-    #expect(try world.verify(ScriptedPrompt()).error?.code == .authenticationFailed)
+    try expect(world.verify(ScriptedPrompt()).error?.code, equals: .authenticationFailed)
     try world.module(auth: "fork return 0")
     #expect(try world.verify(ScriptedPrompt()).agreed == true)
   }
@@ -86,7 +86,7 @@ struct PAMModuleTests {
     for (value, status) in [("yes", Int32(0)), (nil, 3)] as [(String?, Int32)] {
       let process = try start(world, ["VAULT_PAM_TEST": value].compactMapValues(\.self))
       process.waitUntilExit()
-      #expect(process.terminationStatus == status)
+      expect(process.terminationStatus, equals: status)
     }
   }
 
@@ -99,7 +99,7 @@ struct PAMModuleTests {
     let note = world.folder.appendingPathComponent("pid").path
     try world.module(auth: "block note=\(note) hang")
     let late = try world.verify(ScriptedPrompt(), limits: .init(silence: .seconds(2)))
-    #expect(late.error?.code == .verificationUnavailable)
+    expect(late.error?.code, equals: .verificationUnavailable)
     let first = try processID(note)
     #expect(!FileManager.default.fileExists(atPath: "/proc/\(first)"))
     try FileManager.default.removeItem(atPath: note)
@@ -111,7 +111,7 @@ struct PAMModuleTests {
     }
     let second = try processID(note)
     presence.cancel()
-    #expect(try answer.wait().error?.code == .cancelled)
+    try expect(answer.wait().error?.code, equals: .cancelled)
     #expect(!FileManager.default.fileExists(atPath: "/proc/\(second)"))
   }
 
@@ -136,7 +136,7 @@ struct PAMModuleTests {
     try world.module(auth: "return 0")
     #expect(try begin().wait().agreed == true)
     presence.cancel()
-    for answer in open { #expect(try answer.wait(seconds: 30).error?.code == .cancelled) }
+    for answer in open { try expect(answer.wait(seconds: 30).error?.code, equals: .cancelled) }
   }
 
   @Test("many threads ask at once, and each gets the answer of its own helper")

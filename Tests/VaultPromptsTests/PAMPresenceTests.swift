@@ -18,10 +18,10 @@ struct PAMPresenceTests {
     #expect(answer.error == nil)
     #expect(answer.agreed == true)
     let request = try #require(prompt.requests.first)
-    #expect(request.operation == "use the key")
-    #expect(request.label == "mail")
-    #expect(request.question == "login password")
-    #expect(prompt.requests.count == 1)
+    expect(request.operation, equals: "use the key")
+    expect(request.label, equals: "mail")
+    expect(request.question, equals: "login password")
+    expect(prompt.requests.count, equals: 1)
   }
 
   /// Fails when the result of `pam_authenticate` is not looked at.
@@ -32,7 +32,7 @@ struct PAMPresenceTests {
     let world = try PAMWorld()
     try world.matrix(password: "1234")
     let answer = try world.verify(ScriptedPrompt([.text(password)]))
-    #expect(answer.error?.code == .authenticationFailed)
+    expect(answer.error?.code, equals: .authenticationFailed)
     #expect(answer.agreed == nil)
   }
 
@@ -44,9 +44,9 @@ struct PAMPresenceTests {
     #expect(try world.verify(prompt).agreed == true)
     for (auth, account) in [("deny", "permit"), ("permit", "deny"), ("deny", "deny")] {
       try world.service("vault", "auth required pam_\(auth).so", "account required pam_\(account).so")
-      #expect(try world.verify(prompt).error?.code == .authenticationFailed, "\(auth) \(account)")
+      try expect(world.verify(prompt).error?.code, equals: .authenticationFailed, "\(auth) \(account)")
     }
-    #expect(prompt.requests == [])
+    expect(prompt.requests, equals: [])
   }
 
   /// Verified to fail when only `pam_authenticate` is asked. Fails too when any result but 0 counts as success, and
@@ -85,7 +85,7 @@ struct PAMPresenceTests {
     let world = try PAMWorld()
     try world.service("other", "auth required pam_permit.so", "account required pam_permit.so")
     let answer = try world.verify(ScriptedPrompt())
-    #expect(answer.error?.code == .unsupported)
+    expect(answer.error?.code, equals: .unsupported)
     #expect(answer.error?.hint?.contains("scripts/install-pam") == true)
   }
 
@@ -113,9 +113,9 @@ struct PAMPresenceTests {
       return
     }
     try world.service("vault", deny[0], deny[1])
-    #expect(unsafe chmod(world.folder.path + "/pam.d/vault", 0) == 0)
+    unsafe expect(chmod(world.folder.path + "/pam.d/vault", 0), equals: 0)
     let answer = try world.verify(ScriptedPrompt())
-    #expect(answer.error?.code == .verificationUnavailable)
+    expect(answer.error?.code, equals: .verificationUnavailable)
     #expect(answer.error?.message.contains("cannot be read") == true)
   }
 
@@ -144,7 +144,7 @@ struct PAMPresenceTests {
     let world = try PAMWorld()
     try world.module(auth: "nobody return 0")
     if PAMWorld.user != "nobody" {
-      #expect(try world.verify(ScriptedPrompt()).error?.code == .authenticationFailed)
+      try expect(world.verify(ScriptedPrompt()).error?.code, equals: .authenticationFailed)
     }
   }
 
@@ -162,7 +162,7 @@ struct PAMPresenceTests {
       (.text(String(repeating: "x", count: 70 * 1024)), .malformed),
     ] {
       let outcome = try world.verify(ScriptedPrompt([answer]))
-      #expect(outcome.error?.code == code)
+      expect(outcome.error?.code, equals: code)
       #expect(outcome.agreed == nil)
     }
     #expect(try world.verify(ScriptedPrompt([.text("x")])).agreed == true)
@@ -178,9 +178,9 @@ struct PAMPresenceTests {
     try world.module(auth: "\(word) return 7")
     #expect(try world.verify(ScriptedPrompt([.text("x"), .text("x")])).agreed == nil)
     try world.module(auth: "\(word) return 0")
-    #expect(try world.verify(ScriptedPrompt()).error?.code == .verificationUnavailable)
+    try expect(world.verify(ScriptedPrompt()).error?.code, equals: .verificationUnavailable)
     try world.module(auth: "ask return 0", account: "\(word) return 0")
-    #expect(try world.verify(ScriptedPrompt([.text("x")])).error?.code == .verificationUnavailable)
+    try expect(world.verify(ScriptedPrompt([.text("x")])).error?.code, equals: .verificationUnavailable)
   }
 
   // Verified to fail when the faults are counted before `pam_end`.
@@ -188,9 +188,9 @@ struct PAMPresenceTests {
   func atEnd() throws {
     let world = try PAMWorld()
     try world.module(auth: "binary-at-end return 0")
-    #expect(try world.verify(ScriptedPrompt()).error?.code == .verificationUnavailable)
+    try expect(world.verify(ScriptedPrompt()).error?.code, equals: .verificationUnavailable)
     try world.module(auth: "ask-at-end return 0")
-    #expect(try world.verify(ScriptedPrompt([.cancel])).error?.code == .cancelled)
+    try expect(world.verify(ScriptedPrompt([.cancel])).error?.code, equals: .cancelled)
     #expect(try world.verify(ScriptedPrompt([.text("x")])).agreed == true)
   }
 
@@ -200,10 +200,10 @@ struct PAMPresenceTests {
     try world.module(auth: "text ask error ask-aloud long return 0")
     let prompt = ScriptedPrompt([.text("one"), .text("two")])
     #expect(try world.verify(prompt).agreed == true)
-    #expect(prompt.lines.prefix(2) == ["touch the key", "that was wrong"])
+    expect(prompt.lines.prefix(2), equals: ["touch the key", "that was wrong"])
     #expect(prompt.lines.last?.hasSuffix("more characters)") == true)
-    #expect(prompt.requests.map(\.problem) == [nil, "that was wrong"])
-    #expect(PromptText(prompt.requests[0]).question == "PAM asks: Secret \\u{1B}[2Jword")
+    expect(prompt.requests.map(\.problem), equals: [nil, "that was wrong"])
+    expect(PromptText(prompt.requests[0]).question, equals: "PAM asks: Secret \\u{1B}[2Jword")
   }
 
   @Test("two questions in one message are two prompts")
@@ -212,7 +212,7 @@ struct PAMPresenceTests {
     try world.module(auth: "two return 0")
     let prompt = ScriptedPrompt([.text("a"), .text("b")])
     #expect(try world.verify(prompt).agreed == true)
-    #expect(prompt.requests.count == 2)
+    expect(prompt.requests.count, equals: 2)
   }
 
   // MARK: modules that hang
@@ -226,11 +226,11 @@ struct PAMPresenceTests {
     let world = try PAMWorld()
     try world.module(auth: "hang")
     let first = try world.verify(ScriptedPrompt(), limits: limits)
-    #expect(first.error?.code == .verificationUnavailable)
+    expect(first.error?.code, equals: .verificationUnavailable)
     #expect(first.seconds < Answer.patience)
     try world.module(auth: "ask hang")
     let second = try world.verify(ScriptedPrompt([.text("x")]), limits: limits)
-    #expect(second.error?.code == .verificationUnavailable)
+    expect(second.error?.code, equals: .verificationUnavailable)
     #expect(second.seconds < Answer.patience)
     // A text may announce a wait for a person, which is longer, but has an end too.
     try world.module(auth: "text nap nap nap nap nap nap nap nap nap nap return 0")
@@ -238,7 +238,7 @@ struct PAMPresenceTests {
     try world.module(auth: "text hang")
     let third = try world.verify(
       ScriptedPrompt(), limits: .init(silence: .milliseconds(300), afterText: .milliseconds(900)))
-    #expect(third.error?.code == .verificationUnavailable)
+    expect(third.error?.code, equals: .verificationUnavailable)
   }
 
   @Test("a module that finishes when nobody waits any more changes nothing")
@@ -246,7 +246,7 @@ struct PAMPresenceTests {
     let world = try PAMWorld()
     try world.module(auth: "nap nap return 0")
     let answer = try world.verify(ScriptedPrompt(), limits: .init(silence: .milliseconds(100)))
-    #expect(answer.error?.code == .verificationUnavailable)
+    expect(answer.error?.code, equals: .verificationUnavailable)
     Thread.sleep(forTimeInterval: 0.8)
     try world.module(auth: "return 0")
     #expect(try world.verify(ScriptedPrompt()).agreed == true)
@@ -279,7 +279,7 @@ struct PAMPresenceTests {
       print("NOT RUN: the real pam_unix: no user and mount namespaces here: \(trial.text)")
       return
     }
-    #expect(try run("right one").text == "verified")
+    try expect(run("right one").text, equals: "verified")
     #expect(try run("wrong one").text.hasPrefix("authenticationFailed"))
     #expect(try run("").text.hasPrefix("authenticationFailed"))
   }

@@ -22,7 +22,7 @@ extension OneAtATime {
       try screen.wait(for: "PAM asks: Secret \\u{1B}[2Jword: ")
       #expect(PromptLock(of: screen).isHeld)
       presence.cancel()
-      #expect(try answer.wait().error?.code == .cancelled)
+      try expect(answer.wait().error?.code, equals: .cancelled)
       Thread.sleep(forTimeInterval: 0.3)
       #expect(screen.echoes)
     }

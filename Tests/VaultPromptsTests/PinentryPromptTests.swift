@@ -31,7 +31,7 @@ extension OneAtATime {
         "serve('GETPIN', b'D s3%25c%0Ar\\xc3\\xa9t\\nS PASSWORD_FROM_CACHE\\nD  %20x\\nOK\\n'); time.sleep(9) if hear() != 'BYE' else 0"
       )
       let answer = try answer(script.pinentry())
-      #expect(answer.text == "s3%c\nrét  x")
+      expect(answer.text, equals: "s3%c\nrét  x")
       #expect(try script.isReaped)
     }
 
@@ -43,10 +43,10 @@ extension OneAtATime {
       var request = PromptRequest(
         .applicationPassword, operation: "sign 100% of it", label: "k\ney", reason: "because",
         requester: .init(processID: 7, executable: "/bin/sign"), problem: "wrong")
-      #expect(
-        try answer(
+      try expect(
+        answer(
           script.pinentry(terminal: screen.path, environment: ["TERM=xterm", "LANG=de_DE.UTF-8"]), request
-        ).text == "x")
+        ).text, equals: "x")
       let heard = try script.note("heard").split(separator: "\n").map(String.init)
       #expect(
         heard.contains(
@@ -60,7 +60,7 @@ extension OneAtATime {
       request.label = String(repeating: "\u{1F600}%", count: 2000)
       request.reason = request.label
       request.problem = request.label
-      #expect(try answer(script.pinentry(), request).text == "x")
+      try expect(answer(script.pinentry(), request).text, equals: "x")
       let long = try script.note("heard").split(separator: "\n")
       #expect(long.allSatisfy { $0.utf8.count <= 1000 })
       #expect(long.contains { $0.hasPrefix("SETDESC") && $0.contains("more characters)") })
@@ -80,8 +80,9 @@ extension OneAtATime {
         """)
       _ = try answer(script.pinentry(environment: ["TERM=dumb", "HOME=/nowhere"]))
       // The fourth is the one that lists them.
-      #expect(try script.note("fds").split(separator: " ").count == 4)
-      #expect(try script.note("env").split(separator: " ").filter { $0 != "LC_CTYPE" } == ["HOME", "TERM"])
+      try expect(script.note("fds").split(separator: " ").count, equals: 4)
+      try expect(
+        script.note("env").split(separator: " ").filter { $0 != "LC_CTYPE" }, equals: ["HOME", "TERM"])
       #expect(try script.note("mask").contains("SigBlk:\t0000000000000000"))
     }
 
@@ -98,8 +99,8 @@ extension OneAtATime {
           try PinentryPrompt(pinentry, silence: Self.muchSilence).confirm(
             PromptRequest(.confirmation, operation: "export"))
         }.wait()
-        #expect(answer.agreed == agreed, "\(line)")
-        #expect(answer.error?.code == code, "\(line)")
+        expect(answer.agreed, equals: agreed, "\(line)")
+        expect(answer.error?.code, equals: code, "\(line)")
       }
     }
 
@@ -177,7 +178,7 @@ extension OneAtATime {
       let script = try ScriptedPinentry(fault.script)
       #expect(PinentryPrompt.silence < .milliseconds(4500))
       let answer = try answer(script.pinentry(), silence: fault.silence)
-      #expect(answer.error?.code == fault.code)
+      expect(answer.error?.code, equals: fault.code)
       #expect(answer.bytes == nil)
       #expect(answer.seconds < Answer.patience)
       #expect(try script.isReaped)
@@ -189,7 +190,7 @@ extension OneAtATime {
         "signal.signal(signal.SIGTERM, signal.SIG_IGN); serve('GETPIN', 'D x\\nOK\\n')\nwhile True: time.sleep(1)"
       )
       let answer = try answer(script.pinentry())
-      #expect(answer.text == "x")
+      expect(answer.text, equals: "x")
       #expect(answer.seconds < Answer.patience)
       #expect(try script.isReaped)
     }
@@ -198,7 +199,7 @@ extension OneAtATime {
     func patience() throws {
       let script = try ScriptedPinentry("serve('GETPIN', lambda: time.sleep(60))")
       let answer = try answer(script.pinentry(), patience: .milliseconds(500))
-      #expect(answer.error?.code == .timedOut)
+      expect(answer.error?.code, equals: .timedOut)
       #expect(answer.seconds < Answer.patience)
       #expect(try script.isReaped)
     }
@@ -210,7 +211,7 @@ extension OneAtATime {
       let answer = Answer.reading { () throws(VaultError) in try prompt.readSecret(Self.request) }
       try until { (try? script.note("asked")) != nil }
       prompt.cancel()
-      #expect(try answer.wait().error?.code == .cancelled)
+      try expect(answer.wait().error?.code, equals: .cancelled)
       #expect(try script.isReaped)
     }
 
@@ -227,10 +228,10 @@ extension OneAtATime {
       let answer = Answer.reading { () throws(VaultError) in try prompt.readSecret(Self.request) }
       try until { (try? script.note("asked")) != nil }
       kill(getpid(), SIGQUIT)
-      #expect(try answer.wait().error?.code == .appCancelled)
+      try expect(answer.wait().error?.code, equals: .appCancelled)
       // Another thread may be the one that takes it.
       for _ in 0..<3_000 where ends.load(ordering: .relaxed) == 0 { usleep(20_000) }
-      #expect(ends.load(ordering: .relaxed) == 1)
+      expect(ends.load(ordering: .relaxed), equals: 1)
       #expect(try script.isReaped)
     }
 
@@ -263,7 +264,7 @@ extension OneAtATime {
       #expect(lock.isHeld)
       try until { !lock.record.isEmpty }
       screen.type("s3cr%t é\r")
-      #expect(try typed.wait().text == "s3cr%t é")
+      try expect(typed.wait().text, equals: "s3cr%t é")
       #expect(!screen.drain().contains("s3cr"))
       #expect(screen.echoes && !lock.isHeld && lock.record.isEmpty)
       let killed = Answer.reading { () throws(VaultError) in
@@ -272,10 +273,10 @@ extension OneAtATime {
       try screen.wait(for: "passcode:")
       try until { !screen.echoes }
       for pid in children(named: path) { kill(pid, SIGKILL) }
-      #expect(try killed.wait().error?.code == .cancelled)
+      try expect(killed.wait().error?.code, equals: .cancelled)
       // Verified to fail when the mode is not restored, and the killed program leaves echo off.
       #expect(screen.echoes)
-      #expect(children(named: path) == [])
+      expect(children(named: path), equals: [])
     }
 
     /// Our children, zombies too, that run a program.
@@ -302,14 +303,14 @@ extension OneAtATime {
         }
       }
       let chosen = find(["VAULT_PINENTRY": script.path, "DISPLAY": ":0", "SECRET": "x"])
-      #expect(try chosen.get().path == script.path)
-      #expect(try chosen.get().environment == ["DISPLAY=:0"])
+      try expect(chosen.get().path, equals: script.path)
+      try expect(chosen.get().environment, equals: ["DISPLAY=:0"])
       for bad in ["pinentry-tty", "/nonexistent", "/tmp", "/etc/passwd"] {
-        #expect(find(["VAULT_PINENTRY": bad, "DISPLAY": ":0"]) == .failure(.badVariable), "\(bad)")
+        expect(find(["VAULT_PINENTRY": bad, "DISPLAY": ":0"]), equals: .failure(.badVariable), "\(bad)")
       }
       if isatty(0) == 0, isatty(1) == 0, isatty(2) == 0 {
-        #expect(find(["VAULT_PINENTRY": script.path]) == .failure(.nowhereToAsk))
-        #expect(find(["VAULT_PINENTRY": script.path, "DISPLAY": ""]) == .failure(.nowhereToAsk))
+        expect(find(["VAULT_PINENTRY": script.path]), equals: .failure(.nowhereToAsk))
+        expect(find(["VAULT_PINENTRY": script.path, "DISPLAY": ""]), equals: .failure(.nowhereToAsk))
       }
       let screen = try PseudoTerminal()
       #expect(try find(["VAULT_PINENTRY": script.path, "GPG_TTY": screen.path]).get().terminal != nil)
@@ -327,17 +328,17 @@ extension OneAtATime {
       }
       try screen.wait(for: "passcode: ")
       screen.type("from the terminal\n")
-      #expect(try first.wait().text == "from the terminal")
+      try expect(first.wait().text, equals: "from the terminal")
       let second = Answer.reading { () throws(VaultError) in
         try AutomaticPrompt(terminalPath: "/nonexistent") { ["VAULT_PINENTRY": path, "DISPLAY": ":0"][$0] }
           .readSecret(Self.request)
       }
-      #expect(try second.wait().text == "from pinentry")
+      try expect(second.wait().text, equals: "from pinentry")
       let third = Answer.reading { () throws(VaultError) in
         try AutomaticPrompt(terminalPath: "/nonexistent") { ["VAULT_PINENTRY": "x"][$0] }.readSecret(
           Self.request)
       }
-      #expect(try third.wait().error?.code == .interactionNotAllowed)
+      try expect(third.wait().error?.code, equals: .interactionNotAllowed)
       #expect(third.seconds < Answer.patience)
     }
 

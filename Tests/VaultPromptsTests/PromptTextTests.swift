@@ -16,15 +16,16 @@ struct PromptTextTests {
 
   @Test("the last problem, operation, label, program with its process, reason and tries, in this order")
   func everything() {
-    #expect(
-      PromptText(Self.full).lines == [
+    expect(
+      PromptText(Self.full).lines,
+      equals: [
         "wrong passcode", "read the password: 'mail'", "  asked by /usr/bin/report (process 4711)",
         "  reason: nightly report", "  2 tries left; an empty answer cancels",
       ])
-    #expect(PromptText(Self.full).question == "vault passcode")
+    expect(PromptText(Self.full).question, equals: "vault passcode")
     var last = Self.full
     last.triesLeft = 1
-    #expect(PromptText(last).lines.last == "  last try; an empty answer cancels")
+    expect(PromptText(last).lines.last, equals: "  last try; an empty answer cancels")
   }
 
   @Test("no two secrets have one name")
@@ -39,10 +40,10 @@ struct PromptTextTests {
 
   @Test("what is not given is not shown; an executable that is not known is said to be so")
   func absent() {
-    #expect(PromptText(PromptRequest(.phrase, operation: "unlock")).lines == ["unlock"])
+    expect(PromptText(PromptRequest(.phrase, operation: "unlock")).lines, equals: ["unlock"])
     let unknown = PromptRequest(
       .phrase, operation: "x", requester: .init(processID: 1, executable: nil))
-    #expect(PromptText(unknown).lines[1] == "  asked by a program whose file is not known (process 1)")
+    expect(PromptText(unknown).lines[1], equals: "  asked by a program whose file is not known (process 1)")
   }
 
   /// Verified to fail when default-ignorable characters are not looked for.
@@ -63,9 +64,10 @@ struct PromptTextTests {
     let text = PromptText(request)
     let number = String(character.unicodeScalars.first!.value, radix: 16, uppercase: true)
     let shown = "a\\u{\(number)}b"
-    #expect(
-      text.lines == [shown, "\(shown): '\(shown)'", "  asked by /\(shown) (process 1)", "  reason: \(shown)"])
-    #expect(text.question == shown)
+    expect(
+      text.lines,
+      equals: [shown, "\(shown): '\(shown)'", "  asked by /\(shown) (process 1)", "  reason: \(shown)"])
+    expect(text.question, equals: shown)
   }
 
   /// Verified to fail when spaces are shown as they are.
@@ -73,12 +75,12 @@ struct PromptTextTests {
   func imitations() {
     let spaces = String(repeating: " ", count: 40)
     let request = PromptRequest(.passcode, operation: "read", label: "mail'\(spaces)reason: none")
-    #expect(PromptText(request).lines == ["read: 'mail'\\u{20}×40reason: none'"])
+    expect(PromptText(request).lines, equals: ["read: 'mail'\\u{20}×40reason: none'"])
     let accents = String(repeating: "\u{301}", count: 6)
-    #expect(PromptText.visible("e" + accents).unicodeScalars.count == 5 + 2 * "\\u{301}".count)
-    #expect(PromptText.visible("\u{301}e") == "\\u{301}e")
-    #expect(PromptText.visible("a\\u{41}\\n") == "a\\u{5C}u{41}\\n")
-    #expect(PromptText.visible("Grüße, 世界 😀 \u{1EBF}") == "Grüße, 世界 😀 \u{1EBF}")
+    expect(PromptText.visible("e" + accents).unicodeScalars.count, equals: 5 + 2 * "\\u{301}".count)
+    expect(PromptText.visible("\u{301}e"), equals: "\\u{301}e")
+    expect(PromptText.visible("a\\u{41}\\n"), equals: "a\\u{5C}u{41}\\n")
+    expect(PromptText.visible("Grüße, 世界 😀 \u{1EBF}"), equals: "Grüße, 世界 😀 \u{1EBF}")
   }
 
   /// Verified to fail when the cut is made in silence.
@@ -91,16 +93,16 @@ struct PromptTextTests {
       #expect(line.contains("… (4700 more characters)"))
     }
     #expect(PromptText.visible(String(repeating: "e\u{301}", count: 10_000)).unicodeScalars.count < 340)
-    #expect(PromptText.visible(String(repeating: "x", count: 300)).count == 300)
+    expect(PromptText.visible(String(repeating: "x", count: 300)).count, equals: 300)
   }
 
   @Test("the words of a source replace ours, without their colon")
   func question() {
     var request = PromptRequest(.presence, operation: "x")
-    #expect(PromptText(request).question == "login password")
+    expect(PromptText(request).question, equals: "login password")
     request.question = "Verification code: "
-    #expect(PromptText(request).question == "Verification code")
+    expect(PromptText(request).question, equals: "Verification code")
     request.question = " : "
-    #expect(PromptText(request).question == "login password")
+    expect(PromptText(request).question, equals: "login password")
   }
 }

@@ -31,7 +31,7 @@ extension OneAtATime {
       try screen.wait(for: "passcode: ")
       #expect(!screen.echoes)
       screen.type("s3cret\n")
-      #expect(try answer.wait().text == "s3cret")
+      try expect(answer.wait().text, equals: "s3cret")
       #expect(screen.echoes)
       #expect(!screen.drain().contains("s3"))
     }
@@ -47,7 +47,7 @@ extension OneAtATime {
       defer { unsafe sigaction(SIGINT, &before, nil) }
       let answer = try asking(screen, TerminalPrompt(path: screen.path))
       kill(getpid(), SIGINT)
-      #expect(try answer.wait().error?.code == .cancelled)
+      try expect(answer.wait().error?.code, equals: .cancelled)
       #expect(screen.echoes)
       var now = sigaction()
       unsafe sigaction(SIGINT, nil, &now)
@@ -68,11 +68,11 @@ extension OneAtATime {
       defer { unsafe sigaction(SIGHUP, &before, nil) }
       let answer = try asking(screen, TerminalPrompt(path: screen.path))
       kill(getpid(), SIGHUP)
-      #expect(try answer.wait().error?.code == .appCancelled)
+      try expect(answer.wait().error?.code, equals: .appCancelled)
       #expect(screen.echoes)
       // Another thread may be the one that takes it.
       for _ in 0..<3_000 where hangups.load(ordering: .relaxed) == 0 { usleep(20_000) }
-      #expect(hangups.load(ordering: .relaxed) == 1)
+      expect(hangups.load(ordering: .relaxed), equals: 1)
     }
 
     /// Verified to fail when what is left in the pipe is not raised again.
@@ -98,7 +98,7 @@ extension OneAtATime {
       tcflow(slave, TCOON)
       _ = try answer.wait()
       for _ in 0..<3_000 where lateHangups.load(ordering: .relaxed) == 0 { usleep(20_000) }
-      #expect(lateHangups.load(ordering: .relaxed) == 1)
+      expect(lateHangups.load(ordering: .relaxed), equals: 1)
     }
 
     @Test("another thread ends it")
@@ -108,7 +108,7 @@ extension OneAtATime {
       prompt.cancel()  // Nothing is open: nothing happens.
       let answer = try asking(screen, prompt)
       prompt.cancel()
-      #expect(try answer.wait().error?.code == .cancelled)
+      try expect(answer.wait().error?.code, equals: .cancelled)
       #expect(screen.echoes)
     }
 
@@ -137,10 +137,10 @@ extension OneAtATime {
         try TerminalPrompt(path: path).readSecret(Self.request)
       }
       screen.type("one\n")
-      #expect(try first.wait().text == "one")
+      try expect(first.wait().text, equals: "one")
       try other.wait(for: "passcode: ")
       other.type("two\n")
-      #expect(try second.wait().text == "two")
+      try expect(second.wait().text, equals: "two")
     }
 
     /// Verified to fail when a lock that is held counts as taken.
@@ -158,7 +158,7 @@ extension OneAtATime {
       screen.type("x\n")
       try first.wait()
       let held = try #require(lock.hold())
-      #expect(try read(.milliseconds(200)).wait().error?.code == .timedOut)
+      try expect(read(.milliseconds(200)).wait().error?.code, equals: .timedOut)
       #expect(!screen.drain().contains("passcode: "))
       let second = read(.seconds(300))
       try screen.wait(for: "Another prompt is open", times: 2)
@@ -167,9 +167,9 @@ extension OneAtATime {
       try screen.wait(for: "passcode: ", times: 2)
       #expect(lock.isHeld && !lock.record.isEmpty)
       screen.type("two\n")
-      #expect(try second.wait().text == "two")
+      try expect(second.wait().text, equals: "two")
       #expect(!lock.isHeld && lock.record.isEmpty)
-      #expect(screen.transcript.components(separatedBy: "Another prompt").count == 3)
+      expect(screen.transcript.components(separatedBy: "Another prompt").count, equals: 3)
     }
 
     @Test("a terminal that somebody stopped takes no text: refused within 5 s, mode restored")
@@ -182,7 +182,7 @@ extension OneAtATime {
       let answer = Answer.reading { () throws(VaultError) in
         try TerminalPrompt(path: path).readSecret(Self.request)
       }
-      #expect(try answer.wait().error?.code == .interactionNotAllowed)
+      try expect(answer.wait().error?.code, equals: .interactionNotAllowed)
       #expect(answer.seconds < Answer.patience)
       tcflow(slave, TCOON)
       #expect(screen.echoes)
@@ -193,7 +193,7 @@ extension OneAtATime {
       var screen: PseudoTerminal? = try PseudoTerminal()
       let answer = try asking(try #require(screen), TerminalPrompt(path: try #require(screen?.path)))
       screen = nil
-      #expect(try answer.wait().error?.code == .cancelled)
+      try expect(answer.wait().error?.code, equals: .cancelled)
     }
 
     @Test(
@@ -203,7 +203,7 @@ extension OneAtATime {
       let screen = try PseudoTerminal()
       let answer = try asking(screen, TerminalPrompt(path: screen.path))
       screen.type(String(repeating: "x", count: count) + "\n")
-      #expect(try answer.wait().error?.code == code)
+      try expect(answer.wait().error?.code, equals: code)
       #expect(answer.bytes?.count == (code == nil ? count : nil))
     }
 
@@ -224,7 +224,7 @@ extension OneAtATime {
         try screen.wait(for: "continue? [y/N] ")
         screen.type(word + "\n")
       }
-      #expect(try answer.wait().agreed == agreed)
+      try expect(answer.wait().agreed, equals: agreed)
     }
 
     @Test("no terminal: refused at once", arguments: ["/dev/null", "/nonexistent/tty"])
@@ -232,7 +232,7 @@ extension OneAtATime {
       let answer = Answer.reading { () throws(VaultError) in
         try TerminalPrompt(path: path).readSecret(Self.request)
       }
-      #expect(try answer.wait().error?.code == .interactionNotAllowed)
+      try expect(answer.wait().error?.code, equals: .interactionNotAllowed)
     }
   }
 }

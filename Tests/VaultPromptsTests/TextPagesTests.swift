@@ -33,7 +33,7 @@ extension OneAtATime {
       }
       try screen.wait(for: "sign: 'bank'\r\n  | Pay 12 EUR\r\n  | to Anna\r\nPIN: ")
       screen.type("8306\n")
-      #expect(try answer.wait().text == "8306")
+      try expect(answer.wait().text, equals: "8306")
     }
 
     @Test("a longer one is shown page by page: every line is on the screen before the question")
@@ -51,9 +51,9 @@ extension OneAtATime {
       }
       try screen.wait(for: "PIN: ")
       screen.type("8306\n")
-      #expect(try answer.wait().text == "8306")
+      try expect(answer.wait().text, equals: "8306")
       let rows = screen.transcript.components(separatedBy: "\r\n")
-      #expect(rows.filter { $0.hasPrefix("  | ") } == Self.lines.map { "  | \($0)" })
+      expect(rows.filter { $0.hasPrefix("  | ") }, equals: Self.lines.map { "  | \($0)" })
       let breaks = rows.indices.filter { rows[$0].hasPrefix("page ") }
       #expect(zip([-1] + breaks, breaks).allSatisfy { $1 - $0 <= 10 })
     }
@@ -74,7 +74,7 @@ extension OneAtATime {
         $0.hasPrefix("  | ") || $0.hasPrefix("  + ")
       }
       #expect(rows.first == "  | 0123456789012345" && rows.dropFirst().allSatisfy { $0.hasPrefix("  + ") })
-      #expect(rows.map { $0.dropFirst(4) }.joined() == text)
+      expect(rows.map { $0.dropFirst(4) }.joined(), equals: text)
     }
 
     @Test("pinentry has a short text in its description, and a long one in pages before the question")
@@ -86,12 +86,13 @@ extension OneAtATime {
         let answer = try Answer.reading { () throws(VaultError) in
           try PinentryPrompt(pinentry, silence: .seconds(60)).readSecret(request)
         }.wait()
-        #expect(answer.text == "8306")
+        expect(answer.text, equals: "8306")
         let heard = try script.note("heard").components(separatedBy: "\n")
         #expect(heard.allSatisfy { $0.utf8.count <= 1000 })
         let shown = heard.filter { $0.hasPrefix("SETDESC ") }.flatMap { $0.components(separatedBy: "%0A") }
-        #expect(
-          shown.filter { $0.hasPrefix("  | ") } == text.components(separatedBy: "\n").map { "  | \($0)" })
+        expect(
+          shown.filter { $0.hasPrefix("  | ") },
+          equals: text.components(separatedBy: "\n").map { "  | \($0)" })
         let pages = heard.count { $0 == "CONFIRM" }
         #expect(pages == (text.count < 100 ? 0 : 4))
         #expect(heard.last { $0.hasPrefix("SETDESC") }?.contains("The vault asks for: PIN") == true)
@@ -105,7 +106,7 @@ extension OneAtATime {
       let answer = try Answer.reading { () throws(VaultError) in
         try PinentryPrompt(pinentry, silence: .seconds(60)).readSecret(request)
       }.wait()
-      #expect(answer.error?.code == .cancelled)
+      expect(answer.error?.code, equals: .cancelled)
     }
   }
 }

@@ -91,7 +91,7 @@ struct CircleTests {
         try store.integrityCheck().isEmpty ? "nothing found" : "found",
       ]
     }
-    #expect(thrown == ["\(damaged)", "\(damaged)", "\(damaged)", "found"])
+    expect(thrown, equals: ["\(damaged)", "\(damaged)", "\(damaged)", "found"])
     #expect(!folder.names.contains("copy"))
   }
 

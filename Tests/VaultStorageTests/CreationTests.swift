@@ -16,7 +16,7 @@ struct CreationTests {
     folder.write("v" + suffix, [1, 2, 3])
     let before = folder.listing
     #expect(throws: StorageError.alreadyExists) { _ = try makeVault(at: folder("v")) }
-    #expect(folder.listing == before)
+    expect(folder.listing, equals: before)
   }
 
   @Test("a making that fails half-way leaves nothing, not even the folders")
@@ -52,7 +52,7 @@ struct CreationTests {
     }
     folder.setMode("a", 0o700)
     var store = try Store.open(at: folder("a/v"), access: .readWrite)
-    #expect(try store.counts().items == 5)
+    try expect(store.counts().items, equals: 5)
   }
 
   @Test("what a killed making left behind does not stand in the way")
@@ -62,7 +62,7 @@ struct CreationTests {
     }
     folder.write("v.lock")
     do { _ = try makeVault(at: folder("v")) }
-    #expect(folder.names == ["v"])
+    expect(folder.names, equals: ["v"])
   }
 
   @Test("until the making is done nothing lies under the name, and a second making waits, then finds it")
@@ -78,16 +78,16 @@ struct CreationTests {
             }
             return true
           } catch {
-            #expect(error == .alreadyExists)
+            expect(error, equals: .alreadyExists)
             return false
           }
         }
       }
       return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
     }
-    #expect(winners == 1)
+    expect(winners, equals: 1)
     var store = try Store.open(at: path, access: .readOnly)
-    #expect(try store.counts().items == 20)
+    try expect(store.counts().items, equals: 20)
   }
 
   @Test("the umask does not matter")

@@ -23,7 +23,7 @@ struct DamageTests {
       let error = #expect(throws: StorageError.self) { try openAndDrop(folder("v"), access) }
       #expect(isDamage(error), "\(String(describing: error))")
     }
-    #expect(folder.listing == before)
+    expect(folder.listing, equals: before)
   }
 
   @Test("a vault cut short at any length is damaged or says so at use")
@@ -103,7 +103,7 @@ struct DamageTests {
     try RawSQLite.run(sql, on: folder("v"))
     var result = Outcome()
     readEverything(folder("v"), &result)
-    #expect(result.error == .damaged(.row(table)))
+    expect(result.error, equals: .damaged(.row(table)))
   }
 
   @Test("a row that its index does not know is found by the integrity check")
@@ -111,7 +111,7 @@ struct DamageTests {
     var bytes = try bytesOfVault(items: 40)
     let name: [UInt8] = id16(2, 3)
     let places = bytes.indices.dropLast(16).filter { Array(bytes[$0..<$0 + 16]) == name }
-    #expect(places.count == 2)  // in the row and in the index
+    expect(places.count, equals: 2)  // in the row and in the index
     bytes[try #require(places.last)] ^= 1
     folder.write("v", bytes)
     folder.setMode("v", 0o600)

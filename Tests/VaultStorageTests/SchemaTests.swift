@@ -15,7 +15,7 @@ struct SchemaTests {
     let page = try String(contentsOf: root.appending(path: "docs/format/vault-file.md"), encoding: .utf8)
     let block = try #require(page.components(separatedBy: "```sql\n").dropFirst().first)
     let text = try #require(block.components(separatedBy: "\n```").first)
-    #expect(text.split(separator: "\n").map(String.init) == Schema.tables.map(\.sql))
+    expect(text.split(separator: "\n").map(String.init), equals: Schema.tables.map(\.sql))
     #expect(page.contains("`application_id` = 0x\(String(Schema.applicationID, radix: 16, uppercase: true))"))
     #expect(page.contains("`user_version` = \(Schema.userVersion)"))
     #expect(page.contains("page size \(Schema.pageSize)"))
@@ -54,7 +54,7 @@ struct SchemaTests {
       default: Issue.record("\(String(describing: error)) for \(sql)")
       }
     }
-    #expect(folder.listing == before)
+    expect(folder.listing, equals: before)
   }
 
   @Test("a database of another application is no vault, one of a later format says so")
@@ -82,7 +82,7 @@ struct SchemaTests {
       #expect(throws: StorageError.oldLibrary(version: text)) { try SQLiteLibrary.check(number) }
     }
     for number in [3_040_000, 3_040_001, 3_051_000, 4_000_000] as [Int32] { try SQLiteLibrary.check(number) }
-    #expect(SQLiteLibrary.text(of: 3_040_001) == "3.40.1")
+    expect(SQLiteLibrary.text(of: 3_040_001), equals: "3.40.1")
     #expect(Store.sqliteVersion.split(separator: ".").count >= 3)
   }
 }

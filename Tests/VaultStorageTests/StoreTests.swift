@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultStorage
 
@@ -10,15 +11,15 @@ struct StoreTests {
   func create() throws {
     do {
       var store = try makeVault(at: folder("a.vault"))
-      #expect(try store.counts() == RowCounts(items: 3, materials: 3, states: 4, blinds: 3))
+      try expect(store.counts(), equals: RowCounts(items: 3, materials: 3, states: 4, blinds: 3))
       let isReadOnly = store.isReadOnly
       #expect(!isReadOnly)
     }
-    #expect(folder.listing.count == 1)
+    expect(folder.listing.count, equals: 1)
     #expect(folder.listing[0].contains(" 100600 "))
     var store = try Store.open(at: folder("a.vault"), access: .readWrite)
-    #expect(try store.header().mac == SeededBytes.of(2, count: 32))
-    #expect(try store.counts().summed == 13)
+    try expect(store.header().mac, equals: SeededBytes.of(2, count: 32))
+    try expect(store.counts().summed, equals: 13)
     let identity = store.fileIdentity
     #expect(folder.listing[0].hasSuffix(" \(identity)"))
   }
@@ -31,8 +32,8 @@ struct StoreTests {
       try store.setHeader(header)
       try store.setHead([])
     }
-    #expect(try store.header() == header)
-    #expect(try store.head() == [])
+    try expect(store.header(), equals: header)
+    try expect(store.head(), equals: [])
   }
 
   @Test("slots come by ascending id, are deleted and replaced, and an id is taken once")
@@ -46,15 +47,15 @@ struct StoreTests {
       try store.insertSlot(extreme)
       try store.insertSlot(sampleSlot(3))
     }
-    #expect(try store.slots() == [sampleSlot(1), sampleSlot(2), sampleSlot(3), extreme])
+    try expect(store.slots(), equals: [sampleSlot(1), sampleSlot(2), sampleSlot(3), extreme])
     try store.beginImmediate()
     #expect(throws: StorageError.duplicate(.row)) { try store.insertSlot(sampleSlot(2)) }
     #expect(try store.deleteSlot(id: 2))
     #expect(try !store.deleteSlot(id: 2))
     try store.commit()
-    #expect(try store.slots().map(\.id) == [1, 3, .max])
+    try expect(store.slots().map(\.id), equals: [1, 3, .max])
     try store.write { (store: inout Store) throws(StorageError) in try store.replaceSlots([sampleSlot(9)]) }
-    #expect(try store.slots() == [sampleSlot(9)])
+    try expect(store.slots(), equals: [sampleSlot(9)])
   }
 
   @Test("an item is found by row, id, name and primary key, is updated and deleted")
@@ -69,11 +70,11 @@ struct StoreTests {
     try store.beginImmediate()
     try store.insertItem(item)
     try store.commit()
-    #expect(try store.item(row: 7) == item)
-    #expect(try store.item(id: item.id) == item)
-    #expect(try store.item(primaryKey: item.primaryKey) == item)
+    try expect(store.item(row: 7), equals: item)
+    try expect(store.item(id: item.id), equals: item)
+    try expect(store.item(primaryKey: item.primaryKey), equals: item)
     #expect(try store.item(name: id16(7, 3)) == nil)
-    #expect(try store.item(name: id16(2, 3))?.row == 2)
+    try expect(store.item(name: id16(2, 3))?.row, equals: 2)
 
     item.name = id16(70, 3)
     item.id = id16(70, 1)
@@ -83,7 +84,7 @@ struct StoreTests {
     #expect(try store.updateItem(item))
     #expect(try !store.updateItem(sampleItem(99)))
     try store.commit()
-    #expect(try store.item(name: id16(70, 3)) == item)
+    try expect(store.item(name: id16(70, 3)), equals: item)
     #expect(try store.item(id: id16(7, 1)) == nil)
 
     try store.beginImmediate()
@@ -105,28 +106,28 @@ struct StoreTests {
     var new = old
     new.version = 2
     try store.beginImmediate()
-    #expect(try store.item(id: old.id) == old)
-    #expect(try store.item(id: sampleItem(3).id) == sampleItem(3))
-    #expect(try store.item(id: old.id) == old)
+    try expect(store.item(id: old.id), equals: old)
+    try expect(store.item(id: sampleItem(3).id), equals: sampleItem(3))
+    try expect(store.item(id: old.id), equals: old)
     try store.updateItem(new)
-    #expect(try store.item(id: old.id) == new)
+    try expect(store.item(id: old.id), equals: new)
     try store.deleteItem(row: 2)
     #expect(try store.item(id: old.id) == nil)
     try store.insertItem(new)
-    #expect(try store.item(id: old.id) == new)
+    try expect(store.item(id: old.id), equals: new)
     store.rollback()
-    #expect(try store.item(id: old.id) == old)
+    try expect(store.item(id: old.id), equals: old)
 
     try store.beginRead()
-    #expect(try store.item(id: old.id) == old)
+    try expect(store.item(id: old.id), equals: old)
     try other.beginImmediate()
     try other.updateItem(new)
     try other.commit()
-    #expect(try store.item(id: old.id) == old)
+    try expect(store.item(id: old.id), equals: old)
     try store.commit()
-    #expect(try store.item(id: old.id) == new)
+    try expect(store.item(id: old.id), equals: new)
     try store.beginRead()
-    #expect(try store.item(id: old.id) == new)
+    try expect(store.item(id: old.id), equals: new)
   }
 
   @Test("a taken value is named, on insert and on update, and the transaction goes on")
@@ -157,8 +158,8 @@ struct StoreTests {
     same.name = id16(2, 3)
     #expect(throws: StorageError.duplicate(.name)) { try store.updateItem(same) }
     try store.commit()
-    #expect(try store.item(row: 9) == sampleItem(9))
-    #expect(try store.counts().items == 4)
+    try expect(store.item(row: 9), equals: sampleItem(9))
+    try expect(store.counts().items, equals: 4)
   }
 
   @Test("items without a name do not stand in each other's way")
@@ -171,7 +172,7 @@ struct StoreTests {
       try store.insertItem(item)
     }
     try store.commit()
-    #expect(try store.counts().items == 3)
+    try expect(store.counts().items, equals: 3)
   }
 
   @Test("items are streamed from a row on, in batches, until told to stop; the lending scan says the same")
@@ -188,7 +189,7 @@ struct StoreTests {
       seen.append(item)
       return item.row < 3
     }
-    #expect(seen.map(\.row) == [1, 2, 3])
+    expect(seen.map(\.row), equals: [1, 2, 3])
     var scanned: [Int64] = []
     func isSample(_ fields: ItemFields, _ meta: RawSpan) -> Bool {
       let item = sampleItem(fields.row)
@@ -198,19 +199,19 @@ struct StoreTests {
       if isSample(fields, meta) { scanned.append(fields.row) }
       return true
     }
-    #expect(scanned == [18, 19, 20])
+    expect(scanned, equals: [18, 19, 20])
     scanned = []
     try store.scanItems(limit: 4) { fields, _ in
       scanned.append(fields.row)
       return fields.row < 3
     }
-    #expect(scanned == [1, 2, 3])
+    expect(scanned, equals: [1, 2, 3])
     scanned = []
     let name = try #require(sampleItem(5).name)
     try store.withItem(name: name) { fields, meta in if isSample(fields, meta) { scanned.append(fields.row) }
     }
     try store.withItem(name: id16(9, 9)) { fields, _ in scanned.append(fields.row) }
-    #expect(scanned == [5])
+    expect(scanned, equals: [5])
   }
 
   @Test("what a stream's closure throws comes out, and the store goes on")
@@ -231,7 +232,7 @@ struct StoreTests {
         do throws(StorageError) { try store.insertSlot(sampleSlot(1)) } catch { throw Mine(error) }
       }
     }
-    #expect(try store.counts().items == 3)
+    try expect(store.counts().items, equals: 3)
   }
 
   @Test("expired items are those before the time, ascending; one without a time never is")
@@ -244,8 +245,8 @@ struct StoreTests {
       try store.updateItem(item)
     }
     try store.commit()
-    #expect(try store.expired(before: 101) == [2, 4])
-    #expect(try store.expired(before: 50) == [])
+    try expect(store.expired(before: 101), equals: [2, 4])
+    try expect(store.expired(before: 50), equals: [])
   }
 
   @Test("material and state are inserted, written again and deleted")
@@ -262,20 +263,20 @@ struct StoreTests {
     #expect(try store.deleteMaterial(row: 1))
     #expect(try !store.deleteMaterial(row: 1))
     try store.commit()
-    #expect(try store.material(row: 2) == material)
-    #expect(try store.material(row: 50) == MaterialRow(keys: [], secret: []))
+    try expect(store.material(row: 2), equals: material)
+    try expect(store.material(row: 50), equals: MaterialRow(keys: [], secret: []))
     #expect(try store.material(row: 1) == nil)
-    #expect(try store.state(row: 2) == state)
+    try expect(store.state(row: 2), equals: state)
     #expect(try store.state(row: 1) == nil)
-    #expect(try store.state(row: 0)?.revision == 1)
+    try expect(store.state(row: 0)?.revision, equals: 1)
   }
 
   @Test("blind values lead to their rows, ascending, and go one by one")
   func blind() throws {
     var store = try makeVault(at: folder("v"), items: 6)
-    #expect(try store.rows(blind: id16(0, 9)) == [1, 3, 5])
-    #expect(try store.rows(blind: id16(77, 9)) == [])
-    #expect(try [1, 2, 3, 5, 6].filter { try store.hasBlind(value: id16(0, 9), row: $0) } == [1, 3, 5])
+    try expect(store.rows(blind: id16(0, 9)), equals: [1, 3, 5])
+    try expect(store.rows(blind: id16(77, 9)), equals: [])
+    try expect([1, 2, 3, 5, 6].filter { try store.hasBlind(value: id16(0, 9), row: $0) }, equals: [1, 3, 5])
     #expect(try !store.hasBlind(value: id16(77, 9), row: 1))
     try store.beginImmediate()
     #expect(try !store.insertBlind(value: id16(0, 9), row: 3))
@@ -284,14 +285,14 @@ struct StoreTests {
     #expect(try !store.deleteBlind(value: id16(0, 9), row: 1))
     #expect(throws: StorageError.duplicate(.row)) { try store.insertSlot(sampleSlot(1)) }
     try store.commit()
-    #expect(try store.rows(blind: id16(0, 9)) == [3, 5])
-    #expect(try store.rows(blind: id16(1, 9)) == [2, 3, 4, 6])
+    try expect(store.rows(blind: id16(0, 9)), equals: [3, 5])
+    try expect(store.rows(blind: id16(1, 9)), equals: [2, 3, 4, 6])
     var pairs: [Int64] = []
     try store.forEachBlind { (value: [UInt8], row: Int64) throws(StorageError) in
       pairs.append(row)
       return pairs.count < 3
     }
-    #expect(pairs.count == 3)
+    expect(pairs.count, equals: 3)
   }
 
   @Test("the summed rows carry the last 16 bytes of each part and the generation of their item")
@@ -320,10 +321,10 @@ struct StoreTests {
         table: .state, row: 2, generation: 0x0102_0304, tags: SeededBytes.of(1, count: 194).suffix(16)),
       SummedRow(table: .state, row: 40, generation: nil, tags: id16(8)),
     ]
-    #expect(Array(rows.prefix(8)) == expected)
+    expect(Array(rows.prefix(8)), equals: expected)
     let blinds = Set(rows.dropFirst(8).map { "\($0.table) \($0.row) \($0.tags)" })
-    #expect(blinds == ["blind 1 \(id16(0, 9))", "blind 2 \(id16(1, 9))"])
-    #expect(try store.counts().summed == rows.count)
+    expect(blinds, equals: ["blind 1 \(id16(0, 9))", "blind 2 \(id16(1, 9))"])
+    try expect(store.counts().summed, equals: rows.count)
   }
 
   @Test("audit entries are appended once, rewritten, streamed, and go with their segments")
@@ -339,14 +340,14 @@ struct StoreTests {
     try store.insertSegment(SegmentRow(number: 2, first: 4, previous: mac, start: [1]))
     try store.insertSegment(SegmentRow(number: 3, first: 8, previous: mac, start: []))
     try store.commit()
-    #expect(try store.auditEntries(from: 4, limit: 2).map(\.sequence) == [4, 5])
-    #expect(try store.auditEntries(from: 4, limit: 1) == [AuditRow(sequence: 4, body: [4], mac: mac)])
+    try expect(store.auditEntries(from: 4, limit: 2).map(\.sequence), equals: [4, 5])
+    try expect(store.auditEntries(from: 4, limit: 1), equals: [AuditRow(sequence: 4, body: [4], mac: mac)])
     try store.beginImmediate()
-    #expect(try store.deleteSegments(through: 2) == 2)
-    #expect(try store.deleteSegments(through: 3) == 0)
+    try expect(store.deleteSegments(through: 2), equals: 2)
+    try expect(store.deleteSegments(through: 3), equals: 0)
     try store.commit()
-    #expect(try store.segments() == [SegmentRow(number: 3, first: 8, previous: mac, start: [])])
-    #expect(try store.auditEntries().map(\.sequence) == [8, 9, 10])
+    try expect(store.segments(), equals: [SegmentRow(number: 3, first: 8, previous: mac, start: [])])
+    try expect(store.auditEntries().map(\.sequence), equals: [8, 9, 10])
   }
 
   @Test("what is too large is refused before it is written")
@@ -359,7 +360,7 @@ struct StoreTests {
       try store.setState(StateRow(revision: UInt64(Int64.max) + 1, body: []), row: 1)
     }
     try store.commit()
-    #expect(try store.head().count == 290)
+    try expect(store.head().count, equals: 290)
   }
 
   @Test("a copy is a vault of mode 0600 without free pages, is not written over another file, and opens")
@@ -368,8 +369,8 @@ struct StoreTests {
     try store.vacuumInto(folder("copy's $& ü"))
     #expect(throws: StorageError.alreadyExists) { try store.vacuumInto(folder("copy's $& ü")) }
     var copy = try Store.open(at: folder("copy's $& ü"), access: .readWrite)
-    #expect(try copy.counts() == store.counts())
-    #expect(try copy.integrityCheck() == [])
+    try expect(copy.counts(), equals: store.counts())
+    try expect(copy.integrityCheck(), equals: [])
     let (mine, other) = (copy.fileIdentity, store.fileIdentity)
     #expect(mine != other)
     #expect(folder.listing.allSatisfy { $0.contains(" 100600 ") })

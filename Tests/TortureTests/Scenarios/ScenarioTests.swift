@@ -1,4 +1,5 @@
 import CommandLineKit
+import TestSupport
 import Testing
 import VaultCommands
 
@@ -10,13 +11,13 @@ extension Torture {
     func complete() {
       let listed = Set(Scenario.all.map(\.verb))
       let written = Set(VerbTable.all.filter { $0.writes }.map { $0.name })
-      #expect(written.subtracting(listed).sorted() == [], "no scenario has these verbs")
-      #expect(listed.subtracting(written).sorted() == [], "these are no verbs that write")
+      expect(written.subtracting(listed).sorted(), equals: [], "no scenario has these verbs")
+      expect(listed.subtracting(written).sorted(), equals: [], "these are no verbs that write")
     }
 
     @Test("no verb is called twice in the same way")
     func unique() {
-      #expect(Set(Scenario.all.map(\.description)).count == Scenario.all.count)
+      expect(Set(Scenario.all.map(\.description)).count, equals: Scenario.all.count)
     }
   }
 }
