@@ -1,6 +1,5 @@
 import AuthenticatorKit
 import SecretMemory
-import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -23,10 +22,10 @@ struct LoginCodeTests {
     let vault = try await lockedVault()
     let person = ScriptedPrompt([.text("six random words")])
     // The codes of RFC 6238, appendix B.
-    try await expect(loginCode(for: "alice", in: vault, asking: person), equals: "94287082")
+    #expect(try await loginCode(for: "alice", in: vault, asking: person) == "94287082")
     clock.advance(by: .seconds(1_111_111_109 - 59))
-    try await expect(loginCode(for: "alice", in: vault, asking: person), equals: "07081804")
-    expect(person.requests.count, equals: 1)
+    #expect(try await loginCode(for: "alice", in: vault, asking: person) == "07081804")
+    #expect(person.requests.count == 1)
   }
 
   @Test("is not made when no person can be asked")
@@ -35,7 +34,7 @@ struct LoginCodeTests {
     let error = await #expect(throws: VaultError.self) {
       try await loginCode(for: "alice", in: vault, asking: ScriptedPrompt([.nobody]))
     }
-    expect(error?.code, equals: .interactionNotAllowed)
+    #expect(error?.code == .interactionNotAllowed)
   }
 
   private func lockedVault() async throws -> Vault {
