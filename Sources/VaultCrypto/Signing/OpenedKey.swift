@@ -56,9 +56,10 @@ struct OpenedKey: ~Copyable {
   }
 
   /// - Parameter places: Where the eight numbers of PKCS#1 are in `der`.
-  /// - Throws: ``CryptoError/invalidKey`` for another size than those of ``SigningKeyType``, and for an exponent that
-  ///   ``PKeyHandle/isExponent(_:)`` refuses; ``CryptoError/malformed`` for other numbers that are longer than a key of this
-  ///   size has them: OpenSSL would search for factors of a prime of any length.
+  /// - Throws: ``CryptoError/invalidKey`` for another size than those of ``SigningKeyType``, for an exponent that
+  ///   ``PKeyHandle/isExponent(_:)`` refuses, and for factors of unequal length (FIPS 186-5 A.1.1): a short one can be found from
+  ///   the public key alone; ``CryptoError/malformed`` for other numbers that are longer than a key of this size has them:
+  ///   OpenSSL would search for factors of a prime of any length.
   init(rsa places: [Range<Int>], of der: RawSpan) throws(CryptoError) {
     let (modulus, exponent) = (places[0].map { der.byte(at: $0) }, places[1].map { der.byte(at: $0) })
     let size = SigningKeyType.allCases.first { $0.isRSA && $0.bitCount == 8 * modulus.count }
@@ -66,6 +67,7 @@ struct OpenedKey: ~Copyable {
     guard places.allSatisfy({ $0.count <= modulus.count }),
       places[3].count + places[4].count <= modulus.count + 1
     else { throw .malformed }
+    guard places[3].count == places[4].count else { throw .invalidKey }
     // Each in the order of this machine's bytes.
     var numbers = SecretBytes(capacity: places.reduce(0) { $0 + $1.count }) { output in
       for place in places {
