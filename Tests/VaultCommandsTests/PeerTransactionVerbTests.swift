@@ -277,6 +277,30 @@ struct PeerTransactionVerbTests {
   }
 
   /// Two credentials of one transport. Verified to fail when the first failure ends the search.
+  /// Verified to fail when each state is opened to find one.
+  @Test("the damaged state of one keeps no other from being shown and answered", .requirement("B6", "A19"))
+  func damagedNeighbour() throws {
+    let aliases = [try push(), try push()]
+    for alias in aliases {
+      let payload = "{\"alias\":\"\(alias)\"}"
+      expect(0, try transaction("show", "--push", "--transport", peer, input: payload))
+    }
+    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    // The tag at the end stays, by which an opening counts the rows of a small vault.
+    let damage = """
+      UPDATE state SET body = CAST(substr(body, 1, 24) || zeroblob(8) || substr(body, 33) AS BLOB)
+      WHERE row = (SELECT max(row) FROM item)
+      """
+    try expect(tool.run([vault, damage], program: "/usr/bin/sqlite3").exit, equals: 0)
+    let damaged = try #require(try aliases.first { try tool("transaction", "show", $0).exit == 10 })
+    let other = try #require(aliases.first { $0 != damaged })
+    expect(10, try transaction("list"))
+    expect(0, try transaction("show", other))
+    expect(0, try transaction("reject", other, "--transport", peer))
+    try expect(control("decision", "anna", other), equals: "reject")
+    expect(10, try transaction("reject", damaged, "--transport", peer))
+  }
+
   @Test("a server that fails does not keep the others from being asked", .requirement("B8"))
   func twoServers() throws {
     try expect(tool.run(["otp", "add", "shop"], input: Array(Self.uri.utf8)).exit, equals: 0)

@@ -51,13 +51,16 @@ extension VaultCore {
     }
   }
 
-  /// The transactions that have not expired. Those that wait come first. Opens no secret.
-  package func transactions() throws(VaultError) -> [PeerTransaction] {
+  /// The transactions that have not expired. Those that wait come first. Opens no secret, and no state of another transaction,
+  /// which could be damaged.
+  package func transactions(
+    matching query: Query = Query(.transaction)
+  ) throws(VaultError) -> [PeerTransaction] {
     let (pending, others) = try reading {
       transaction throws(VaultError) -> ([PeerTransaction], [PeerTransaction]) in
       let (clock, now): (any VaultClock, Instant) = (ReadClock(transaction.clock), transaction.expiryTime)
       var (pending, others): ([PeerTransaction], [PeerTransaction]) = ([], [])
-      let items = try transaction.items(matching: Query(.transaction)).filter { !$0.hasExpired(at: now) }
+      let items = try transaction.items(matching: query).filter { !$0.hasExpired(at: now) }
       pending.reserveCapacity(items.count)
       // The pages of the states take the memory of those of the items, which are not read again.
       transaction.releasePages()

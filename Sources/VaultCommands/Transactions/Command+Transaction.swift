@@ -25,9 +25,15 @@ extension Command {
   /// The transaction that ID means. Of several with one alias, the one that waits.
   func transaction() throws -> PeerTransaction {
     let word = required(TransactionOptions.id)
-    let all = try vault.opened().transactions()
-    if let id = ItemID(hexadecimal: word), let found = all.first(where: { $0.id == id }) { return found }
-    let named = all.filter { $0.alias == word }
+    let vault = try vault.opened()
+    var query = Query(.transaction)
+    if let id = ItemID(hexadecimal: word) {
+      query.id = id
+      if let found = try vault.transactions(matching: query).first { return found }
+      query.id = nil
+    }
+    query.attributes[.label] = word
+    let named = try vault.transactions(matching: query)
     let waiting = named.filter { $0.status == .pending }
     let found = waiting.isEmpty ? named : waiting
     guard let first = found.first else {
