@@ -2,6 +2,7 @@ package import CommandLineKit
 import Glibc
 import SecretMemory
 import TextFormats
+import VaultKit
 import VaultLogging
 import VaultPrompts
 import VaultWords
@@ -27,6 +28,7 @@ package enum VaultControl {
   /// Runs the arguments of this process, then ends the process.
   package static func main(in world: World) -> Never {
     ProcessHardening.apply()
+    VaultLibraries.leaveOutErrorTexts()
     ThisProcess.openStandardDescriptors()
     var world = world
     world.ignoredBrokenPipes = ThisProcess.isIgnored(SIGPIPE)
