@@ -22,7 +22,7 @@ enum TransactionOptions {
 }
 
 extension Command {
-  /// The transaction that ID means. Of several with one alias, the one that waits.
+  /// The transaction that ID means; an alias is compared byte for byte, as when one is received. Of several, the one that waits.
   func transaction() throws -> PeerTransaction {
     let word = required(TransactionOptions.id)
     let vault = try vault.opened()

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Whether the numbers of an RSA key belong together (RFC 8017 §3.2).
+/// Whether the numbers of an RSA key belong together (RFC 8017 §3.2), and its factors are not close to each other.
 ///
 /// OpenSSL has a check too. It computes (p−1)(q−1) and the least common multiple of p−1 and q−1, either of which gives the primes
 /// away, and version 3.0 leaves both in freed memory. Here, every number is wiped.
@@ -16,6 +16,10 @@ enum RSAConsistency {
     let product = try WipedNumber()
     try unsafe check(BN_mul(product.pointer, p.pointer, q.pointer, scratch))
     guard unsafe BN_cmp(product.pointer, modulus.pointer) == 0 else { throw .invalidKey }
+    // Close factors are found from their product by its root (Fermat): FIPS 186-5 A.1.1 wants a difference in the first 100 bits.
+    let difference = try WipedNumber()
+    try unsafe check(BN_sub(difference.pointer, p.pointer, q.pointer))
+    guard unsafe BN_num_bits(difference.pointer) > BN_num_bits(p.pointer) - 100 else { throw .invalidKey }
     try unsafe checkExponent("rsa-exponent1", of: p, in: key, scratch)
     try unsafe checkExponent("rsa-exponent2", of: q, in: key, scratch)
     let coefficient = try number("rsa-coefficient1", of: key)
