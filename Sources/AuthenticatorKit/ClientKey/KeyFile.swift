@@ -120,7 +120,10 @@ extension VaultError {
         VaultError(
           .unsupported, "the key is of a kind or a size that is not supported",
           hint: "use P-256, P-384, Ed25519, or RSA of 2,048, 3,072 or 4,096 bits")
-      case .inconsistentKey: VaultError(.malformed, "the parts of the key do not belong together")
+      case .inconsistentKey:
+        VaultError(
+          .malformed,
+          "the parts of the key do not belong together, or its factors are too close to each other")
       case .foreignCertificates:
         VaultError(
           .malformed, "none of the certificates in the file is of its key",

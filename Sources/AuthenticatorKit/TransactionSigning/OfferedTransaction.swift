@@ -1,4 +1,4 @@
-import VaultKit
+package import VaultKit
 
 /// A transaction in the answer of a peer (`docs/guides/transport.md`, *Transactions*), checked.
 struct OfferedTransaction {
@@ -28,19 +28,11 @@ struct OfferedTransaction {
     context = try Self.context(of: fields)
   }
 
-  /// The attribute by which a transaction is found again, among those of all credentials: an alias has few of them, and a
-  /// credential may have many.
-  var key: Attributes {
-    var attributes = Attributes()
-    attributes[.label] = alias
-    return attributes
-  }
-
   /// The item that stores it: of this device alone, with the accessibility of the credential, for a day beyond its life.
   ///
   /// - Parameter now: The wall time by which items expire.
   func item(for credential: Item, now: Instant, state: ItemState) -> NewItem {
-    var attributes = key
+    var attributes = Query.transactions(alias: alias).attributes
     attributes[.account] = credential.id.hexadecimal
     attributes[.credential] = credential.id.bytes
     if let service, !service.isEmpty { attributes[.service] = service }
@@ -84,5 +76,15 @@ struct OfferedTransaction {
     push?.secondsToLive.flatMap { UInt64(exactly: $0) }.flatMap {
       TransportFields.lives.contains($0) ? $0 : nil
     }
+  }
+}
+
+extension Query {
+  /// The transactions with this alias, byte for byte, of all credentials: an alias has few of them, and a credential may have
+  /// many.
+  package static func transactions(alias: String) -> Query {
+    var query = Query(.transaction)
+    query.attributes[.label] = alias
+    return query
   }
 }

@@ -18,9 +18,8 @@ extension VaultCore {
     try state.setDeadline(seconds: offered.lifeSeconds, clock: environment.clock)
     let stored = try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
-        let same = Query(.transaction, where: offered.key)
         let now = transaction.reading.expiryTime
-        let all = try transaction.items(matching: same)
+        let all = try transaction.items(matching: .transactions(alias: offered.alias))
         if let present = all.first(where: { $0.attributes[.credential] == item.id.bytes }) {
           guard present.hasExpired(at: now) else { return present.id }
           try transaction.delete(present.id)

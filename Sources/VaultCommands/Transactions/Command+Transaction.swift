@@ -22,18 +22,16 @@ enum TransactionOptions {
 }
 
 extension Command {
-  /// The transaction that ID means; an alias is compared byte for byte, as when one is received. Of several, the one that waits.
+  /// The transaction that ID means. Of several with one alias, the one that waits.
   func transaction() throws -> PeerTransaction {
     let word = required(TransactionOptions.id)
     let vault = try vault.opened()
-    var query = Query(.transaction)
     if let id = ItemID(hexadecimal: word) {
+      var query = Query(.transaction)
       query.id = id
       if let found = try vault.transactions(matching: query).first { return found }
-      query.id = nil
     }
-    query.attributes[.label] = word
-    let named = try vault.transactions(matching: query)
+    let named = try vault.transactions(matching: .transactions(alias: word))
     let waiting = named.filter { $0.status == .pending }
     let found = waiting.isEmpty ? named : waiting
     guard let first = found.first else {

@@ -17,7 +17,7 @@ package enum KeyFileError: Error, Equatable, Sendable {
   case severalKeys(Int)
   /// A key of another kind or size than ``SigningKeyType`` has.
   case unsupportedKey
-  /// The parts of the key do not belong together, or a point is not on its curve.
+  /// The parts of the key do not belong together, a point is not on its curve, or factors are too close to each other.
   case inconsistentKey
   /// It has certificates, and none of them is of its key.
   case foreignCertificates
