@@ -9,6 +9,7 @@ package struct Arguments: Equatable {
   package enum Parsed: Equatable {
     case arguments(Arguments)
     case printMapping(String)
+    case help
     /// Wrong usage, with one line that says why.
     case wrong(String)
   }
@@ -20,6 +21,7 @@ package struct Arguments: Equatable {
     var arguments = Arguments(configuration: "")
     while let word = rest.popFirst() {
       switch word {
+      case "--help", "-h": return .help
       case "--no-host-check": arguments.skipsHostCheck = true
       case "--client-certificate-fd":
         guard let number = rest.popFirst().flatMap(descriptor) else {
@@ -45,6 +47,33 @@ package struct Arguments: Equatable {
     return number
   }
 
-  static let usage =
-    "usage: vault-http [--client-certificate-fd N] [--no-host-check] CONFIGURATION | --print-mapping NAME"
+  static let usage = "vault-http [--client-certificate-fd N] [--no-host-check] CONFIGURATION"
+
+  /// The text of `--help`. `docs/man/vault-http.1` explains the same options.
+  static let help = """
+    Usage: \(usage)
+           vault-http --print-mapping NAME
+
+    Take one request of vaultctl to a server over HTTPS: the request comes on standard input, and one answer is written.
+    vaultctl starts it where '--transport' names a configuration whose first line is '#!' and the path of vault-http.
+
+    Arguments:
+      CONFIGURATION              A file of JSON that says which server, whom to trust, and which path and fields each
+                                 operation has. It belongs to root or to you, and nobody else can write to it.
+
+    Options:
+      --client-certificate-fd N  Read a key with its certificates as PEM from descriptor N, 3 or more: a sealed file in
+                                 memory, as 'vaultctl exec --fd N=NAME' makes it.
+      --no-host-check            Do not compare the name of the host with the certificate. Each host then needs a pin.
+      --print-mapping NAME       Print a mapping that comes with the program, and end: \(ShippedMappings.names).
+      -h, --help                 Print this, and end.
+
+    Exit codes:
+      0  an answer was written, which can be an error
+      2  wrong usage, or standard input has no request
+
+    Example:
+      vault-http ~/bank.json < request
+
+    """
 }

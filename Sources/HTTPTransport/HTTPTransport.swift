@@ -22,12 +22,13 @@ package enum HTTPTransport {
     signal(SIGPIPE, SIG_IGN)
     let words = CommandLine.arguments
     switch Arguments.parse(Array(words.dropFirst())) {
-    case .wrong(let why): leave("\(why)\n\(Arguments.usage)")
+    case .wrong(let why): leave("\(why)\nusage: \(Arguments.usage); --help explains it")
+    case .help: print(Arguments.help)
     case .printMapping(let name):
       guard let text = ShippedMappings.text(of: name) else {
         leave("there is no mapping of that name; there are \(ShippedMappings.names)")
       }
-      _exit(SecretOutput.write(unsafe Array(text.utf8).span.bytes, to: 1) == 0 ? 0 : 2)
+      print(text)
     case .arguments(let arguments): _exit(answer(arguments))
     }
   }
@@ -46,6 +47,11 @@ package enum HTTPTransport {
       return refusal.expose { SecretOutput.write($0, to: 1) } == 0 ? 0 : 2
     }
     return answer.expose { SecretOutput.write($0, to: 1) } == 0 ? 0 : 2
+  }
+
+  /// Writes a text that is not secret, and ends the process.
+  private static func print(_ text: String) -> Never {
+    _exit(SecretOutput.write(unsafe Array(text.utf8).span.bytes, to: 1) == 0 ? 0 : 2)
   }
 
   private static func leave(_ line: String) -> Never {

@@ -139,8 +139,8 @@ package struct SealedStore: ~Copyable, Sendable {
 
   /// All matching items in the order of insertion.
   ///
-  /// - Parameter damaged: Called with the id of each item that the index leads to and that does not open, and the
-  ///   reason; the item is skipped. Without `damaged`, and where no index leads to the items, such an item is an error.
+  /// - Parameter damaged: Called with the id of each item that does not open, and the reason; the item is skipped. Without
+  ///   `damaged`, such an item is an error.
   package mutating func items(
     matching query: Query, damaged: ((ItemID, VaultError) -> Void)? = nil
   ) throws(VaultError) -> [Item] {
@@ -157,8 +157,15 @@ package struct SealedStore: ~Copyable, Sendable {
           damaged(ItemID(row.id), error)
         }
       }
-    } else if let damage = try scan(with: &opener, into: &list, until: query.limit, where: query.lists) {
-      throw damage.error
+    } else {
+      var last = Int64.min
+      while let (row, error) = try scan(
+        after: last, with: &opener, into: &list, until: query.limit, where: query.lists)
+      {
+        guard let damaged, error.isUnreadable else { throw error }
+        damaged(ItemID(row.id), error)
+        last = row.row
+      }
     }
     opener.finish(&list)
     return list
@@ -274,10 +281,14 @@ package struct SealedStore: ~Copyable, Sendable {
   /// Items in a state that this version does not know are left out: those for which the opening or the body throws
   /// ``VaultError/Code/unsupported``.
   ///
-  /// - Parameter items: Items of kinds that have a state, in the order of insertion, opened in the same transaction: a state of
-  ///   another generation than that of its item is damage.
+  /// - Parameters:
+  ///   - items: Items of kinds that have a state, in the order of insertion, opened in the same transaction: a state of another
+  ///     generation than that of its item is damage.
+  ///   - damaged: Called with each item whose state is damaged or missing, and the reason; the item is skipped. Without it, such
+  ///     a state is an error.
   package mutating func forEachState(
-    of items: [Item], _ body: (Item, ItemState) throws(VaultError) -> Void
+    of items: [Item], damaged: ((ItemID, VaultError) -> Void)? = nil,
+    _ body: (Item, ItemState) throws(VaultError) -> Void
   ) throws(VaultError) {
     let (opener, vault) = (opener, vault)
     var (index, state) = (0, ItemState())
@@ -296,7 +307,9 @@ package struct SealedStore: ~Copyable, Sendable {
           try keys.openState(sealed, revision: revision, of: item.id.stored, in: vault, into: &state)
           try body(item, state)
         } catch {
-          guard error.code == .unsupported else {
+          if error.code == .damaged, let damaged {
+            damaged(item.id, error)
+          } else if error.code != .unsupported {
             failure = error
             return false
           }
@@ -306,7 +319,10 @@ package struct SealedStore: ~Copyable, Sendable {
       }
       if let failure { throw failure }
       // The walk began at the state of the first item.
-      guard index > first else { throw Self.stateIsMissing }
+      guard index == first else { continue }
+      guard let damaged else { throw Self.stateIsMissing }
+      damaged(items[index].id, Self.stateIsMissing)
+      index += 1
     }
   }
 

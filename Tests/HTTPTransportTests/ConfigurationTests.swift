@@ -134,6 +134,23 @@ struct ConfigurationTests {
     try expect(sender.send().members["path"] as? String, equals: "/echo")
   }
 
+  @Test("--help and the manual page explain the same options")
+  func help() throws {
+    let sender = try Sender(path: "/echo")
+    let run = try sender.run([], words: [sender.path, "--help"])
+    #expect(run.exit == 0 && run.errors.isEmpty && run.text.hasPrefix("Usage: vault-http "), "\(run)")
+    expect(try sender.run([], words: ["-h"]).text, equals: run.text)
+    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let page = tests.deletingLastPathComponent().appending(path: "docs/man/vault-http.1")
+    let explained = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
+      .filter { $0.hasPrefix(".It Fl ") }
+      .compactMap { line in line.split(separator: " ").last { $0.hasPrefix("-") }.map { "-\($0)" } }
+    let helped = run.text.split(separator: "\n").filter { $0.hasPrefix("  -") }
+      .compactMap { line in line.split(separator: " ").first { $0.hasPrefix("--") }.map(String.init) }
+    expect(helped, equals: explained)
+    expect(explained.count, equals: 4)
+  }
+
   @Test("wrong usage, and what is no request, end with 2 and a line on standard error")
   func usage() throws {
     let sender = try Sender(path: "/echo")

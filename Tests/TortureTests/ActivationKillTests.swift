@@ -18,8 +18,7 @@ extension Torture {
       try life.run(kills: Scale.pick(100, long: 2_000))
       expect(life.faults, equals: [])
       report("A1, A8: \(life.summary), seed \(seed)")
-      // A kill that never hits anything proves nothing.
-      #expect(life.cutShort > life.kills / 20)
+      life.commands.expectHits()
     }
   }
 
@@ -27,11 +26,9 @@ extension Torture {
   final class ActivationLife {
     private let home: ScenarioHome
     private let random: SeededRandom
-    private let longest: Int
+    let commands: KilledCommands
     private(set) var faults: [String] = []
-    private(set) var kills = 0
-    private(set) var cutShort = 0
-    private var commands: [String: Int] = [:]
+    private var counts: [String: Int] = [:]
     /// The counters that were shown since the activation.
     private var shown: Set<UInt64> = []
 
@@ -57,20 +54,17 @@ extension Torture {
       try home.write("in/pin", "830617")
       try home.addServer(mode: 1)
       try home.run(Self.calls["start"]!)
-      let start = ContinuousClock.now
-      try home.run(Self.calls["start"]!)
-      // Some of the commands end, and most do not.
-      longest = max(40_000, Int((ContinuousClock.now - start) / .microseconds(1)) * 5 / 2)
+      commands = try KilledCommands(in: home, random: random, timedBy: Self.calls["start"]!, share: 2.5)
       try home.run(["otp", "rm", "bank"])
     }
 
     var summary: String {
-      "\(kills) kills, \(cutShort) cut short, "
-        + commands.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+      "\(commands.summary), "
+        + counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
     }
 
     func run(kills count: Int) throws {
-      while kills < count, faults.isEmpty {
+      while commands.count < count, faults.isEmpty {
         let state = try state()
         let choice = command(in: state)
         try take(choice, from: state)
@@ -88,16 +82,8 @@ extension Torture {
     }
 
     private func take(_ name: String, from state: CredentialStatus.State) throws {
-      let process = try Running(
-        Built.path("vaultctl-testing"), home.words(Self.calls[name]!), environment: ["HOME": home.folder],
-        errors: false)
-      usleep(UInt32(random.below(longest)))
-      process.kill()
-      let lines = process.lines()
-      let status = process.wait()
-      kills += 1
-      commands[name, default: 0] += 1
-      if status == -SIGKILL { cutShort += 1 }
+      let (status, lines) = try commands.run(Self.calls[name]!)
+      counts[name, default: 0] += 1
       // A PIN whose killed attempts were its last ones is blocked, and five killed codes refuse an unlock.
       let mayBeBlocked = ["code", "finish", "unlock"].contains(name)
       if ![0, -SIGKILL].contains(status), !(mayBeBlocked && status == 4) {

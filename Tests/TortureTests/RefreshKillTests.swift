@@ -17,8 +17,7 @@ extension Torture {
       try life.run(kills: Scale.pick(25, long: 500))
       expect(life.faults, equals: [])
       report("D4: \(life.summary), seed \(seed)")
-      // A kill that never hits anything proves nothing.
-      #expect(life.cutShort > life.kills / 20)
+      life.commands.expectHits()
     }
   }
 
@@ -26,17 +25,13 @@ extension Torture {
   /// the access token, the refresh token, the id token, the scope and the time of expiry.
   final class RefreshedLife {
     private let home: ScenarioHome
-    private let random: SeededRandom
-    private let longest: Int
+    let commands: KilledCommands
     private(set) var faults: [String] = []
-    private(set) var kills = 0
-    private(set) var cutShort = 0
     private var refreshed = 0
 
     private static let refresh = ["oauth", "refresh", "shop", "--transport", "@/in/as"]
 
     init(seed: UInt64) throws {
-      random = SeededRandom(seed: seed)
       home = try ScenarioHome(.plain, hasNamedKey: false)
       try home.addAuthorizationServer()
       try home.run(["key", "generate", "k1"])
@@ -49,17 +44,18 @@ extension Torture {
         "oauth", "token", "shop", "--grant", "authorization_code", "--dpop", "k1", "--code-file", "@/in/code",
         "--transport", "@/in/as",
       ])
-      let start = ContinuousClock.now
-      try home.run(Self.refresh)
-      longest = max(40_000, Int((ContinuousClock.now - start) / .microseconds(1)) * 3 / 2)
+      commands = try KilledCommands(
+        in: home, random: SeededRandom(seed: seed), timedBy: Self.refresh, share: 1.5)
     }
 
-    var summary: String { "\(kills) kills, \(cutShort) cut short, \(refreshed) refreshes stored" }
+    var summary: String { "\(commands.summary), \(refreshed) refreshes stored" }
 
     func run(kills count: Int) throws {
-      while kills < count, faults.isEmpty {
+      while commands.count < count, faults.isEmpty {
         let before = try number()
-        let status = try kill()
+        let status = try commands.run(Self.refresh).status
+        // The transport may still be at work: it holds the lock of the server.
+        try home.waitForServer()
         let after = try number()
         let (given, used) = try (home.server("number") as? Int ?? 0, home.server("seen") as? [Int] ?? [])
         if ![0, -SIGKILL].contains(status) { faults.append("ended with \(status)") }
@@ -74,21 +70,6 @@ extension Torture {
         }
         if after != before { refreshed += 1 }
       }
-    }
-
-    private func kill() throws -> Int32 {
-      let process = try Running(
-        Built.path("vaultctl-testing"), home.words(Self.refresh), environment: ["HOME": home.folder],
-        errors: false)
-      usleep(UInt32(random.below(longest)))
-      process.kill()
-      _ = process.lines()
-      let status = process.wait()
-      kills += 1
-      if status == -SIGKILL { cutShort += 1 }
-      // The transport may still be at work: it holds the lock of the server.
-      try home.waitForServer()
-      return status
     }
 
     /// The number of the answer that the tokens came from. All of their parts must name it.

@@ -17,8 +17,7 @@ extension Torture {
       try life.run(kills: Scale.pick(25, long: 500))
       expect(life.faults, equals: [])
       report("A9, A20, A21: \(life.summary), seed \(seed)")
-      // A kill that never hits anything proves nothing.
-      #expect(life.cutShort > life.kills / 20)
+      life.commands.expectHits()
     }
   }
 
@@ -26,10 +25,8 @@ extension Torture {
   final class SynchronizedLife {
     private let home: ScenarioHome
     private let random: SeededRandom
-    private let longest: Int
+    let commands: KilledCommands
     private(set) var faults: [String] = []
-    private(set) var kills = 0
-    private(set) var cutShort = 0
 
     private static let options = ["--transport", "@/in/server", "--pin-file", "@/in/pin"]
     private static let synchronization = ["otp", "sync", "bank"] + options
@@ -41,22 +38,20 @@ extension Torture {
       try home.activateGuarded()
       try home.write("in/requests", "")
       try home.write("in/state", "active\n")
-      let start = ContinuousClock.now
-      try home.run(Self.code)
-      longest = max(40_000, Int((ContinuousClock.now - start) / .microseconds(1)) * 3 / 2)
+      commands = try KilledCommands(in: home, random: random, timedBy: Self.code, share: 1.5)
     }
 
     var summary: String {
-      "\(kills) kills, \(cutShort) cut short, \((try? counters().count) ?? 0) codes at the server"
+      "\(commands.summary), \((try? counters().count) ?? 0) codes at the server"
     }
 
     func run(kills count: Int) throws {
-      while kills < count, faults.isEmpty {
+      while commands.count < count, faults.isEmpty {
         let before = try state()
         let answer: CredentialState = random.below(3) == 0 ? .blocked : .active
         try home.write("in/state", answer == .active ? "active\n" : "blocked\n")
         let synchronizes = before == .blocked || random.below(2) == 0
-        let status = try kill(synchronizes ? Self.synchronization : Self.code)
+        let status = try commands.run(synchronizes ? Self.synchronization : Self.code).status
         let after = try state()
         if !(synchronizes ? [before, answer] : [before]).contains(after) {
           faults.append("from \(before) to \(after), and the server says \(answer)")
@@ -69,18 +64,6 @@ extension Torture {
         let counters = try counters()
         if Set(counters).count != counters.count { faults.append("a counter twice: \(counters.suffix(5))") }
       }
-    }
-
-    private func kill(_ words: [String]) throws -> Int32 {
-      let process = try Running(
-        Built.path("vaultctl-testing"), home.words(words), environment: ["HOME": home.folder], errors: false)
-      usleep(UInt32(random.below(longest)))
-      process.kill()
-      _ = process.lines()
-      let status = process.wait()
-      kills += 1
-      if status == -SIGKILL { cutShort += 1 }
-      return status
     }
 
     /// The counters of the codes that the server got.

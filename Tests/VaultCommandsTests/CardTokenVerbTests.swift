@@ -51,6 +51,28 @@ struct CardTokenVerbTests {
     #expect(try tool("token", "list").text.contains("card  ended"))
   }
 
+  /// Verified to fail when a list ends at the first that does not open.
+  @Test("a damaged token is named, and the others are listed and taken", .requirement("C3"))
+  func damaged() throws {
+    let tool = try tool()
+    for name in ["first", "second", "third"] {
+      expect(0, try tool("token", "put", name, "--ttl", "1h", "--uses", "2", input: Array(name.utf8)))
+    }
+    try tool.damage("body", of: "state", where: "row = (SELECT min(row) FROM item)")
+    func listed(_ count: Int) throws -> [String?] {
+      let list = try tool("token", "list", "--json")
+      expect(list.exit, equals: 10)
+      let message = try list.error["message"] as? String
+      #expect(message?.hasPrefix("\(count) item\(count == 1 ? " does" : "s do") not open: ") == true)
+      return try #require(try list.json["items"] as? [[String: Any]]).map { $0["name"] as? String }
+    }
+    try expect(listed(1), equals: ["second", "third"])
+    try tool.damage("meta", of: "item", where: "row = (SELECT max(row) FROM item)")
+    try expect(listed(2), equals: ["second"])
+    try expect(tool("token", "get", "second").text, equals: "second")
+    expect(10, try tool("token", "get", "first"))
+  }
+
   @Test("bad input is refused in one line and stores nothing", .requirement("C3", "C5"))
   func refused() throws {
     let tool = try tool()

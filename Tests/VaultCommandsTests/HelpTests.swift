@@ -30,7 +30,7 @@ struct HelpTests {
   func committedPages() throws {
     let folder = Tool.repository.appendingPathComponent("docs/man")
     let committed = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
-      $0.hasSuffix(".1")
+      $0.hasPrefix("vaultctl") && $0.hasSuffix(".1")
     }
     expect(Set(committed), equals: Set(ManPages(of: VerbTable.program).all.map(\.name)))
     for page in ManPages(of: VerbTable.program).all {
@@ -47,9 +47,11 @@ struct HelpTests {
       return
     }
     let folder = Tool.repository.appendingPathComponent("docs/man").path
-    for page in ManPages(of: VerbTable.program).all {
-      let run = try Tool().run(["-T", "lint", "-W", "warning", "\(folder)/\(page.name)"], program: mandoc)
-      expect(run.exit, equals: 0, "\(page.name): \(run.text)\(run.errors)")
+    let pages = try FileManager.default.contentsOfDirectory(atPath: folder)
+    #expect(pages.count > 30)
+    for page in pages {
+      let run = try Tool().run(["-T", "lint", "-W", "warning", "\(folder)/\(page)"], program: mandoc)
+      expect(run.exit, equals: 0, "\(page): \(run.text)\(run.errors)")
     }
   }
 }

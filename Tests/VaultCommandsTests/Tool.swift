@@ -110,6 +110,18 @@ final class Tool {
     return path
   }
 
+  /// Alters eight bytes in a sealed column of the vault. The tag at the end stays, by which an opening counts the rows of a
+  /// small vault.
+  func damage(_ column: String, of table: String, where condition: String) throws {
+    let statement = """
+      UPDATE \(table)
+      SET \(column) = CAST(substr(\(column), 1, 24) || zeroblob(8) || substr(\(column), 33) AS BLOB)
+      WHERE \(condition)
+      """
+    let vault = home.path + "/.local/share/vault/default.vault"
+    try expect(run([vault, statement], program: "/usr/bin/sqlite3").exit, equals: 0)
+  }
+
   private func scratchFolder() throws -> URL {
     let folder = home.appendingPathComponent("run-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)

@@ -25,7 +25,7 @@ struct ListedStateTests {
   }
 
   /// Verified to fail when the walk passes by an item whose state is missing.
-  @Test("a state that is missing is damage", arguments: [0, 7, 15])
+  @Test("a state that is missing is damage; told, it is skipped", arguments: [0, 7, 15])
   func missing(index: Int) throws {
     let core = try place.makeCore()
     let items = try core.make(16)
@@ -35,6 +35,13 @@ struct ListedStateTests {
     expect(.damaged) { () throws(VaultError) in _ = try core.counters(of: items) }
     expect(.damaged) { () throws(VaultError) in _ = try core.counters(of: [items[index]]) }
     try expect(core.counters(of: [items[8]]), equals: [9])
+    var damaged: [ItemID] = []
+    let others = try core.counters(of: items) { id, error in
+      expect(error.code, equals: .damaged)
+      damaged.append(id)
+    }
+    expect(damaged, equals: [items[index].id])
+    expect(others, equals: (1...16).filter { $0 != UInt64(index) + 1 })
   }
 
   @Test("a state of another item, of another revision, or with another byte is damage")
@@ -52,6 +59,9 @@ struct ListedStateTests {
     for row in [ofOther, late, altered, short, StateRow(revision: 1, body: [])] {
       try intruder.tamper { store throws(StorageError) in try store.setState(row, row: items[3].row) }
       expect(.damaged) { () throws(VaultError) in _ = try core.counters(of: items) }
+      var damaged: [ItemID] = []
+      let others = try core.counters(of: items) { id, _ in damaged.append(id) }
+      #expect(damaged == [items[3].id] && others == (1...16).filter { $0 != 4 })
     }
     try intruder.tamper { store throws(StorageError) in try store.setState(rows[0], row: items[3].row) }
     #expect(try core.counters(of: items) == (1...16).map { UInt64($0) })
@@ -107,11 +117,12 @@ extension VaultCore {
   }
 
   /// - Parameter unknown: A counter that the list does not know.
-  fileprivate func counters(of items: [Item], refusing unknown: UInt64? = nil) throws(VaultError) -> [UInt64]
-  {
+  fileprivate func counters(
+    of items: [Item], refusing unknown: UInt64? = nil, damaged: ((ItemID, VaultError) -> Void)? = nil
+  ) throws(VaultError) -> [UInt64] {
     try reading { transaction throws(VaultError) in
       var counters: [UInt64] = []
-      try transaction.forEachState(of: items) { (_, state) throws(VaultError) in
+      try transaction.forEachState(of: items, damaged: damaged) { (_, state) throws(VaultError) in
         guard state.counter != unknown else { throw VaultError(.unsupported, "unknown") }
         counters.append(state.counter)
       }

@@ -49,13 +49,18 @@ extension VaultCore {
   }
 
   /// The tokens, those that have ended too. Opens no secret.
-  package func cardTokens() throws(VaultError) -> [CardToken] {
+  ///
+  /// - Parameter damaged: Called with each that does not open, and the reason. Without it, such a token is an error.
+  package func cardTokens(
+    damaged: ((ItemID, VaultError) -> Void)? = nil
+  ) throws(VaultError) -> [CardToken] {
     try reading { transaction throws(VaultError) in
       try transaction.readTime()
       let clock = transaction.clock
       var found: [CardToken] = []
-      let kept = try transaction.items(matching: Query(.cardToken)).filter { !transaction.isForgotten($0) }
-      try transaction.forEachState(of: kept) { (item, state) throws(VaultError) in
+      let kept = try transaction.items(matching: Query(.cardToken), damaged: damaged)
+        .filter { !transaction.isForgotten($0) }
+      try transaction.forEachState(of: kept, damaged: damaged) { (item, state) throws(VaultError) in
         found.append(try CardToken(item, state, clock: clock))
       }
       return found

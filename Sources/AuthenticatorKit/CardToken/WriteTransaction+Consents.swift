@@ -91,13 +91,18 @@ extension ReadTransaction {
 
 extension VaultCore {
   /// The consents. Opens no secret.
-  package func cardConsents() throws(VaultError) -> [CardConsent] {
+  ///
+  /// - Parameter damaged: Called with each that does not open, and the reason. Without it, such a consent is an error.
+  package func cardConsents(
+    damaged: ((ItemID, VaultError) -> Void)? = nil
+  ) throws(VaultError) -> [CardConsent] {
     try reading { transaction throws(VaultError) in
       try transaction.readTime()
       let clock = transaction.clock
       var found: [CardConsent] = []
-      let kept = try transaction.items(matching: Query(.consent)).filter { !transaction.isForgotten($0) }
-      try transaction.forEachState(of: kept) { (item, state) throws(VaultError) in
+      let kept = try transaction.items(matching: Query(.consent), damaged: damaged)
+        .filter { !transaction.isForgotten($0) }
+      try transaction.forEachState(of: kept, damaged: damaged) { (item, state) throws(VaultError) in
         found.append(try CardConsent(item, state, clock: clock))
       }
       return found

@@ -52,18 +52,20 @@ extension VaultCore {
 
   /// The transactions that have not expired. Those that wait come first. Opens no secret, and no state of another transaction,
   /// which could be damaged.
+  ///
+  /// - Parameter damaged: Called with each that does not open, and the reason. Without it, such a transaction is an error.
   package func transactions(
-    matching query: Query = Query(.transaction)
+    matching query: Query = Query(.transaction), damaged: ((ItemID, VaultError) -> Void)? = nil
   ) throws(VaultError) -> [PeerTransaction] {
     let (pending, others) = try reading {
       transaction throws(VaultError) -> ([PeerTransaction], [PeerTransaction]) in
       let (clock, now): (any VaultClock, Instant) = (ReadClock(transaction.clock), transaction.expiryTime)
       var (pending, others): ([PeerTransaction], [PeerTransaction]) = ([], [])
-      let items = try transaction.items(matching: query).filter { !$0.hasExpired(at: now) }
+      let items = try transaction.items(matching: query, damaged: damaged).filter { !$0.hasExpired(at: now) }
       pending.reserveCapacity(items.count)
       // The pages of the states take the memory of those of the items, which are not read again.
       transaction.releasePages()
-      try transaction.forEachState(of: items) { (item, state) throws(VaultError) in
+      try transaction.forEachState(of: items, damaged: damaged) { (item, state) throws(VaultError) in
         let found = try PeerTransaction(item, state, clock: clock)
         if found.status == .pending { pending.append(found) } else { others.append(found) }
       }

@@ -8,15 +8,19 @@ import VaultWords
 enum ConsentList: VaultVerb {
   static let words = ["consent", "list"]
   static let summary = "List the consents, those that ended less than a day ago too."
+  static let ownExits: [ExitCode] = [.unsupported]
   static let notes = [
     "With --json: id, name, role (holder, issuer), state (requested, confirmed, failed, expired, revoked), secondsLeft, attemptsLeft, "
-      + "resendsLeft, challenge, user, card, channel, session and requestedAgain (true or false), requested (Unix seconds)."
+      + "resendsLeft, challenge, user, card, channel, session and requestedAgain (true or false), requested (Unix seconds).",
+    noteOnUnreadableItems,
   ]
   static let example = "vaultctl consent list --json"
 
   static func run(_ command: Command) throws -> Outcome {
-    let all = try command.vault.opened().cardConsents()
+    var unreadable: [ItemListing.Unreadable] = []
+    let all = try command.vault.opened().cardConsents(damaged: { unreadable.append(.init($0, $1)) })
     return Outcome(
-      json: .object { Field("items", .array(all.map(\.json))) }, lines: columns(all.map(\.row)))
+      json: .object { Field("items", .array(all.map(\.json))) }, lines: columns(all.map(\.row)),
+      failure: CommandError(unreadable: unreadable))
   }
 }

@@ -16,10 +16,7 @@ enum ItemList: VaultVerb {
     ]), "", "Only items of this kind.")
   static let ownOptions: [any OptionKey] = [service, kind, ItemOptions.format]
   static let ownExits: [ExitCode] = [.unsupported]
-  static let notes = [
-    "Items that do not open are named in the error, and the others are listed (10, or 15 when a newer version of this program "
-      + "made them)."
-  ]
+  static let notes = [noteOnUnreadableItems]
   static let example = "vaultctl item list --kind password --json"
 
   static func run(_ command: Command) throws -> Outcome {
@@ -45,25 +42,7 @@ func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
     case .id: [.lines(count: items.count) { items[$0].id.hexadecimal }]
     case .table: [.table(table(of: items.count) { items[$0].row })]
     }
-  return Outcome(
-    json: json, pieces: shown, failure: unreadable.isEmpty ? nil : failure(unreadable))
-}
-
-private func failure(_ items: [ItemListing.Unreadable]) -> CommandError {
-  let named = items.prefix(3).map(words).joined(separator: "; ")
-  let more = items.count > 3 ? "; and \(items.count - 3) more" : ""
-  let what = items.count == 1 ? "1 item does not open" : "\(items.count) items do not open"
-  let first = items.first { $0.error.code == .damaged } ?? items[0]
-  return CommandError(
-    CommandError(first.error).exit, "\(what): \(named)\(more)",
-    hint: "the others are listed; 'vaultctl verify' names each, 'vaultctl item rm --id ID' removes one",
-    code: first.error.code.rawValue)
-}
-
-/// The index can lead to a row that does not exist: that has no id.
-private func words(_ item: ItemListing.Unreadable) -> String {
-  let isKnown = item.id.bytes.contains { $0 != 0 }
-  return (isKnown ? "\(item.id.hexadecimal): " : "") + item.error.message
+  return Outcome(json: json, pieces: shown, failure: CommandError(unreadable: unreadable))
 }
 
 private func listed(_ command: Command, kind: ItemKind?) throws -> ItemListing {

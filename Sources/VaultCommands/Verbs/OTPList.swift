@@ -1,12 +1,15 @@
 import CommandLineKit
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl otp list`.
 enum OTPList: VaultVerb {
   static let words = ["otp", "list"]
   static let summary = "List the credentials."
   static let ownOptions: [any OptionKey] = [ItemOptions.format]
+  static let ownExits: [ExitCode] = [.unsupported]
+  static let notes = [noteOnUnreadableItems]
   static let example = "vaultctl otp list --json"
 
   static func run(_ command: Command) throws -> Outcome {

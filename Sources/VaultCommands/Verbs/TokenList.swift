@@ -8,15 +8,19 @@ import VaultWords
 enum TokenList: VaultVerb {
   static let words = ["token", "list"]
   static let summary = "List the card tokens, those that ended less than a day ago too."
+  static let ownExits: [ExitCode] = [.unsupported]
   static let notes = [
     "With --json: id, name, state (valid, ended), usesLeft, secondsLeft, session and asksPerson (true or false), stored (Unix "
-      + "seconds), label, user, card."
+      + "seconds), label, user, card.",
+    noteOnUnreadableItems,
   ]
   static let example = "vaultctl token list --json"
 
   static func run(_ command: Command) throws -> Outcome {
-    let all = try command.vault.opened().cardTokens()
+    var unreadable: [ItemListing.Unreadable] = []
+    let all = try command.vault.opened().cardTokens(damaged: { unreadable.append(.init($0, $1)) })
     return Outcome(
-      json: .object { Field("items", .array(all.map(\.json))) }, lines: columns(all.map(\.row)))
+      json: .object { Field("items", .array(all.map(\.json))) }, lines: columns(all.map(\.row)),
+      failure: CommandError(unreadable: unreadable))
   }
 }

@@ -12,7 +12,9 @@ enum TransactionList: VaultVerb {
   static let ownOptions: [any OptionKey] = [TransactionOptions.credential, TransportOptions.program]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.notFound, .blocked, .expired, .refused, .network, .outOfStep]
+  static let ownExits: [ExitCode] = [
+    .notFound, .blocked, .expired, .refused, .network, .unsupported, .outOfStep,
+  ]
   static let notes = [
     "With --transport, each active credential that was activated through it asks its server for the next transaction, and with "
       + "--json what waits is listed with its text. None is no error. If a server fails, the others are asked all the same; the "
@@ -20,6 +22,7 @@ enum TransactionList: VaultVerb {
     "With --json: id, alias, credential, state (pending, accepted, rejected, cancelled, timeout), secondsLeft, received (Unix "
       + "seconds), service, serviceName, deviceAlias; of those that wait and were asked for also action, context, types, choices.",
     "A transaction is kept for a day after its time.",
+    noteOnUnreadableItems,
   ]
   static let example = "vaultctl transaction list --json"
 
@@ -39,7 +42,10 @@ enum TransactionList: VaultVerb {
     } else if command.has(TransactionOptions.credential) {
       _ = try command.neededTransport()
     }
-    let all = try command.vault.opened().transactions()
+    var unreadable: [ItemListing.Unreadable] = []
+    let all = try command.vault.opened().transactions(damaged: { unreadable.append(.init($0, $1)) })
+    let damage = CommandError(unreadable: unreadable)
+    if failure != nil, let damage { command.messages.note(damage.message) }
     let (names, asked) = (try command.names(ofCredentials: all), received)
     return Outcome(
       json: .object {
@@ -51,6 +57,6 @@ enum TransactionList: VaultVerb {
           })
       },
       pieces: command.isJSON ? [] : [.table(table(of: all.count) { all[$0].row(of: names[$0]) })],
-      failure: failure.map { CommandError($0) })
+      failure: failure.map { CommandError($0) } ?? damage)
   }
 }

@@ -5,6 +5,8 @@ package struct ItemListing: Sendable {
   package struct Unreadable: Sendable {
     package let id: ItemID
     package let error: VaultError
+
+    package init(_ id: ItemID, _ error: VaultError) { (self.id, self.error) = (id, error) }
   }
 
   package var items: [Item] = []

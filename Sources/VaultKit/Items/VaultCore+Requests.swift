@@ -51,7 +51,7 @@ extension VaultCore {
       var unreadable: [ItemListing.Unreadable] = []
       var seen = 0
       try transaction.forEachItem(
-        keepingPages: false, damaged: { unreadable.append(ItemListing.Unreadable(id: $0, error: $1)) }
+        keepingPages: false, damaged: { unreadable.append(ItemListing.Unreadable($0, $1)) }
       ) { item throws(VaultError) in
         seen += 1
         if seen % 1024 == 0 { progress(seen) }
@@ -67,7 +67,7 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in
       var unreadable: [ItemListing.Unreadable] = []
       let items = try transaction.items(
-        matching: query, damaged: { unreadable.append(ItemListing.Unreadable(id: $0, error: $1)) })
+        matching: query, damaged: { unreadable.append(ItemListing.Unreadable($0, $1)) })
       return ItemListing(items: items, unreadable: unreadable)
     }
   }

@@ -49,11 +49,11 @@ public struct ReadTransaction: ~Copyable, Sendable {
     try store.items(matching: query)
   }
 
-  /// The same, but reports and skips an item that is in the index and does not open.
+  /// The same, but reports and skips an item that does not open.
   ///
-  /// - Parameter damaged: Called with the id of such an item and the reason.
+  /// - Parameter damaged: Called with the id of such an item and the reason. Without it, such an item is an error.
   package mutating func items(
-    matching query: Query, damaged: @escaping (ItemID, VaultError) -> Void
+    matching query: Query, damaged: ((ItemID, VaultError) -> Void)?
   ) throws(VaultError) -> [Item] {
     try store.items(matching: query, damaged: damaged)
   }
@@ -88,11 +88,15 @@ public struct ReadTransaction: ~Copyable, Sendable {
   /// Calls the body with each of these items and its state, for lists of many. Items in a state that this version does not know
   /// are left out: those for which the opening or the body throws ``VaultError/Code/unsupported``.
   ///
-  /// - Parameter items: Items of kinds that have a state, as ``items(matching:)`` lists them.
+  /// - Parameters:
+  ///   - items: Items of kinds that have a state, as ``items(matching:)`` lists them.
+  ///   - damaged: Called with each item whose state is damaged or missing, and the reason; the item is skipped. Without it, such
+  ///     a state is an error.
   package mutating func forEachState(
-    of items: [Item], _ body: (Item, ItemState) throws(VaultError) -> Void
+    of items: [Item], damaged: ((ItemID, VaultError) -> Void)? = nil,
+    _ body: (Item, ItemState) throws(VaultError) -> Void
   ) throws(VaultError) {
-    try store.forEachState(of: items, body)
+    try store.forEachState(of: items, damaged: damaged, body)
   }
 
   mutating func openSecret(

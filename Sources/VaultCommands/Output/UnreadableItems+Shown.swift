@@ -1,0 +1,30 @@
+import CommandLineKit
+import VaultKit
+import VaultWords
+
+/// What the help of a list says of items that do not open.
+let noteOnUnreadableItems =
+  "Items that do not open are named in the error, and the others are listed (10, or 15 when a newer version of this program "
+  + "made them)."
+
+extension CommandError {
+  /// What a list says of the items that do not open, beside those that it lists; `nil` where all do.
+  init?(unreadable items: [ItemListing.Unreadable]) {
+    guard let first = items.first(where: { $0.error.code == .damaged }) ?? items.first else { return nil }
+    let named = items.prefix(3).map(\.words).joined(separator: "; ")
+    let more = items.count > 3 ? "; and \(items.count - 3) more" : ""
+    let what = items.count == 1 ? "1 item does not open" : "\(items.count) items do not open"
+    self.init(
+      CommandError(first.error).exit, "\(what): \(named)\(more)",
+      hint: "the others are listed; 'vaultctl verify' names each, 'vaultctl item rm --id ID' removes one",
+      code: first.error.code.rawValue)
+  }
+}
+
+extension ItemListing.Unreadable {
+  /// The index can lead to a row that does not exist: that has no id.
+  fileprivate var words: String {
+    let isKnown = id.bytes.contains { $0 != 0 }
+    return (isKnown ? "\(id.hexadecimal): " : "") + error.message
+  }
+}
