@@ -75,7 +75,9 @@ struct CredentialUnlockTests {
       }
       #expect(error?.code == .authenticationFailed && error?.attemptsLeft == left)
     }
-    expect(.blocked) { () throws(VaultError) in try scene.finishUnlock(id, code: "wrong") }
+    expect(.blocked) { () throws(VaultError) in
+      try scene.finishUnlock(id, code: "wrong", scene.rig.context("8306"))
+    }
     expect(counted.withLock { $0 }, equals: [1, 2, 3, 4, 5])
     // The right code no longer helps, and neither does the same unlock.
     expect(.blocked) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
@@ -88,22 +90,55 @@ struct CredentialUnlockTests {
     try expect(scene.state(), equals: .active)
   }
 
-  @Test("codes that got no answer count too, and a success takes the count back")
-  func noAnswer() throws {
+  /// Verified to fail when an answer that judges no code leaves the count.
+  @Test("a code that the server did not judge does not count", arguments: ["NETWORK", "TIMEOUT", "OTHER"])
+  func noAnswer(word: String) throws {
     let scene = try ActivationScene()
     let (id, _) = try scene.activated()
     try scene.block(id)
     try scene.core.startUnlock(of: id, over: scene.server)
     scene.server.change {
-      $0.before = { _ throws(VaultError) in throw VaultError(peer: "NETWORK", "no answer") }
+      $0.before = { _ throws(VaultError) in throw VaultError(peer: word, "no answer") }
     }
-    for _ in 0..<4 {
-      expect(.network) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
+    let code = VaultError(peer: word, "no answer").code
+    for _ in 0..<6 {
+      expect(code) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
     }
-    try expect(scene.core.state(of: id).wrongUnlockCodes, equals: 4)
+    try expect(scene.core.state(of: id).wrongUnlockCodes, equals: 0)
     scene.server.change { $0.before = nil }
     try scene.finishUnlock(id, scene.rig.context("8306"))
     try expect(scene.core.state(of: id).wrongUnlockCodes, equals: 0)
+  }
+
+  /// Verified to fail when the PIN is judged after the code, and when the unlock ends without a PIN.
+  @Test("a server's block of a credential whose PIN is not blocked ends with the code and the right PIN")
+  func rightPINFirst() throws {
+    let scene = try ActivationScene()
+    let (id, pin) = try scene.activated(limit: 5)
+    try scene.core.write { try $0.changeState(of: id) { $0.set(CredentialState.blocked) } }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    let error = thrown { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.typing("8307")) }
+    #expect(error?.code == .authenticationFailed && error?.attemptsLeft == 4)
+    expect(.interactionNotAllowed) { () throws(VaultError) in try scene.finishUnlock(id) }
+    try expect(scene.state(), equals: .unlockStarted)
+    #expect(!scene.server.operations.contains(.unlockFinish))
+    try expect(scene.core.state(of: id).wrongUnlockCodes, equals: 0)
+    try scene.finishUnlock(id, scene.rig.context("8306"))
+    try expect(scene.state(), equals: .active)
+    try expect(scene.core.pinStatuses(of: pin).first?.attemptsLeft, equals: 5)
+  }
+
+  /// Verified to fail when a blocked PIN is asked for after the code.
+  @Test("who ends at the prompt of a blocked PIN has used no code")
+  func noPIN() throws {
+    let scene = try ActivationScene()
+    let (id, pin) = try scene.activated(limit: 5)
+    try scene.block(id)
+    try scene.core.startUnlock(of: id, over: scene.server)
+    expect(.interactionNotAllowed) { () throws(VaultError) in try scene.finishUnlock(id) }
+    #expect(!scene.server.operations.contains(.unlockFinish))
+    #expect(try scene.core.pinStatuses(of: pin).first?.isBlocked == true)
+    try expect(scene.state(), equals: .unlockStarted)
   }
 
   /// Verified to fail when the deadline of an unlock is not looked at.

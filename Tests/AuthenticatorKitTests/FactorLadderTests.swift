@@ -73,6 +73,20 @@ struct FactorLadderTests {
     try expect(scene.uses(), equals: [6, 0, 10, 5])
   }
 
+  /// Verified to fail when a locked biokey that is chosen is refused.
+  @Test("after five failures the PIN is asked for at once, though the biokey is chosen")
+  func lockedBefore() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed(types: Self.both)
+    let wrong = ScriptedPrompt.Answer.text("wrong")
+    let (first, _) = scene.asking(wrong, wrong, wrong, wrong, wrong, .cancel)
+    expect(.cancelled) { () throws(VaultError) in _ = try scene.accept(id, by: .biometry, first) }
+    let (second, prompt) = scene.asking(.text("8306"))
+    try expect(scene.accept(id, by: .biometry, second).factor, equals: .pin)
+    expect(offered(prompt), equals: [[.pin]])
+    try expect(scene.uses(), equals: [6, 0, 10, 5])
+  }
+
   @Test("without the PIN in the transaction the biokey alone is asked for, and its lock is an error")
   func biometryAlone() throws {
     let scene = try TransactionScene()

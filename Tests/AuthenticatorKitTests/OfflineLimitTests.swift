@@ -51,6 +51,20 @@ struct OfflineLimitTests {
     expect(scene.rig.derivations.count, equals: 0)
   }
 
+  /// Verified to fail when the time of adding is taken from the wall clock.
+  @Test("a limit begins at the time by which codes are judged, also where the clock was ahead once")
+  func addedAfterAhead() throws {
+    let rig = try PINRig()
+    let now = rig.clock.now()
+    rig.clock.set(to: Instant(seconds: now.seconds + 50_000))
+    _ = try rig.core.add(NewItem(.genericPassword, name: "ahead"), secret: nil)
+    rig.clock.set(to: now)
+    let key = Array("12345678901234567890".utf8)
+    let uri = try OTPAuthURI(kind: .hotp(counter: 0), account: "a", secret: SecretBytes(copying: key))
+    let added = try rig.core.addOTP(uri, named: "bank", limits: OfflineLimits(seconds: 3600)).item.id
+    _ = try rig.core.nextHOTPCode(of: added)
+  }
+
   /// Verified to fail when only the greatest time is compared.
   @Test("a clock a day before the last synchronization says nothing, so it is too old")
   func before() throws {

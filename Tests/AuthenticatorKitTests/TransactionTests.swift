@@ -119,6 +119,7 @@ struct TransactionTests {
     try expect(scene.core.verify().problems, equals: [])
   }
 
+  /// Verified to fail when a time that cannot be judged is recorded as over.
   @Test(
     "without a boot id no transaction is stored, and one that waits counts as timed out", .requirement("A19"))
   func noBoot() throws {
@@ -130,6 +131,7 @@ struct TransactionTests {
       environment: .testing(clock: BootlessClock(clock: scene.clock)))
     try blind.unlock(with: Passcode(testing: "passcode"))
     try expect(blind.transactionDetails(of: first).transaction.status, equals: .timedOut)
+    try expect(scene.status(first), equals: .pending)
     scene.server.forget()
     scene.server.push()
     expect(.io) { () throws(VaultError) in

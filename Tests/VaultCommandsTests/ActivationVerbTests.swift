@@ -94,15 +94,21 @@ struct ActivationVerbTests {
     try expect(finish("000000").exit, equals: 1)
   }
 
+  /// Verified to fail when the transport is looked for before the name.
   @Test("without --transport it is wrong usage, and another transport is refused without a passcode")
   func transports() throws {
     let first = try peer.control("add-user", "anna")
     for words in [
-      ["otp", "activate", "start", "bank"], ["otp", "activate", "finish", "bank"],
-      ["otp", "activate", "disable", "bank"], ["otp", "activate", "start", "bank", "--transport", "peer"],
+      ["otp", "activate", "start", "bank"], ["otp", "activate", "start", "bank", "--transport", "peer"],
       ["otp", "activate"], ["pin", "unlock", "--start"],
     ] { try expect(tool.run(words).exit, equals: 2, "\(words)") }
+    let onesWithNames = [["otp", "activate", "finish", "bank"], ["otp", "activate", "disable", "bank"]]
+    for words in onesWithNames { try expect(tool.run(words).exit, equals: 1, "\(words)") }
+    for words in [["pin", "unlock", "bank"], ["pin", "unlock", "--credential", "bank"]] {
+      try expect(tool.run(words + ["--transport", "/absent"]).exit, equals: 1, "\(words)")
+    }
     try expect(start(first).exit, equals: 0)
+    for words in onesWithNames { try expect(tool.run(words).exit, equals: 2, "\(words)") }
     let other = try TestPeer(for: tool, named: "other")
     let run = try tool(
       "otp", "activate", "finish", "bank", "--transport", other.transport, "--code-fd", "3",
@@ -269,10 +275,15 @@ struct ActivationVerbTests {
     try expect(cancel(["pin", "unlock"], at: "code: "), equals: 5)
     try expect(status(), equals: "unlockStarted")
     let code = try tool.file("unlock", peer.control("unlock-code", "anna"))
-    // The server has accepted the code: the block is over, with one attempt.
+    // The code was not sent.
     try expect(cancel(["pin", "unlock", "--code-file", code], at: "PIN: "), equals: 5)
-    try expect(status(), equals: "active")
-    try expect(tool("pin", "status", "pin", "--json").json["attemptsLeft"] as? Int, equals: 1)
+    try expect(status(), equals: "unlockStarted")
+    try expect(tool("pin", "status", "pin", "--json").json["attemptsLeft"] as? Int, equals: 0)
+    try expect(
+      tool(
+        "pin", "unlock", "--code-file", code, "--pin-fd", "3", "--transport", peer.transport,
+        secrets: [3: "8306"]
+      ).exit, equals: 0)
     try expect(self.code().exit, equals: 0)
   }
 

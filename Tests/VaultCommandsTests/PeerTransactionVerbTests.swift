@@ -295,6 +295,27 @@ struct PeerTransactionVerbTests {
     expect(0, try transaction("reject", other, "--transport", peer))
     try expect(control("decision", "anna", other), equals: "reject")
     expect(10, try transaction("reject", damaged, "--transport", peer))
+    // The credential that is asked does not open either.
+    try tool.damage("body", of: "state", where: "row IN (SELECT row FROM item WHERE name IS NOT NULL)")
+    let asked = try transaction("list", "--transport", peer)
+    #expect(asked.exit == 10 && asked.errors.contains(" items do not open: "), "\(asked.errors)")
+    try expect((asked.json["items"] as? [[String: Any]])?.count, equals: 1)
+  }
+
+  /// Verified to fail when only some errors of a server leave the list.
+  @Test("whatever a server answers, what is here is listed", .requirement("A19"))
+  func listedBesideErrors() throws {
+    let alias = try push()
+    _ = try list()
+    for (word, exit) in [("CODE", 3), ("SN", 12), ("PINREUSED", 9), ("OTHER", 0), ("BIOKEY", 4)]
+      as [(String, Int32)]
+    {
+      try control("fault", "error:\(word)", "--operation", "transactionNext")
+      let listed = try transaction("list", "--transport", peer)
+      expect(listed.exit, equals: exit, "\(word): \(listed.errors)")
+      let items = try #require(listed.json["items"] as? [[String: Any]])
+      expect(items.map { $0["alias"] as? String }, equals: [alias])
+    }
   }
 
   /// Two credentials of one transport. Verified to fail when the first failure ends the search.

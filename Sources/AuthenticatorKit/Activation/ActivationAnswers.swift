@@ -129,14 +129,3 @@ struct NewPeerCredential {
     return new
   }
 }
-
-extension TransportFields {
-  /// A text that a person recognizes a credential by.
-  fileprivate func name(_ name: String) throws(VaultError) -> String? {
-    guard let text = try text(name, 1...255) else { return nil }
-    guard VisibleText.flaw(inName: text) == nil else {
-      throw .peerAnswered("'\(name)' would not show as itself")
-    }
-    return text
-  }
-}

@@ -28,8 +28,11 @@ package enum CredentialEvent: CaseIterable {
   case peerDisables
 }
 
-/// The transitions of a credential: this table, and nothing else, says which state follows. The page of the format has the
-/// states, `docs/guides/credentials.md` the table for people.
+/// The transitions of a credential. The page of the format has the states, `docs/guides/credentials.md` the table for people.
+///
+/// What the peer says of a stored credential, and the end of a deadline, change its state by this table alone. Items begin in the
+/// state that the table gives: an activation is made as `started`, a credential as `active`. The events of a PIN change its PIN
+/// item, whose block counts for all that is behind it.
 extension CredentialState {
   /// The state after an event; `nil` if the event is refused in this state.
   ///

@@ -39,8 +39,9 @@ public struct CredentialUnlock: Sendable {
 
   /// Ends the block with the code, and with the PIN.
   ///
-  /// With the current PIN, the block ends when the server has accepted the code, with one attempt left: a right PIN gives all
-  /// of them back, a wrong one blocks the PIN again. With a new PIN, which is asked for before the server, its biokeys are
+  /// The PIN is asked for before the server: who ends at its prompt has used no code. The current PIN is judged first, and only with
+  /// a right one is the code sent. Where the PIN itself is blocked, it is judged after the server has accepted the code, which
+  /// permits one attempt: a right PIN gives all of them back, a wrong one blocks the PIN again. With a new PIN, its biokeys are
   /// deleted. The block of the PIN is over for all that is behind it; another credential that its server has blocked, or whose
   /// own unlock was begun, stays blocked.
   ///
@@ -48,7 +49,7 @@ public struct CredentialUnlock: Sendable {
   ///   - code: The code, 1 to 1,024 bytes, as the person typed it.
   ///   - transport: The way to the server.
   ///   - context: Gives the PIN or the new PIN, and the passcode of a locked vault.
-  /// - Throws: ``VaultError/Code/authenticationFailed`` with `attemptsLeft` for a wrong code, or a wrong PIN afterwards;
+  /// - Throws: ``VaultError/Code/authenticationFailed`` with `attemptsLeft` for a wrong code or a wrong PIN;
   ///   ``VaultError/Code/blocked`` after the fifth wrong code, ``VaultError/Code/wrongState`` if no unlock is under way,
   ///   ``VaultError/Code/policy`` if a new PIN would lose other credentials, ``VaultError/Code/pinRefused``,
   ///   ``VaultError/Code/locked``, ``VaultError/Code/network``, what the transport throws.

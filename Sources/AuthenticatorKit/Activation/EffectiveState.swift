@@ -31,10 +31,13 @@ extension ReadTransaction {
   }
 
   /// Whether the deadline of an activation or of an unlock has passed, and nothing has recorded it.
+  ///
+  /// - Throws: ``VaultError/Code/io`` if the boot cannot be told: what cannot be judged is not recorded as over.
   mutating func isLapsed(_ id: ItemID) throws(VaultError) -> Bool {
     let state = try state(of: id)
-    let stored = try state.credentialState()
-    return stored.after(.lapsed) != nil && state.secondsLeft(clock) == 0
+    guard try state.credentialState().after(.lapsed) != nil else { return false }
+    try clock.refuseWithoutBoot()
+    return state.secondsLeft(clock) == 0
   }
 
   /// The device credential of a credential; `nil` where there is none.

@@ -1,12 +1,13 @@
 package import SecretMemory
 package import VaultKit
 
-/// The second step of an unlock: the peer judges the code, and then the PIN is judged, or a new one is set.
+/// The second step of an unlock: the peer judges the code, the vault the PIN, or a new PIN is set.
 extension VaultCore {
   /// Finishes the unlock of a credential.
   ///
-  /// A code is counted on disk before the peer is asked, and only a success takes the count back: a process that is killed
-  /// does not get another attempt.
+  /// The PIN is asked for first: what ends at its prompt uses no code. One that is not blocked is judged before the code is sent;
+  /// for a blocked one, the code permits one attempt. A code is counted on disk before the peer is asked, so a process that is
+  /// killed does not get another attempt; a peer that judges no code takes the count back.
   package func finishUnlock(
     of id: ItemID, code: SharedSecret, over transport: any Transport, context: AuthenticationContext? = nil
   ) throws(VaultError) {
@@ -16,6 +17,7 @@ extension VaultCore {
     let peer = try permit(transport, for: PeerCredential(unlock.item), context: context)
     let stored = try unlocking(context) { () throws(VaultError) in try storedPIN(of: unlock) }
     let newPIN = try unlock.needsNewPIN ? newPIN(for: unlock, stored, context: context) : nil
+    let blockedPIN = try unlock.needsNewPIN ? nil : currentPIN(stored, context: context)
     // The person may have taken long to type.
     _ = try unlockUnderWay(of: id)
     let left = try countCode(of: unlock)
@@ -26,7 +28,11 @@ extension VaultCore {
     do throws(VaultError) {
       answer = try exchange(.unlockFinish, about: peer, fields, over: transport, context: context)
     } catch {
-      guard error.code == .authenticationFailed else { throw error }
+      guard error.code == .authenticationFailed else {
+        // A count that cannot be taken back remains.
+        try? uncountCode(of: unlock)
+        throw error
+      }
       throw try refusedCode(of: unlock, error, left: left)
     }
     if let newPIN, let stored {
@@ -38,8 +44,29 @@ extension VaultCore {
         if let pin = unlock.pin { try transaction.permitOneAttempt(pin.item) }
       }
     }
-    // The block is over, with one attempt left: a right PIN gives all of them back, a wrong one blocks again.
-    if let pin = unlock.pin, pin.mode == .checked { _ = try verifyPIN(pin.item, context: context) }
+    guard let blockedPIN, let stored else { return }
+    // One attempt is left: a right PIN gives all of them back, a wrong one blocks again.
+    let pin = try judgedPIN(
+      usablePIN(stored.id, context: context), blockedPIN.digits, blockedPIN.shown)
+    try using(context) { () throws(VaultError) in
+      _ = try writing { transaction throws(VaultError) in try transaction.settle(pin) }
+    }
+  }
+
+  /// - Returns: A PIN that can be judged only when the code has ended its block; `nil` if it was right, and without a checked PIN.
+  private func currentPIN(
+    _ stored: StoredPIN?, context: AuthenticationContext?
+  ) throws(VaultError) -> (digits: SharedSecret, shown: Shown)? {
+    guard let stored else { return nil }
+    guard stored.state.isBlocked else {
+      _ = try verifyPIN(stored.id, context: context)
+      return nil
+    }
+    var request = stored.request("end the block")
+    request.attemptsLeft = 1
+    return try askingPIN(request, context: context) { (pin, shown) throws(VaultError) in
+      (SharedSecret(pin.bytes.copy()), shown)
+    }
   }
 
   private func unlockUnderWay(of id: ItemID) throws(VaultError) -> UnlockUnderWay {
@@ -73,6 +100,16 @@ extension VaultCore {
     }
     guard let count else { throw .unlockRefused }
     return Int(ItemState.unlockCodeLimit - count)
+  }
+
+  /// The peer has judged no code.
+  private func uncountCode(of unlock: UnlockUnderWay) throws(VaultError) {
+    try writing { transaction throws(VaultError) in
+      guard try transaction.isUnderWay(unlock) else { return }
+      try transaction.changeState(of: unlock.item.id) { state in
+        state.wrongUnlockCodes -= state.wrongUnlockCodes > 0 ? 1 : 0
+      }
+    }
   }
 
   /// The peer has refused the code.

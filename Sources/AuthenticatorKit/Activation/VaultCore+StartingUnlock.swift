@@ -76,7 +76,7 @@ extension VaultError {
   static var unlockRefused: VaultError {
     VaultError(
       .blocked, "too many wrong codes: this unlock is refused for good",
-      hint: Hint(.unlockCredential, saying: "ask the server to begin another unlock"), attemptsLeft: 0)
+      hint: "have the server begin another unlock, under another name", attemptsLeft: 0)
   }
 
   static func notBlocked(_ state: CredentialState) -> VaultError {

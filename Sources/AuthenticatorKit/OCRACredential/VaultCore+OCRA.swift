@@ -14,7 +14,7 @@ extension VaultCore {
     let (pin, role) = (pin ?? new.pin?.id, new.role)
     let limits = new.limits
     var new = try new.item(key: key)
-    new.limit(to: limits, from: environment.clock.now())
+    new.limit(to: limits, from: try start(of: limits))
     let item =
       if let pin {
         try add(new, secret: key.copy(), behind: pin, role: role, context: context)

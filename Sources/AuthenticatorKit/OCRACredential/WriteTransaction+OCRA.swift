@@ -23,7 +23,7 @@ extension WriteTransaction {
   ) throws(VaultError) -> Item {
     guard new.pin == nil else { throw .pinInTransaction }
     var item = try new.item(key: key)
-    item.limit(to: new.limits, from: reading.clock.now())
+    item.limit(to: new.limits, from: reading.expiryTime)
     adjust(&item)
     return try add(item, secret: key, by: .otp)
   }

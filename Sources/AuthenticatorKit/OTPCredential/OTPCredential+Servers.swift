@@ -87,7 +87,7 @@ extension WriteTransaction {
   {
     guard new.pin == nil else { throw .pinInTransaction }
     try new.limits.check(new.role)
-    let now = reading.clock.now()
+    let now = reading.expiryTime
     return try addOTP(new.uri(key: key), named: new.name, role: new.role, window: new.window) { item in
       (item.access, item.audit) = (new.access, new.audit)
       item.limit(to: new.limits, from: now)

@@ -20,7 +20,7 @@ extension VaultCore {
       .otp, name: name, attributes: try OTPItem.attributes(of: uri, role: role, window: window),
       access: access,
       audit: audit)
-    new.limit(to: limits, from: environment.clock.now())
+    new.limit(to: limits, from: try start(of: limits))
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
     let item =
       if let pin {

@@ -73,16 +73,22 @@ extension VaultCore {
     _ stored: StoredPIN, to action: String, of label: String? = nil, context: AuthenticationContext?
   ) throws(VaultError) -> ShownPIN {
     try askingPIN(stored.request(action, of: label), context: context) { (pin, shown) throws(VaultError) in
-      let counted = try countAttempt(of: stored)
-      do throws(VaultError) {
-        let secret = try counted.record.unwrapped(
-          by: pin.bytes, of: counted.id, vault: counted.vault, environment: environment)
-        return ShownPIN(
-          stored: counted, secret: .checked(secret), digits: SharedSecret(pin.bytes.copy()), shown: shown)
-      } catch {
-        guard error.code == .authenticationFailed else { throw error }
-        throw try countFailure(of: counted, shown)
-      }
+      try judgedPIN(stored, SharedSecret(pin.bytes.copy()), shown)
+    }
+  }
+
+  /// A checked PIN that was typed before, as ``checkedPIN(_:to:of:context:)``.
+  func judgedPIN(
+    _ stored: StoredPIN, _ digits: SharedSecret, _ shown: Shown
+  ) throws(VaultError) -> ShownPIN {
+    let counted = try countAttempt(of: stored)
+    do throws(VaultError) {
+      let secret = try counted.record.unwrapped(
+        by: digits.bytes, of: counted.id, vault: counted.vault, environment: environment)
+      return ShownPIN(stored: counted, secret: .checked(secret), digits: digits, shown: shown)
+    } catch {
+      guard error.code == .authenticationFailed else { throw error }
+      throw try countFailure(of: counted, shown)
     }
   }
 

@@ -2,8 +2,8 @@ public import VaultKit
 
 /// With the peer that has activated the credential.
 extension OTPCredential {
-  /// Brings counter, clock, limits and state in step with the peer. What the peer says is one commit; a peer that fails
-  /// changes nothing.
+  /// Brings counter, clock, limits and state in step with the peer. What the peer says is one commit; of a peer that
+  /// fails nothing is stored, and the counter of the code that it was sent stays used.
   ///
   /// Asks for the PIN where the peer wants the current one (``PINFactors``), and proves it with a code where one can be made. A
   /// blocked or disabled credential asks for no PIN: the peer alone can end that.

@@ -53,6 +53,17 @@ package struct OfflineLimits: Equatable, Sendable {
   }
 }
 
+extension VaultCore {
+  /// When limits of a new credential begin: at the time that its codes are judged by, which may be ahead of the clock.
+  func start(of limits: OfflineLimits) throws(VaultError) -> Instant {
+    guard limits.seconds != nil else { return environment.clock.now() }
+    return try reading { transaction throws(VaultError) in
+      try transaction.readTime()
+      return transaction.expiryTime
+    }
+  }
+}
+
 extension NewItem {
   /// Limits a new credential. The time of adding counts as its first synchronization.
   mutating func limit(to limits: OfflineLimits, from now: Instant) {

@@ -127,7 +127,8 @@ extension ReadTransaction {
   ///   activation was finished.
   mutating func peerProver(_ id: ItemID) throws(VaultError) -> PeerCredential {
     let credential = try PeerCredential(item(id))
-    guard credential.item.attributes[.otpRole] == OTPRole.prover.rawValue else {
+    guard credential.item.isActivation || credential.item.attributes[.otpRole] == OTPRole.prover.rawValue
+    else {
       throw VaultError(.policy, "the credential is a verifier: it has no server to be in step with")
     }
     let state = try state(of: id)

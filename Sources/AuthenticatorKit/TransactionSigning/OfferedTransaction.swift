@@ -22,9 +22,9 @@ struct OfferedTransaction {
     }
     factors = try Self.factors(of: fields)
     lifeSeconds = try fields.lifeSeconds(Self.life(in: push) ?? 70)
-    service = try fields.text("service", 0...255)
-    serviceName = try fields.text("serviceName", 0...255)
-    deviceAlias = try fields.text("deviceAlias", 0...255)
+    service = try fields.name("service", 0...255)
+    serviceName = try fields.name("serviceName", 0...255)
+    deviceAlias = try fields.name("deviceAlias", 0...255)
     context = try Self.context(of: fields)
   }
 
@@ -54,7 +54,10 @@ struct OfferedTransaction {
 
   private static func action(of fields: TransportFields) throws(VaultError) -> TransactionAction {
     guard let word = try fields.text("action", 0...64) else { return .authenticate }
-    return try TransportFields.required("action", TransactionAction(rawValue: word))
+    guard let action = TransactionAction(rawValue: word) else {
+      throw .peerAnswered("'action' is neither authenticate nor activate")
+    }
+    return action
   }
 
   /// Words of a later version are left out.

@@ -15,7 +15,7 @@ extension VaultCore {
         hint: Hint(.activateCredential, saying: "activate a credential with the server's code"))
     }
     _ = try credential(of: asked.transaction)
-    let factor = try asked.chosen(factor)
+    let factor = try asked.chosen(isBiokeyLocked(factor, for: asked) ? .pin : factor)
     let credential = try activeCredential(asked.transaction.credential, over: transport, context: context)
     let showing = asked.context.map(context.showing) ?? context.forOneDecision
     let made = try acceptingCode(for: asked, by: factor, of: credential, context: showing)
@@ -46,6 +46,16 @@ extension VaultCore {
     answer["decision"] = .text(state == .rejected ? "reject" : "cancel")
     let told = try tell(answer, about: credential, state, over: transport, context: context)
     return TransactionDecision(transaction: try transactionSummary(of: id), factor: nil, notices: told)
+  }
+
+  /// Whether the failures of the chosen biokey lead to the PIN at once: they are stored, so another process goes on with them.
+  private func isBiokeyLocked(
+    _ factor: TransactionFactor?, for asked: TransactionDetails
+  ) throws(VaultError) -> Bool {
+    guard factor == .biometry, asked.offered.contains(.biometry), asked.choices.contains(.pin),
+      let pin = try credential(of: asked.transaction).guardingPIN(), let biokey = try biokey(of: pin)
+    else { return false }
+    return try attemptsLeft(ofBiokey: biokey) == 0
   }
 
   /// A transaction that waits. Nothing was asked or derived for one that does not.

@@ -102,9 +102,10 @@ extension VaultCore {
       choices: action == .activate ? [] : try choices(of: offered, for: item))
   }
 
-  /// Records that they were not answered in time. A vault that cannot be written shows it without the record.
+  /// Records that they were not answered in time. A vault that cannot be written shows it without the record, as one does whose
+  /// boot cannot be told.
   func noteTimeouts(of ids: [ItemID]) {
-    guard !ids.isEmpty, !isReadOnly else { return }
+    guard !ids.isEmpty, !isReadOnly, environment.clock.bootID() != nil else { return }
     try? writing { transaction throws(VaultError) in
       let clock = transaction.reading.clock
       for id in ids {
@@ -120,14 +121,23 @@ extension VaultCore {
   }
 
   /// The credentials that were activated through a transport and that make codes. Device credentials have no peer of their own.
-  package func credentials(over transport: any Transport) throws(VaultError) -> [Item] {
+  ///
+  /// - Parameter damaged: Called with each credential that does not open, and the reason. Without it, such a one is an error.
+  package func credentials(
+    over transport: any Transport, damaged: ((ItemID, VaultError) -> Void)? = nil
+  ) throws(VaultError) -> [Item] {
     try reading { transaction throws(VaultError) in
-      let all = try transaction.items(matching: Query(.otp)).filter {
+      let all = try transaction.items(matching: Query(.otp), damaged: damaged).filter {
         $0.attributes[.transport] == transport.identity && $0.attributes[.peer] != nil
       }
       var active: [Item] = []
       for item in all {
-        if try transaction.effectiveState(of: item) == .active { active.append(item) }
+        do throws(VaultError) {
+          if try transaction.effectiveState(of: item) == .active { active.append(item) }
+        } catch {
+          guard error.code == .damaged, let damaged else { throw error }
+          damaged(item.id, error)
+        }
       }
       return active
     }

@@ -77,6 +77,17 @@ extension TransportFields {
     return text
   }
 
+  /// A text that a person recognizes something by.
+  ///
+  /// - Throws: ``VaultError/Code/network``.
+  func name(_ name: String, _ counts: ClosedRange<Int> = 1...255) throws(VaultError) -> String? {
+    guard let text = try text(name, counts) else { return nil }
+    guard VisibleText.flaw(inName: text) == nil else {
+      throw .peerAnswered("'\(name)' would not show as itself")
+    }
+    return text
+  }
+
   /// - Throws: ``VaultError/Code/network``.
   func number(_ name: String, _ bounds: ClosedRange<UInt64>) throws(VaultError) -> UInt64? {
     guard let value = self[name] else { return nil }

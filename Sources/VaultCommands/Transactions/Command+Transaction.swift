@@ -72,9 +72,13 @@ extension Command {
   }
 
   /// The credentials whose servers are asked.
-  func credentialsToAsk(over transport: any Transport) throws -> [Item] {
+  ///
+  /// - Parameter damaged: Called with each credential that does not open. Without it, such a one is an error.
+  func credentialsToAsk(
+    over transport: any Transport, damaged: ((ItemID, VaultError) -> Void)? = nil
+  ) throws -> [Item] {
     guard let name = self[TransactionOptions.credential] else {
-      return try vault.opened().credentials(over: transport)
+      return try vault.opened().credentials(over: transport, damaged: damaged)
     }
     return [try vault.opened().item(named: name)]
   }
@@ -89,6 +93,8 @@ extension Command {
   ) throws -> (found: [TransactionDetails], failure: VaultError?) {
     var found: [TransactionDetails] = []
     var failure: VaultError?
+    // A wrong passcode is no failure of a server.
+    if !credentials.isEmpty { _ = try vault.unlock(vault.opened()) }
     for credential in credentials {
       let context = try vault.pinContext()
       do {
@@ -107,7 +113,9 @@ extension Command {
 
   /// What a server answers about its credential alone, or what is wrong with its answer.
   private static let concernOneServer: Set<VaultError.Code> = [
-    .blocked, .deviceUnknown, .expired, .network, .outOfStep, .policy, .unsupported, .wrongState,
+    .authenticationFailed, .biokeyLocked, .blocked, .deviceUnknown, .expired, .malformed, .network,
+    .outOfStep,
+    .peerFailed, .pinRefused, .pinReused, .policy, .unsupported, .wrongState,
   ]
 
   /// Tells what the server was told.
@@ -134,14 +142,19 @@ extension PushPayload {
       try reader.object { name throws(TextError) in
         switch name {
         case "alias", "action", "serviceid", "serviceName", "deviceAlias":
+          guard texts[name] == nil else { throw .malformed("it is there twice") }
           texts[name] = try reader.string(limit: 1024)
-        case "time_to_live": life = try reader.integer()
+        case "time_to_live":
+          guard life == nil else { throw .malformed("it is there twice") }
+          life = try reader.integer()
         default: try reader.skip()
         }
       }
       try reader.endOfLine()
       guard try !reader.findLine() else { throw .malformed("there is more than one line") }
-    } catch { throw Self.malformed("is no JSON object of texts, with time_to_live in seconds") }
+    } catch {
+      throw Self.malformed("is no JSON object of texts, each there once, with time_to_live in seconds")
+    }
     guard let alias = texts["alias"] else { throw Self.malformed("names no alias") }
     do throws(VaultError) { try self.init(alias: alias) } catch { throw CommandError(error) }
     if let word = texts["action"] {

@@ -11,9 +11,10 @@ enum ActivationWords {
     .authenticationFailed, .blocked, .refused, .malformed, .network, .outOfStep, .expired, .notFound,
   ]
   static let transportNote =
-    "The transport is stored with the credential. Another one asks for the passcode of the vault; in a vault without a "
-    + "passcode it is refused (9) until a new activation. The errors of the server have the exit codes that "
-    + "'docs/guides/transport.md' lists; without an answer it is 16, and nothing is stored."
+    "The transport is stored with the credential. Another one asks for the passcode of the vault, and is stored then, also if the "
+    + "server does not answer; in a vault without a passcode it is refused (9) until a new activation. The errors of the server have "
+    + "the exit codes that 'docs/guides/transport.md' lists; without an answer it is 16, and only used counters and attempts are "
+    + "stored."
 }
 
 extension Command {

@@ -20,9 +20,9 @@ enum OTPActivateDisable: VaultVerb {
   static let example = "vaultctl otp activate disable work --transport ~/transport"
 
   static func run(_ command: Command) throws -> Outcome {
-    let transport = try command.neededTransport()
     let name = command.required(ItemOptions.name)
     let status = try command.vault.opened().credentialStatus(named: name)
+    let transport = try command.neededTransport()
     let context = try command.vault.pinContext()
     try command.vault.unlocking { try $0.disableCredential(status.id, over: transport, context: context) }
     return try command.activationOutcome(of: name)

@@ -29,10 +29,10 @@ enum OTPActivateFinish: VaultVerb {
     "vaultctl otp activate finish work --transport ~/transport --code-file code --pin-mode checked --pin-file pin"
 
   static func run(_ command: Command) throws -> Outcome {
-    let transport = try command.neededTransport()
     let name = command.required(ItemOptions.name)
     let core = try command.vault.opened()
     let pending = try core.activationUnderWay(of: core.credentialStatus(named: name).id)
+    let transport = try command.neededTransport()
     // That of the activation: a disabled credential that it replaces may have had another one.
     let wantsUnlockKey = try core.credentialStatus(of: pending.id).keepsUnlockKey
     var guarding = try NewGuard(command, access: pending.access)

@@ -26,14 +26,16 @@ enum PINUnlock: VaultVerb {
     "'pin set --unlock-key-out' makes the unlock key; a PIN item without one stays blocked (9) until a server ends the block. "
       + "The old PIN no longer works, and the biokeys of the PIN are deleted unless --keep-biokeys is given.",
     "With --transport, a server ends the block of a credential or of its PIN: it sends a code, which is asked for then, or given "
-      + "in another call. The server says whether the current PIN (--pin-fd) or a new one (--new-pin-fd) ends it. With the "
-      + "current PIN one attempt is left: a wrong one blocks again (3). Five wrong codes refuse the unlock for good (4); then the "
-      + "server must begin another one.",
+      + "in another call. The server says whether the current PIN (--pin-fd) or a new one (--new-pin-fd) ends it. A "
+      + "current PIN that is not blocked is judged before the code is sent; if it is blocked, the code permits one attempt, and a wrong "
+      + "PIN blocks again (3). Five wrong codes refuse the unlock for good (4); then the server must begin another one.",
     ActivationWords.transportNote,
   ]
   static let example = "vaultctl pin unlock --unlock-key-file unlock-key --new-pin-fd 3 3<new-pin"
 
   static func run(_ command: Command) throws -> Outcome {
+    if let name = command[credential] { _ = try command.vault.opened().items(.name(name)) }
+    if command[PINOptions.item] != nil { _ = try command.pinItem() }
     if let transport = try command.transport() {
       return try CredentialUnlocking.run(command, over: transport)
     }

@@ -29,8 +29,8 @@ enum TransactionAccept: VaultVerb {
   static let example = "vaultctl transaction accept pay-1 --transport ~/transport --pin-file pin"
 
   static func run(_ command: Command) throws -> Outcome {
-    let transport = try command.neededTransport()
     let transaction = try command.transaction()
+    let transport = try command.neededTransport()
     let factor = try command[TransactionOptions.type] ?? chosen(command, for: transaction.id)
     let context = try command.vault.pinContext()
     let decision = try command.vault.unlocking {

@@ -29,8 +29,12 @@ enum TransactionList: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     var received: [TransactionDetails] = []
     var failure: VaultError?
+    var unreadable: [ItemListing.Unreadable] = []
+    let noteDamage = { unreadable.append(ItemListing.Unreadable($0, $1)) }
+    if let name = command[TransactionOptions.credential] { _ = try command.vault.opened().item(named: name) }
     if let transport = try command.transport() {
-      let answers = try command.receive(for: command.credentialsToAsk(over: transport), over: transport)
+      let credentials = try command.credentialsToAsk(over: transport, damaged: noteDamage)
+      let answers = try command.receive(for: credentials, over: transport)
       for found in answers.found {
         received.append(found)
         guard found.transaction.status != .pending else { continue }
@@ -42,8 +46,7 @@ enum TransactionList: VaultVerb {
     } else if command.has(TransactionOptions.credential) {
       _ = try command.neededTransport()
     }
-    var unreadable: [ItemListing.Unreadable] = []
-    let all = try command.vault.opened().transactions(damaged: { unreadable.append(.init($0, $1)) })
+    let all = try command.vault.opened().transactions(damaged: noteDamage)
     let damage = CommandError(unreadable: unreadable)
     if failure != nil, let damage { command.messages.note(damage.message) }
     let (names, asked) = (try command.names(ofCredentials: all), received)

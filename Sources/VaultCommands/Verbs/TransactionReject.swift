@@ -33,14 +33,14 @@ extension DecliningVerb {
   static var ownExits: [ExitCode] { [.notFound, .blocked, .expired, .refused, .network, .outOfStep] }
   static var notes: [String] {
     [
-      "No code is made, and neither a PIN nor the passcode is asked for. The decision is stored before the server is told, and "
+      "No code is made, and no PIN is asked for; the passcode is asked for only by another transport. The decision is stored before the server is told, and "
         + "it is final. If the server cannot be told, the exit code is 16 and the line says so."
     ]
   }
 
   static func run(_ command: Command) throws -> Outcome {
-    let transport = try command.neededTransport()
     let transaction = try command.transaction()
+    let transport = try command.neededTransport()
     let context = try command.vault.pinContext()
     let declined = try command.vault.unlocking {
       try $0.declineTransaction(transaction.id, as: decision, over: transport, context: context)

@@ -13,7 +13,7 @@ enum TransactionShow: VaultVerb {
   static let ownOptions: [any OptionKey] = [
     TransactionOptions.push, TransactionOptions.credential, TransportOptions.program,
   ]
-  static let standardInput = StandardInput.data("a push message, with --push")
+  static let standardInput = StandardInput.data("push message, with --push")
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.notFound, .blocked, .expired, .refused, .network, .outOfStep]
