@@ -196,6 +196,7 @@ package enum FieldNumber {
     static let scope: UInt16 = 6
     static let expires: UInt16 = 7
     static let key: UInt16 = 8
+    static let registration: UInt16 = 9
   }
 
   /// Section 12, policy field 7: the life of a token or a consent.

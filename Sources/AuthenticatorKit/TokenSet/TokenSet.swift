@@ -30,8 +30,8 @@ public struct TokenSet: Sendable, Identifiable {
   public let key: ItemID?
 
   init(_ stored: StoredTokens) {
-    (id, registration) = (stored.item.id, stored.registration)
     let record = stored.record
+    (id, registration) = (stored.item.id, record.registration)
     type = record.type == .dpop ? .dpop : .bearer
     (scope, expires, key) = (record.scope, record.expires, record.key)
     (canRefresh, hasIDToken) = (record.refresh != nil, record.id != nil)
@@ -49,6 +49,5 @@ public struct RequestAuthorization: ~Copyable, Sendable {
 /// A token set between the gate and its use.
 struct StoredTokens: Sendable {
   let item: Item
-  let registration: ItemID
   let record: TokenSetRecord
 }

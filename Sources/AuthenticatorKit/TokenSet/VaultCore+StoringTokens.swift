@@ -5,7 +5,8 @@ import VaultKit
 extension VaultCore {
   /// The tokens of a client.
   ///
-  /// - Throws: ``VaultError/Code/itemNotFound`` for a client without tokens, and for none.
+  /// - Throws: ``VaultError/Code/itemNotFound`` for a client without tokens, and for none; ``VaultError/Code/damaged`` for the
+  ///   tokens of another client.
   func openTokens(
     of client: ItemID, context: AuthenticationContext?
   ) throws(VaultError) -> StoredTokens {
@@ -19,10 +20,10 @@ extension VaultCore {
       var grant = consume grant
       return try reading { transaction throws(VaultError) in
         let opened = try transaction.useSecret(of: item, by: .tokenSet, with: grant.take())
-        return try TokenSetRecord(opened.intoSecret())
+        return try TokenSetRecord(opened.intoSecret(), of: client)
       }
     }
-    return StoredTokens(item: item, registration: client, record: record)
+    return StoredTokens(item: item, record: record)
   }
 
   /// The tokens that took the place of others; `nil` if those are still there, or none.
@@ -46,7 +47,7 @@ extension VaultCore {
   func store(
     _ answer: TokenAnswer, of request: TokenRequest, scope: String?
   ) throws(VaultError) -> TokenSet {
-    var record = TokenSetRecord(number: 1, type: answer.type, access: answer.access)
+    var record = TokenSetRecord(of: request.client, number: 1, type: answer.type, access: answer.access)
     (record.refresh, record.id, record.scope) = (answer.refresh, answer.id, answer.scope ?? scope)
     (record.key, record.expires) = (request.key, try expiry(of: answer))
     return try using(request.context) { [record] () throws(VaultError) in
@@ -56,7 +57,7 @@ extension VaultCore {
           let new = newTokenSet(of: try transaction.item(request.client))
           let added = try transaction.add(new, secret: record.data, by: .tokenSet)
           try transaction.log(.tokensStored, item: added)
-          return TokenSet(StoredTokens(item: added, registration: request.client, record: record))
+          return TokenSet(StoredTokens(item: added, record: record))
         }
         return try transaction.replace(old, with: record, noting: .tokensStored)
       }
@@ -90,7 +91,8 @@ extension VaultCore {
   func delete(_ old: StoredTokens, context: AuthenticationContext?) throws(VaultError) {
     try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
-        guard let present = try transaction.tokens(of: old.registration), present.item.id == old.item.id
+        guard let present = try transaction.tokens(of: old.record.registration),
+          present.item.id == old.item.id
         else { return }
         guard present.record.isSame(as: old.record) else {
           throw VaultError(
@@ -137,8 +139,8 @@ extension ReadTransaction {
 extension WriteTransaction {
   fileprivate mutating func tokens(of client: ItemID) throws(VaultError) -> StoredTokens? {
     guard let item = try reading.tokenItem(of: client) else { return nil }
-    let record = try TokenSetRecord(useSecret(of: item, by: .tokenSet))
-    return StoredTokens(item: item, registration: client, record: record)
+    let record = try TokenSetRecord(useSecret(of: item, by: .tokenSet), of: client)
+    return StoredTokens(item: item, record: record)
   }
 
   /// The whole set is one secret, so that no reader finds a part of one answer and a part of another.
@@ -149,6 +151,6 @@ extension WriteTransaction {
     record.number = old.record.number &+ 1
     let item = try update(old.item.id, ItemChanges(), secret: record.data, by: .tokenSet, with: nil)
     try log(operation, item: item)
-    return TokenSet(StoredTokens(item: item, registration: old.registration, record: record))
+    return TokenSet(StoredTokens(item: item, record: record))
   }
 }

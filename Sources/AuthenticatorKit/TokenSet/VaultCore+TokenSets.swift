@@ -10,6 +10,7 @@ extension VaultCore {
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> TokenSet {
     try Self.check(scope: scope)
+    try checkPresentTokens(of: client, context: context)
     var request = try tokenRequest(of: client, boundTo: key, over: transport, context: context)
     let answer = try request.send(asking: "the tokens") { form in
       form.set("grant_type", "client_credentials")
@@ -29,6 +30,7 @@ extension VaultCore {
         VisibleText.flaw(inName: redirect) == nil
       else { throw VaultError(.malformed, "the address of the redirection is empty, long, or does not show") }
     }
+    try checkPresentTokens(of: client, context: context)
     let (item, record) = try openRegistration(client, over: nil, context: context)
     let thumbprint = try key.map { id throws(VaultError) in
       (id: id, thumbprint: try describeClientKey(of: id).publicKey.thumbprint)
@@ -43,6 +45,7 @@ extension VaultCore {
     _ begun: AuthorizationRequest, with answer: SharedSecret, over transport: any Transport,
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> TokenSet {
+    try checkPresentTokens(of: begun.registration, context: context)
     var request = try tokenRequest(
       of: begun.registration, boundTo: begun.key, over: transport, context: context)
     let code = try AuthorizationAnswer(answer.bytes, to: begun, issuer: request.registration.issuer).code
@@ -151,6 +154,13 @@ extension VaultCore {
   ) throws(VaultError) -> SecretBytes? {
     guard let id = try openTokens(of: client, context: context).record.id else { return nil }
     return id.bytes.copy()
+  }
+
+  /// Checks that new tokens can take the place of those that are there, before the server is asked for them.
+  ///
+  /// - Throws: ``VaultError/Code/damaged``.
+  private func checkPresentTokens(of client: ItemID, context: AuthenticationContext?) throws(VaultError) {
+    _ = try tokenSet(of: client, context: context)
   }
 
   private static func check(scope: String?) throws(VaultError) {

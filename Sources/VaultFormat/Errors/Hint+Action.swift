@@ -171,6 +171,8 @@ extension Hint {
     public static let refreshTokens = Action(rawValue: "refreshTokens")
     /// Authorize a request with the tokens, instead of reading them.
     public static let authorizeRequest = Action(rawValue: "authorizeRequest")
+    /// Delete the set of tokens by its id, and get new ones from the server.
+    public static let deleteTokens = Action(rawValue: "deleteTokens")
     /// Get tokens that are bound to a key: the server demands it.
     public static let bindTokens = Action(rawValue: "bindTokens")
     /// Get tokens without a key: the server does not bind them to one.

@@ -16,6 +16,9 @@ package struct TokenSetRecord: Sendable {
   package static let tokenBytes = 1...65_536
   package static let scopeBytes = 0...4096
 
+  /// Whose tokens these are. An attribute has it too, to find the set by; but the device key alone can change attributes, and so
+  /// could send the tokens to another server.
+  package let registration: ItemID
   /// 1 for the first set of the item, and 1 more for each that replaces it.
   package var number: UInt64
   package var type: TokenType
@@ -28,12 +31,15 @@ package struct TokenSetRecord: Sendable {
   /// The key of the proofs; `nil` for a set that is not bound.
   package var key: ItemID?
 
-  package init(number: UInt64, type: TokenType, access: SharedSecret) {
-    (self.number, self.type, self.access) = (number, type, access)
+  package init(of registration: ItemID, number: UInt64, type: TokenType, access: SharedSecret) {
+    (self.registration, self.number, self.type, self.access) = (registration, number, type, access)
   }
 
-  /// - Throws: ``VaultError/Code/damaged``, ``VaultError/Code/unsupported`` for a type that this version does not know.
-  package init(_ data: consuming SecretBytes) throws(VaultError) {
+  /// - Parameter registration: Whose tokens these must be. A set of an earlier build does not say whose it is.
+  /// - Throws: ``VaultError/Code/damaged``, also for the tokens of another registration; ``VaultError/Code/unsupported`` for a
+  ///   type that this version does not know.
+  package init(_ data: consuming SecretBytes, of registration: ItemID) throws(VaultError) {
+    let owner: ItemID?
     let known: UInt8
     do throws(RecordError) {
       let fields = try SecretFields(data)
@@ -45,14 +51,21 @@ package struct TokenSetRecord: Sendable {
       scope = try fields.text(Number.scope, Self.scopeBytes)
       expires = try fields.integer(Number.expires, as: Int64.self).map { Instant(milliseconds: $0) }
       key = try fields.bytes(Number.key, 16...16).flatMap { ItemID($0) }
+      owner = try fields.bytes(Number.registration, 16...16).flatMap { ItemID($0) }
       type = .bearer
-    } catch { throw Self.unreadable }
+    } catch { throw Self.damaged("the tokens are not readable") }
+    guard owner == nil || owner == registration else {
+      throw Self.damaged("the tokens are those of another client")
+    }
+    self.registration = registration
     guard let type = TokenType(rawValue: known) else {
       throw VaultError(
         .unsupported, "the tokens have a type that this version does not know", hint: .useNewerVersion)
     }
     // A bound token without its key would be sent as one that is worth something alone.
-    guard (type == .dpop) == (key != nil) else { throw Self.unreadable }
+    guard (type == .dpop) == (key != nil) else {
+      throw Self.damaged("the tokens are not readable")
+    }
     self.type = type
   }
 
@@ -67,12 +80,14 @@ package struct TokenSetRecord: Sendable {
     fields.put(Number.scope, scope)
     fields.put(Number.expires, expires?.milliseconds)
     fields.put(Number.key, key?.bytes)
+    fields.put(Number.registration, Optional(registration.bytes))
     return fields.data
   }
 
-  private static var unreadable: VaultError {
+  private static func damaged(_ message: String) -> VaultError {
     VaultError(
-      .damaged, "the tokens are not readable",
-      hint: Hint(.requestTokens, saying: "get new ones from the server"))
+      .damaged, message,
+      hint: Hint(
+        .deleteTokens, saying: "delete the set of tokens by its id, and get new ones from the server"))
   }
 }

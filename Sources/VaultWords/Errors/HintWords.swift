@@ -162,6 +162,10 @@ package enum HintWords {
       "register with 'vaultctl oauth register'; a registration that is there is deleted first with 'vaultctl item rm'",
     .requestTokens: "get new ones with 'vaultctl oauth token'",
     .refreshTokens: "run 'vaultctl oauth refresh'",
+    .deleteTokens: """
+    'vaultctl item list --json' shows the id of the set; delete it with 'vaultctl item rm --id ID', then get new ones with \
+    'vaultctl oauth token'
+    """,
     .authorizeRequest: "use 'vaultctl oauth authorize-header'",
     .bindTokens: "give a key with 'vaultctl oauth token … --dpop KEY'",
     .requestUnboundTokens: "if tokens that anybody can use will do, leave out --dpop",
