@@ -48,39 +48,6 @@ struct TokenSetTests {
 
   // MARK: Answers
 
-  @Test("a redirection that answers another request gets nothing", .requirement("D4"))
-  func redirections() throws {
-    let scene = try OAuthScene()
-    let client = try scene.register().id
-    let request = try scene.core.beginAuthorization(for: client)
-    let count = scene.server.requests.count
-    let (back, state) = ("https://shop.example/back", request.state)
-    for (answer, code) in [
-      ("\(back)?code=c&state=other", .policy), ("\(back)?code=c", .policy),
-      ("\(back)?code=c&state=\(state)&state=\(state)", .malformed),
-      ("\(back)?code=c&state=\(state)&iss=https%3A%2F%2Fevil.example", .policy),
-      ("https://evil.example/back?code=c&state=\(state)", .malformed),
-      ("\(back)/more?code=c&state=\(state)", .malformed), ("\(back)?state=\(state)", .malformed),
-      ("\(back)?code=%zz&state=\(state)", .malformed), ("\(back)?code=&state=\(state)", .malformed),
-      ("\(back)?error=access_denied&state=\(state)", .policy), ("a code", .malformed), ("", .malformed),
-      ("\(back)#code=c&state=\(state)", .malformed),
-    ] as [(String, VaultError.Code)] {
-      let error = thrown { () throws(VaultError) in
-        _ = try scene.core.finishAuthorization(
-          request, with: SharedSecret(SecretBytes(testing: answer)), over: scene.server)
-      }
-      expect(error?.code, equals: code, "\(answer)")
-    }
-    expect(scene.server.requests.count, equals: count)
-    let whole = "\(back)?iss=https%3A%2F%2Fas.example&code=a%2Db&state=\(state)#x"
-    _ = try scene.core.finishAuthorization(
-      request, with: SharedSecret(SecretBytes(testing: whole)), over: scene.server)
-    expect(scene.server.requests.last?.form["code"], equals: "a-b")
-    _ = try scene.core.finishAuthorization(
-      request, with: SharedSecret(SecretBytes(testing: "only-the-code")), over: scene.server)
-    expect(scene.server.requests.last?.form["code"], equals: "only-the-code")
-  }
-
   private static let badAnswers = [
     "", "[]", "{", "x", "{}", #"{"access_token":"a"}"#, #"{"token_type":"Bearer"}"#,
     #"{"access_token":"","token_type":"Bearer"}"#, #"{"access_token":"a b","token_type":"Bearer"}"#,

@@ -58,8 +58,7 @@ struct AuthorizationAnswer {
   init(
     _ text: borrowing SecretBytes, to request: AuthorizationRequest, issuer: String
   ) throws(VaultError) {
-    let place = text.expose { $0.firstRange(of: "://") }
-    guard place != nil else {
+    guard text.expose({ $0.isAddress }) else {
       code = try Self.checked(SharedSecret(text.copy()))
       return
     }
@@ -116,6 +115,13 @@ extension SharedSecret {
 }
 
 extension RawSpan {
+  /// Whether it has marks of an address or of its parameters. A code alone has none: at most `=` at its end, as base64 does.
+  fileprivate var isAddress: Bool {
+    var end = byteCount
+    while end > 0, byte(at: end - 1) == UInt8(ascii: "=") { end -= 1 }
+    return firstRange(of: ":/") != nil || (0..<end).contains { "?&#=".utf8.contains(byte(at: $0)) }
+  }
+
   fileprivate func firstRange(of text: StaticString) -> Range<Int>? {
     let wanted = Array("\(text)".utf8)
     guard byteCount >= wanted.count else { return nil }
