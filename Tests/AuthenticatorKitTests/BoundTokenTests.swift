@@ -73,6 +73,33 @@ struct BoundTokenTests {
     try expect(scene.core.verify().problems, equals: [])
   }
 
+  /// Verified to fail when a request stores all nonces as they were before it.
+  @Test(
+    "nonces that another process notes during a request stay", .requirement("D4"),
+    arguments: [200, 400] as [UInt64],
+    ["", "dpop-nonce: n-2\n"])
+  func noncesMeanwhile(status: UInt64, headers: String) throws {
+    let scene = try OAuthScene()
+    let (client, key) = (try scene.register().id, try scene.makeKey())
+    _ = try scene.authorize(client, key: key)
+    let (api, token) = ("https://api.example/a", "https://as.example/token")
+    for url in [api, token] { _ = try scene.headers(client, url: url, nonce: "old") }
+    let other = try scene.place.openCore()
+    scene.server.answer { request throws(VaultError) in
+      for url in [api, token] { _ = try scene.headers(client, url: url, nonce: "new", in: other) }
+      let body = status == 200 ? OAuthServer.body(7, type: "DPoP") + "}" : #"{"error":"invalid_grant"}"#
+      return OAuthServer.Reply(status: status, headers: headers, body: body)
+    }
+    let error = thrown { () throws(VaultError) in
+      _ = try scene.core.refreshTokens(of: client, over: scene.server)
+    }
+    expect(error?.code, equals: status == 200 ? nil : .expired)
+    for (url, nonce) in [(api, "new"), (token, headers.isEmpty ? "new" : "n-2")] {
+      let proof = try scene.headers(client, url: url).proof
+      expect(OAuthServer.claims(proof ?? "")["nonce"] as? String, equals: nonce, "\(url)")
+    }
+  }
+
   @Test("a second demand for a nonce ends the request, and the next one begins with it", .requirement("D4"))
   func secondNonce() throws {
     let scene = try OAuthScene()

@@ -2,13 +2,11 @@ import JOSE
 import VaultKit
 
 /// What servers want to see in the next proof, by origin (RFC 9449 §8): kept with the registration, the newest first.
-struct DPoPNonces: Equatable {
+struct DPoPNonces {
   private var all: [(origin: String, nonce: String)] = []
 
   /// The most origins that are remembered.
   static let most = 16
-
-  static func == (one: Self, other: Self) -> Bool { one.all.elementsEqual(other.all, by: ==) }
 
   init(_ item: Item) {
     guard let bytes = item.attributes[.nonces], let list = try? Record(decoding: bytes) else { return }

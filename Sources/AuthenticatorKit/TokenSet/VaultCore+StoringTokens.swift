@@ -52,7 +52,7 @@ extension VaultCore {
     (record.key, record.expires) = (request.key, try expiry(of: answer))
     return try using(request.context) { [record] () throws(VaultError) in
       try writing { transaction throws(VaultError) in
-        try transaction.store(request.nonces, of: request.client)
+        try request.remember(in: &transaction)
         guard let old = try transaction.tokens(of: request.client) else {
           let new = newTokenSet(of: try transaction.item(request.client))
           let added = try transaction.add(new, secret: record.data, by: .tokenSet)
@@ -75,7 +75,7 @@ extension VaultCore {
     record.expires = try expiry(of: answer)
     return try using(request.context) { [record] () throws(VaultError) in
       try writing { transaction throws(VaultError) in
-        try transaction.store(request.nonces, of: request.client)
+        try request.remember(in: &transaction)
         guard let present = try transaction.tokens(of: request.client), present.item.id == old.item.id else {
           throw VaultError(
             .wrongState, "the tokens were revoked or deleted while they were refreshed",

@@ -9,8 +9,10 @@ struct TokenRequest {
   private let identity: ClientIdentity
   let key: ItemID?
   private let signer: OpenSigner?
-  /// Before and after the requests.
-  private(set) var nonces: DPoPNonces
+  /// What the token endpoint wants to see in the next proof.
+  private var nonce: String?
+  /// Whether it said so in answer to this request.
+  private var isNonceNew = false
   private let target: HTTPTarget
   private let core: VaultCore
   private let transport: any Transport
@@ -22,10 +24,11 @@ struct TokenRequest {
   ) throws(VaultError) {
     let (item, record) = try core.openRegistration(client, over: transport, context: context)
     (self.core, self.client, self.key, self.transport, self.context) = (core, client, key, transport, context)
-    (registration, nonces) = (record, DPoPNonces(item))
+    registration = record
     do throws(JOSEError) { target = try HTTPTarget(record.tokenEndpoint) } catch {
       throw VaultError(jose: error)
     }
+    nonce = DPoPNonces(item)[target]
     // The tokens are stored after the request: a vault that is locked is unlocked before.
     try core.permitAdding(core.newTokenSet(of: item), by: .tokenSet, context: context)
     identity = try ClientIdentity(record, in: core, context: context)
@@ -43,19 +46,24 @@ struct TokenRequest {
   mutating func send(
     asking asked: String, silence: String? = nil, _ fill: (OAuthForm) -> Void
   ) throws(VaultError) -> TokenAnswer {
-    let known = nonces
     for attempt in 0..<2 {
       let reply = try sendOnce(fill)
-      if let nonce = reply.nonce { nonces.note(nonce, for: target) }
+      if let given = reply.nonce, given != nonce { (nonce, isNonceNew) = (given, true) }
       if reply.status == 200 { return try TokenAnswer(reply, isProved: signer != nil) }
       let refusal = OAuthRefusal(reply)
       guard attempt == 0, signer != nil, refusal.word == "use_dpop_nonce", reply.nonce != nil else {
         // The next try then begins with the nonce of this one.
-        if nonces != known { try? core.store(nonces, of: client) }
+        try? core.writing { transaction throws(VaultError) in try remember(in: &transaction) }
         throw .oauth(reply, of: asked, silence: silence)
       }
     }
     preconditionFailure("TokenRequest.send(asking:_:): a second request without an end")
+  }
+
+  /// Remembers the nonce that came with an answer. Other nonces may have come to other processes meanwhile, and stay.
+  func remember(in transaction: inout WriteTransaction) throws(VaultError) {
+    guard isNonceNew, let nonce else { return }
+    try transaction.remember(nonce, for: target, of: client)
   }
 
   private func sendOnce(_ fill: (OAuthForm) -> Void) throws(VaultError) -> OAuthReply {
@@ -63,7 +71,7 @@ struct TokenRequest {
     fill(form)
     try identity.prove(form, headers, to: registration.tokenEndpoint, in: core)
     if let signer {
-      let request = try ProofRequest(method: "POST", url: registration.tokenEndpoint, nonce: nonces[target])
+      let request = try ProofRequest(method: "POST", url: registration.tokenEndpoint, nonce: nonce)
       let proof = try signer.signer.proof(
         for: request, at: core.environment.clock.now(), random: core.environment.random)
       headers.set("DPoP", proof)
@@ -111,24 +119,19 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in DPoPNonces(try transaction.item(client)) }
   }
 
-  func store(_ nonces: DPoPNonces, of client: ItemID) throws(VaultError) {
-    try writing { transaction throws(VaultError) in try transaction.store(nonces, of: client) }
-  }
-
   /// Remembers the nonce of another server, such as one with resources.
   func remember(_ nonce: String, for target: HTTPTarget, of client: ItemID) throws(VaultError) {
-    try writing { transaction throws(VaultError) in
-      var nonces = DPoPNonces(try transaction.item(client))
-      guard nonces[target] != nonce else { return }
-      nonces.note(nonce, for: target)
-      try transaction.store(nonces, of: client)
-    }
+    try writing { transaction throws(VaultError) in try transaction.remember(nonce, for: target, of: client) }
   }
 }
 
 extension WriteTransaction {
-  mutating func store(_ nonces: DPoPNonces, of client: ItemID) throws(VaultError) {
-    guard try DPoPNonces(item(client)) != nonces else { return }
+  fileprivate mutating func remember(
+    _ nonce: String, for target: HTTPTarget, of client: ItemID
+  ) throws(VaultError) {
+    var nonces = DPoPNonces(try item(client))
+    guard nonces[target] != nonce else { return }
+    nonces.note(nonce, for: target)
     var changes = ItemChanges()
     changes.attributes[.nonces] = nonces.attribute
     _ = try update(client, changes, secret: nil, by: .clientRegistration, with: nil)
