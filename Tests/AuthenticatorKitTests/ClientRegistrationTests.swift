@@ -148,6 +148,21 @@ struct ClientRegistrationTests {
     #expect(try scene.core.clientRegistrations().isEmpty)
   }
 
+  @Test("a member that is null is as absent", .requirement("D2"))
+  func nullMembers() throws {
+    let scene = try OAuthScene()
+    scene.server.answer { request throws(VaultError) in
+      guard request.operation == .oauthRegister else { return nil }
+      return OAuthServer.Reply(
+        status: 201,
+        body: """
+          {"client_id":"c","client_secret":"s","client_secret_expires_at":null,
+           "token_endpoint_auth_method":null,"jwks":null}
+          """)
+    }
+    #expect(try scene.register().isNew)
+  }
+
   @Test("the secret of a client is in the vault alone, and goes to its own transport alone")
   func secret() throws {
     let scene = try OAuthScene()

@@ -58,7 +58,8 @@ struct TokenSetTests {
     #"{"access_token":"a","token_type":"Bearer","expires_in":1e300}"#,
     #"{"access_token":"a","token_type":"Bearer","expires_in":60.5}"#,
     #"{"access_token":"a","token_type":"Bearer","expires_in":4294967296}"#,
-    #"{"access_token":"a","token_type":"Bearer","refresh_token":null}"#,
+    #"{"access_token":null,"token_type":"Bearer"}"#, #"{"access_token":"a","token_type":null}"#,
+    #"{"access_token":"a","token_type":"Bearer","refresh_token":false}"#,
     #"{"access_token":"a","token_type":"Bearer","refresh_token":""}"#,
     #"{"access_token":"a","access_token":"b","token_type":"Bearer"}"#,
     #"{"access_token":"a","token_type":"Bearer"}{}"#,
@@ -95,6 +96,24 @@ struct TokenSetTests {
     }
     let last = try scene.core.refreshTokens(of: client, over: scene.server)
     #expect(last.expires == nil && !last.hasIDToken && last.canRefresh && last.scope == "orders")
+  }
+
+  /// Verified to fail when a member that is null is one of the wrong type.
+  @Test("a member that is null is as absent", .requirement("D4"))
+  func nullMembers() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    _ = try scene.authorize(client)
+    for (refresh, next) in [("null", OAuthServer.refresh(2)), (#""rt-new""#, "rt-new")] {
+      let body =
+        #"{"access_token":"a","token_type":"Bearer","refresh_token":\#(refresh),"scope":null,"id_token":null,"#
+        + #""expires_in":null}"#
+      scene.server.answer { _ throws(VaultError) in OAuthServer.Reply(body: body) }
+      let tokens = try scene.core.refreshTokens(of: client, over: scene.server)
+      #expect(tokens.scope == "orders" && tokens.expires == nil && !tokens.hasIDToken)
+      _ = try scene.core.refreshTokens(of: client, over: scene.server)
+      expect(scene.server.requests.last?.form["refresh_token"], equals: next)
+    }
   }
 
   @Test("what the server refuses comes with its word and its way out", .requirement("D4"))

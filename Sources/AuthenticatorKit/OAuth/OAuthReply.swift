@@ -79,7 +79,8 @@ extension UInt8 {
   fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0D }
 }
 
-/// Members of an answer, each of one type. The first one of another type is thrown when the whole answer is known to be JSON.
+/// Members of an answer, each of one type; one that is null is as absent. The first one of another type is thrown when the whole
+/// answer is known to be JSON.
 struct AnswerMembers {
   private(set) var secrets: [String: SharedSecret] = [:]
   private(set) var texts: [String: String] = [:]
@@ -106,8 +107,11 @@ struct AnswerMembers {
   private mutating func isNext(
     _ kind: JSONReader.Kind, _ name: String, _ reader: JSONReader
   ) throws(TextError) -> Bool {
-    if try reader.kind() == kind { return true }
-    try reader.skip()
+    switch try reader.kind() {
+    case kind: return true
+    case .word: if try reader.word() == nil { return false }
+    default: try reader.skip()
+    }
     wrong = wrong ?? name
     return false
   }
