@@ -100,6 +100,8 @@ struct OAuthVerbTests {
     expect(0, try rig("oauth", "token", "job", "--grant", "client_credentials", "--dpop", "k1"))
     let count = try rig.operations().count
     expect(9, try rig("oauth", "refresh", "job"), "refresh token")
+    // Verified to fail when the transport is looked for first.
+    expect(9, try rig.tool("oauth", "refresh", "job"), "refresh token")
     try expect(rig.operations().count, equals: count)
     expect(0, try rig("oauth", "token", "job", "--grant", "client_credentials"))
     let words = ["oauth", "authorize-header", "job", "--method", "GET", "--url", "https://api.example/"]

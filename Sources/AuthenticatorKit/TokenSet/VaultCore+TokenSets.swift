@@ -62,12 +62,7 @@ extension VaultCore {
   package func refreshTokens(
     of client: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
   ) throws(VaultError) -> TokenSet {
-    let old = try openTokens(of: client, context: context)
-    guard let refresh = old.record.refresh else {
-      throw VaultError(
-        .policy, "the server gave no refresh token with these tokens",
-        hint: Hint(.requestTokens, saying: "get new tokens"))
-    }
+    let (old, refresh) = try refreshableTokens(of: client, context: context)
     var request = try tokenRequest(of: client, boundTo: old.record.key, over: transport, context: context)
     do throws(VaultError) {
       let answer = try request.send(asking: "the refresh token", silence: "invalid_grant") { form in
@@ -81,6 +76,25 @@ extension VaultCore {
       else { throw error }
       return TokenSet(newer)
     }
+  }
+
+  /// Checks that there is something to refresh. Sends nothing.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound`` without tokens; ``VaultError/Code/policy`` without a refresh token.
+  package func checkRefresh(of client: ItemID, context: AuthenticationContext? = nil) throws(VaultError) {
+    _ = try refreshableTokens(of: client, context: context)
+  }
+
+  private func refreshableTokens(
+    of client: ItemID, context: AuthenticationContext?
+  ) throws(VaultError) -> (tokens: StoredTokens, refresh: SharedSecret) {
+    let tokens = try openTokens(of: client, context: context)
+    guard let refresh = tokens.record.refresh else {
+      throw VaultError(
+        .policy, "the server gave no refresh token with these tokens",
+        hint: Hint(.requestTokens, saying: "get new tokens"))
+    }
+    return (tokens, refresh)
   }
 
   /// Revokes the tokens at the server, and then deletes them here.

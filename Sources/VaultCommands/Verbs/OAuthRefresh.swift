@@ -17,7 +17,7 @@ enum OAuthRefresh: VaultVerb {
   static let ownExits: [ExitCode] = OAuthOptions.exits
   static let notes = [
     "Needs --transport (2). All tokens are replaced in one commit; a refresh token and a scope that the server does not name stay. "
-      + "Without a refresh token it is refused (9), and no request is made: client_credentials gives none.",
+      + "Without a refresh token it is refused (9), also without --transport, and no request is made: client_credentials gives none.",
     "If another process was faster, its tokens stay: a set never takes the place of a newer one.",
     OAuthWords.tokens, OAuthOptions.errorNote,
   ]
@@ -25,8 +25,9 @@ enum OAuthRefresh: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let client = try command.registration()
-    let transport = try command.neededTransport()
     let context = try command.vault.pinContext()
+    try command.vault.unlocking { try $0.checkRefresh(of: client, context: context) }
+    let transport = try command.neededTransport()
     let tokens = try command.vault.unlocking {
       try $0.refreshTokens(of: client, over: transport, context: context)
     }
