@@ -148,6 +148,25 @@ struct TokenSetTests {
     _ = try scene.core.refreshTokens(of: client, over: scene.server)
   }
 
+  /// Verified to fail when the time that a server names is not the condition of its next try.
+  @Test("a server that is busy says once when to try again", .requirement("D4", "D9"))
+  func busy() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    for (headers, condition, hint) in [
+      ("retry-after: 7\n", .after(.seconds(7)), nil), ("", .whenOnline, "try again later"),
+    ] as [(String, RetryCondition, String?)] {
+      scene.server.answer { _ throws(VaultError) in
+        OAuthServer.Reply(status: 503, headers: headers, body: "")
+      }
+      let error = thrown { () throws(VaultError) in
+        _ = try scene.core.requestTokens(for: client, over: scene.server)
+      }
+      expect(error?.recovery, equals: .retryable(condition))
+      expect(error?.hint, equals: hint)
+    }
+  }
+
   @Test("without a refresh token nothing is sent", .requirement("D4"))
   func noRefreshToken() throws {
     let scene = try OAuthScene()

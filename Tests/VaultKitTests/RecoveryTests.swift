@@ -71,7 +71,7 @@ struct RecoveryTests {
 
   @Test("a time that is known is the condition")
   func times() {
-    for code in [VaultError.Code.lockedOut, .passcodeDelay, .busy, .policy] {
+    for code in [VaultError.Code.lockedOut, .passcodeDelay, .busy, .policy, .network] {
       let error = VaultError(code, "later", retryAfter: .seconds(9))
       expect(error.recovery, equals: .retryable(.after(.seconds(9))), "\(code)")
     }

@@ -40,7 +40,8 @@ struct OAuthRefusal {
   func error(of asked: String) -> VaultError {
     if status == 429 || status >= 500 || ["temporarily_unavailable", "server_error"].contains(word) {
       return VaultError(
-        .network, "the server cannot answer now\(reason)", hint: "try again later", retryAfter: retryAfter)
+        .network, "the server cannot answer now\(reason)",
+        hint: retryAfter == nil ? "try again later" : nil, retryAfter: retryAfter)
     }
     guard let meaning, let known = Self.known[meaning] else {
       return VaultError(.peerFailed, "the server refuses \(asked)\(reason)", hint: Self.operatorHint)

@@ -16,7 +16,8 @@ extension VaultError: RecoverableFailure {
     case .policy: retryAfter.map { .retryable(.after($0)) } ?? .startOver
     case .busy: .retryable(.after(retryAfter ?? .zero))
     case .locked, .deviceKeyLocked, .biometryLocked: .retryable(.whenUnlocked)
-    case .network: .retryable(.whenOnline)
+    // A server that says when to come again is there.
+    case .network: .retryable(retryAfter.map { .after($0) } ?? .whenOnline)
     case .outOfStep: .retryable(.whenSynchronized)
     case .interactionNotAllowed, .verificationNeeded, .timedOut: .retryable(.whenSomebodyIsThere)
     default: Self.withOtherInput.contains(code) ? .startOver : .nonRecoverable(action: hint ?? message)
