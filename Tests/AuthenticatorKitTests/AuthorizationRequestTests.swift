@@ -44,15 +44,20 @@ struct AuthorizationRequestTests {
     expect(scene.server.requests.last?.form["code"], equals: "4/only-the_code+==")
   }
 
-  /// Verified to fail when a text without `://` counts as a code.
+  /// Verified to fail when a text without `://` counts as a code, and when the bytes of the two addresses are compared.
   @Test("a redirection is recognized as the browser shows it", .requirement("D4"))
   func shownRedirections() throws {
     let scene = try OAuthScene()
     let client = try scene.register().id
     for (registered, shown, isSame) in [
       ("com.example.app:/cb", "com.example.app:/cb", true),
+      ("Com.Example.app:/cb", "com.example.app:/cb", true),
       ("com.example.app:/cb", "com.example.app:/CB", false),
+      ("http://127.0.0.1:8080", "http://127.0.0.1:8080/", true), ("http://[::1]", "HTTP://[::1]:80/", true),
+      ("http://127.0.0.1:8080", "http://127.0.0.1:8081/", false),
+      ("https://Shop.example/Back", "HTTPS://shop.EXAMPLE:443/Back", true),
       ("https://shop.example/back", "https://shop.example/Back", false),
+      ("https://shop.example", "http://shop.example", false),
     ] {
       let request = try scene.core.beginAuthorization(for: client, redirect: registered)
       func finish(_ state: String) throws(VaultError) {

@@ -89,8 +89,8 @@ struct AuthorizationAnswer {
     let found = text.expose { text -> [String: SharedSecret]? in
       guard let mark = text.firstRange(of: "?") else { return nil }
       if let redirect {
-        let bare = Array(redirect.utf8.prefix { $0 != UInt8(ascii: "?") })
-        guard mark.lowerBound == bare.count, bare.indices.allSatisfy({ text.byte(at: $0) == bare[$0] }) else {
+        let shown = text.extracting(0..<mark.lowerBound).text
+        guard Self.normalized(shown).isSame(as: Self.normalized(redirect.prefix { $0 != "?" })) else {
           return nil
         }
       }
@@ -100,6 +100,14 @@ struct AuthorizationAnswer {
     }
     guard let found else { throw malformed }
     return found
+  }
+
+  /// An address without a query, as every browser shows it: scheme and host in small letters, without the usual port, and with a
+  /// path (RFC 3986 §6.2). Of a scheme that is not HTTP's, the letters of the scheme alone.
+  private static func normalized(_ address: some StringProtocol) -> String {
+    if let target = try? HTTPTarget(String(address)) { return target.text }
+    let scheme = address.prefix { $0 != ":" }
+    return scheme.lowercased() + address[scheme.endIndex...]
   }
 
   private static var malformed: VaultError {
