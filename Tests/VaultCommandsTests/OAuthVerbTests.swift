@@ -61,6 +61,7 @@ struct OAuthVerbTests {
     let again = try rig.register().json
     #expect(again["registered"] as? Bool == false && again["id"] as? String == made["id"] as? String)
     try expect(rig.operations(), equals: ["oauthMetadata", "oauthRegister"])
+    try expectNote(about: "https://as.example", rig)
     expect(8, try rig.register("shop", "t2"), "another name")
     expect(8, try rig.register("other"), "shop")
     try rig.set(["nonce": "n-1", "bound": true])
@@ -87,6 +88,19 @@ struct OAuthVerbTests {
     expect(0, try rig.tool("item", "rm", "shop"))
     #expect(try rig.register().json["registered"] as? Bool == true)
     try expect(rig.tool("verify").exit, equals: 0)
+  }
+
+  /// Verified to fail without the note.
+  private func expectNote(about issuer: String, _ rig: Rig) throws {
+    for (url, isOther) in [
+      (issuer, false), (issuer + "/.well-known/openid-configuration", false), ("https://other.example", true),
+    ] {
+      let words = ["oauth", "register", "shop", "--template", "t1", "--url", url]
+      let run = try rig.tool.run(words + rig.transport)
+      expect(0, run)
+      expect(
+        run.errors.contains("'shop' is registered at \(issuer)"), equals: isOther, "\(url): \(run.errors)")
+    }
   }
 
   @Test("client_credentials gives no refresh token, and a refresh then makes no call", .requirement("D4"))

@@ -1,3 +1,4 @@
+import JOSE
 public import VaultKit
 
 /// How a client proves to its server who it is.
@@ -69,6 +70,11 @@ public struct ClientRegistration: Sendable, Identifiable {
     template = item.attributes[.template] ?? ""
     client = item.attributes[.account] ?? ""
     issuer = item.attributes[.issuer] ?? ""
+  }
+
+  /// Whether a server that a person names, by its issuer or the address of its metadata, is the one of this registration.
+  package func isRegistered(at server: String) -> Bool {
+    (try? ServerAddress(server))?.issuer.isSame(as: issuer) ?? false
   }
 }
 

@@ -37,7 +37,7 @@ enum OAuthRegister: VaultVerb {
   static let ownExits: [ExitCode] = OAuthOptions.exits + [.alreadyExists]
   static let notes = [
     "Needs --template, --url and --transport (2). A client of this name and template that is there is not registered again: no request is "
-      + "made. Where two processes register at once, the first to store it wins.",
+      + "made, and a note on standard error names its server if that is not the one of --url. Where two processes register at once, the first to store it wins.",
     "The secret of the client stays in the vault. --token-fd or --token-file gives the initial access token of a server that asks for "
       + "one; it is not asked for.",
     OAuthOptions.transportNote,
@@ -65,6 +65,9 @@ enum OAuthRegister: VaultVerb {
     let context = try command.vault.pinContext()
     let made = try command.vault.unlocking { [new, token] in
       try $0.registerClient(new, token: token, over: transport, context: context)
+    }
+    if !made.isNew, !made.isRegistered(at: url) {
+      command.messages.note("'\(made.name)' is registered at \(made.issuer): nothing was asked of \(url)")
     }
     return Outcome(
       json: .object {
