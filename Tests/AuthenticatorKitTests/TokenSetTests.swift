@@ -220,20 +220,49 @@ struct TokenSetTests {
     expect(server.requests.last?.form["refresh_token"], equals: OAuthServer.refresh(3))
   }
 
-  @Test("tokens that were revoked during a refresh do not come back", .requirement("D4"))
-  func revokedMeanwhile() throws {
+  /// Verified to fail when the tokens that the server gave meanwhile are only dropped.
+  @Test(
+    "tokens that were revoked or deleted during a refresh do not come back, and the server revokes the new ones",
+    .requirement("D4"), arguments: [true, false])
+  func revokedMeanwhile(isDeleted: Bool) throws {
     let scene = try OAuthScene()
     let client = try scene.register().id
     _ = try scene.authorize(client)
     let other = try scene.place.openCore()
     let server = scene.server
     server.answer { request throws(VaultError) in
-      if request.operation == .oauthToken { try other.revokeTokens(of: client, over: server) }
+      guard request.operation == .oauthToken else { return nil }
+      if isDeleted {
+        try other.removeRegistration(client)
+      } else {
+        try other.revokeTokens(of: client, over: server)
+      }
       return nil
     }
-    expect(.wrongState) { () throws(VaultError) in _ = try scene.core.refreshTokens(of: client, over: server)
+    let error = thrown { () throws(VaultError) in _ = try scene.core.refreshTokens(of: client, over: server) }
+    #expect(error?.code == .wrongState && error?.message.contains("revoked the new ones") == true)
+    let revoked = server.requests.suffix(2).map(\.form)
+    expect(revoked.map { $0["token"] }, equals: [OAuthServer.refresh(3), OAuthServer.access(3)])
+    #expect(try scene.core.items(matching: Query(.tokenSet)).isEmpty)
+    try expect(scene.core.verify().problems, equals: [])
+  }
+
+  @Test("new tokens that the server does not revoke after such a refresh are reported", .requirement("D4"))
+  func notRevokedMeanwhile() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    _ = try scene.authorize(client)
+    let other = try scene.place.openCore()
+    let server = scene.server
+    server.answer { request throws(VaultError) in
+      guard request.operation == .oauthToken else { return OAuthServer.Reply(status: 503, body: "") }
+      server.answer { _ throws(VaultError) in OAuthServer.Reply(status: 503, body: "") }
+      try other.removeRegistration(client)
+      return OAuthServer.Reply(body: OAuthServer.body(9, type: "Bearer") + "}")
     }
-    #expect(try scene.core.tokenSet(of: client) == nil)
+    let error = thrown { () throws(VaultError) in _ = try scene.core.refreshTokens(of: client, over: server) }
+    #expect(error?.code == .wrongState && error?.message.contains("did not revoke") == true)
+    expect(server.operations.last, equals: .oauthRevoke)
   }
 
   @Test("tokens that the server did not revoke stay, and so do newer ones", .requirement("D4"))

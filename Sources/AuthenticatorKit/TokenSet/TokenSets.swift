@@ -86,7 +86,8 @@ public struct TokenSets: Sendable {
   /// If another process was faster, its tokens stay and are returned: a set never takes the place of a newer one.
   ///
   /// - Throws: ``VaultError/Code/policy`` without a refresh token, before any request; ``VaultError/Code/expired`` for one that
-  ///   the server no longer accepts; ``VaultError/Code/wrongState`` if the tokens were revoked meanwhile; as
+  ///   the server no longer accepts; ``VaultError/Code/wrongState`` if the tokens were revoked or deleted meanwhile: the
+  ///   server then revokes the new ones; as
   ///   ``request(for:boundTo:scope:over:context:)``.
   @discardableResult
   public func refresh(

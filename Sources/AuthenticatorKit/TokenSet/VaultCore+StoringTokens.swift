@@ -65,9 +65,11 @@ extension VaultCore {
   }
 
   /// Stores what a refresh gave, if nothing has taken the place of the old tokens meanwhile.
+  ///
+  /// - Returns: The tokens that are stored now; `nil` if the old ones are gone, revoked or deleted.
   func replace(
     _ old: StoredTokens, with answer: TokenAnswer, of request: TokenRequest
-  ) throws(VaultError) -> TokenSet {
+  ) throws(VaultError) -> TokenSet? {
     var record = old.record
     (record.access, record.id) = (answer.access, answer.id)
     record.refresh = answer.refresh ?? old.record.refresh
@@ -75,12 +77,11 @@ extension VaultCore {
     record.expires = try expiry(of: answer)
     return try using(request.context) { [record] () throws(VaultError) in
       try writing { transaction throws(VaultError) in
+        // The registration may be gone with them.
+        guard try !transaction.items(matching: Query(id: old.item.id)).isEmpty,
+          let present = try transaction.tokens(of: request.client), present.item.id == old.item.id
+        else { return nil }
         try request.remember(in: &transaction)
-        guard let present = try transaction.tokens(of: request.client), present.item.id == old.item.id else {
-          throw VaultError(
-            .wrongState, "the tokens were revoked or deleted while they were refreshed",
-            hint: Hint(.requestTokens, saying: "get new tokens"))
-        }
         guard present.record.isSame(as: old.record) else { return TokenSet(present) }
         return try transaction.replace(present, with: record, noting: .tokensRefreshed)
       }

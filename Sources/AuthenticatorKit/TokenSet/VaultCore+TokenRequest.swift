@@ -81,10 +81,28 @@ struct TokenRequest {
       context: context)
   }
 
+  /// Has the server revoke tokens, the refresh token first.
+  ///
+  /// - Throws: ``VaultError/Code/unsupported`` where the server revokes nothing; what it refuses.
+  func revoke(refresh: SharedSecret?, access: SharedSecret) throws(VaultError) {
+    guard let endpoint = registration.revocationEndpoint else {
+      throw VaultError(
+        .unsupported, "the server revokes no tokens", hint: "delete the set of tokens by its id")
+    }
+    if let refresh, let refusal = try revoke(refresh, "refresh_token", at: endpoint) {
+      throw refusal.error(of: "to revoke the refresh token")
+    }
+    let refusal = try revoke(access, "access_token", at: endpoint)
+    // RFC 7009 §2.2.1: some servers revoke refresh tokens alone.
+    if let refusal, refresh == nil || refusal.word != "unsupported_token_type" {
+      throw refusal.error(of: "to revoke the access token")
+    }
+  }
+
   /// Has the server revoke a token. One that it does not know counts as revoked (RFC 7009 §2.2).
   ///
   /// - Returns: What it refuses.
-  func revoke(
+  private func revoke(
     _ token: SharedSecret, _ type: String, at endpoint: String
   ) throws(VaultError) -> OAuthRefusal? {
     var reply = try revokeOnce(token, type, at: endpoint, as: registration.tokenEndpoint)

@@ -64,18 +64,36 @@ extension VaultCore {
   ) throws(VaultError) -> TokenSet {
     let (old, refresh) = try refreshableTokens(of: client, context: context)
     var request = try tokenRequest(of: client, boundTo: old.record.key, over: transport, context: context)
+    let answer: TokenAnswer
     do throws(VaultError) {
-      let answer = try request.send(asking: "the refresh token", silence: "invalid_grant") { form in
+      answer = try request.send(asking: "the refresh token", silence: "invalid_grant") { form in
         form.set("grant_type", "refresh_token")
         form.set("refresh_token", refresh)
       }
-      return try replace(old, with: answer, of: request)
     } catch {
       // A server that gives a new refresh token each time refuses the second of two that are sent at once.
       guard error.code == .expired, let newer = try tokens(of: client, newerThan: old, context: context)
       else { throw error }
       return TokenSet(newer)
     }
+    if let stored = try replace(old, with: answer, of: request) { return stored }
+    throw withdraw(answer, of: request)
+  }
+
+  /// Has the server revoke the tokens of a refresh, because those that they were to replace are gone: what is not stored must not
+  /// work.
+  ///
+  /// - Returns: How the refresh ends.
+  private func withdraw(_ answer: TokenAnswer, of request: TokenRequest) -> VaultError {
+    let gone = "the tokens were revoked or deleted while they were refreshed"
+    do throws(VaultError) { try request.revoke(refresh: answer.refresh, access: answer.access) } catch {
+      return VaultError(
+        .wrongState, "\(gone), and the server did not revoke the new ones: \(error.message)",
+        hint: "have its operator revoke the tokens of this client")
+    }
+    return VaultError(
+      .wrongState, "\(gone); the server has revoked the new ones",
+      hint: Hint(.requestTokens, saying: "get new tokens"))
   }
 
   /// Checks that there is something to refresh. Sends nothing.
@@ -103,19 +121,7 @@ extension VaultCore {
   ) throws(VaultError) {
     let old = try openTokens(of: client, context: context)
     let request = try tokenRequest(of: client, boundTo: nil, over: transport, context: context)
-    guard let endpoint = request.registration.revocationEndpoint else {
-      throw VaultError(
-        .unsupported, "the server revokes no tokens", hint: "delete the set of tokens by its id")
-    }
-    if let refresh = old.record.refresh {
-      let refusal = try request.revoke(refresh, "refresh_token", at: endpoint)
-      if let refusal { throw refusal.error(of: "to revoke the refresh token") }
-    }
-    let refusal = try request.revoke(old.record.access, "access_token", at: endpoint)
-    // RFC 7009 §2.2.1: some servers revoke refresh tokens alone.
-    if let refusal, old.record.refresh == nil || refusal.word != "unsupported_token_type" {
-      throw refusal.error(of: "to revoke the access token")
-    }
+    try request.revoke(refresh: old.record.refresh, access: old.record.access)
     try delete(old, context: context)
   }
 
