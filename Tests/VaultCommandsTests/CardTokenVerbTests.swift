@@ -152,6 +152,8 @@ struct CardTokenVerbTests {
     expect(8, try request("view", "u-17", "c-4"))
     let confirm = ["consent", "confirm", "view", "--code-fd", "3"] + transport
     expect(12, try tool.run(confirm, secrets: [3: "12345"]), "six digits")
+    // The user is what the peer is asked about, so only a new consent has another one.
+    expect(9, try tool("item", "edit", "view", "--account", "u-2"), "only the component")
     let code = try peer.control("consent-code", "u-17")
     expect(3, try tool.run(confirm, secrets: [3: code == "000000" ? "000001" : "000000"]))
     expect(0, try tool.run(["consent", "resend", "view"] + transport))

@@ -66,14 +66,23 @@ struct ItemRuleTests {
     try expect(core.verify().problems, equals: [])
   }
 
+  /// Verified to fail when `ItemRule` has no fixed attributes: the next confirmation of a consent sends another user to the peer.
   @Test(
-    "what makes a transaction or a token set unique is not changed", arguments: [(22, 3), (22, 4), (23, 3)])
+    "what makes an item unique, and what another system said of it, is changed by the component alone",
+    .requirement("C8"),
+    arguments: [
+      (19, 3), (20, 3), (21, 3), (21, 40), (22, 2), (22, 3), (22, 4), (22, 40), (23, 3),
+    ])
   func primary(number: UInt32, code: UInt16) throws {
     let core = try TemporaryVault().makeCore()
-    let id = try add(ItemKind(rawValue: number), to: core)
+    let kind = ItemKind(rawValue: number)
+    let id = try add(kind, to: core)
     var changes = ItemChanges()
     changes.attributes[Attribute<String>(code: code)] = "other"
     expect(.policy) { () throws(VaultError) in try core.update(id, changes) }
+    #expect(thrown { () throws(VaultError) in try core.update(id, changes, by: Component(kind)) } == nil)
+    let removal = ItemChanges(removed: [code])
+    expect(.policy) { () throws(VaultError) in try core.update(id, removal) }
   }
 
   @Test("the component alone prolongs what it lets expire", arguments: kinds)

@@ -7,13 +7,19 @@ struct ItemRule {
   var fixesExpiry = false
   /// Whether such an item stays while others are behind it: they are deleted in the same transaction, or it is not.
   var staysUnderOthers = false
+  /// Attributes in which the component keeps what another system said, which are for people in items of other kinds.
+  var fixedAttributes: Set<UInt16> = []
 
   private static let rules: [ItemKind: ItemRule] = [
     .pin: ItemRule(fixesExpiry: true, staysUnderOthers: true),
     .biokey: ItemRule(fixesExpiry: true),
-    .cardToken: ItemRule(fixesExpiry: true),
-    .consent: ItemRule(fixesExpiry: true),
-    .transaction: ItemRule(fixesExpiry: true),
+    // The user.
+    .cardToken: ItemRule(fixesExpiry: true, fixedAttributes: [3]),
+    .consent: ItemRule(fixesExpiry: true, fixedAttributes: [3]),
+    // The client and the issuer.
+    .clientRegistration: ItemRule(fixedAttributes: [3, 40]),
+    // The service and its name.
+    .transaction: ItemRule(fixesExpiry: true, fixedAttributes: [2, 40]),
     .responseJWT: ItemRule(fixesExpiry: true),
   ]
 
@@ -27,9 +33,10 @@ struct ItemRule {
     let name = Attribute<String>.name.code
     guard item.kind.hasName || !codes.contains(name) else { throw noName }
     guard isForComponent(item), component?.kind != item.kind else { return }
-    let fixed = Set(item.kind.primaryAttributes).subtracting([name])
+    let rule = of(item.kind)
+    let fixed = rule.fixedAttributes.union(item.kind.primaryAttributes).subtracting([name])
     guard codes.allSatisfy({ ofPeople.contains($0) || 0x8000...0xBFFF ~= $0 }),
-      fixed.isDisjoint(with: codes), changes.expires == nil || !of(item.kind).fixesExpiry
+      fixed.isDisjoint(with: codes), changes.expires == nil || !rule.fixesExpiry
     else {
       throw VaultError(
         .policy, "only the component of the item's kind may change that",
