@@ -58,7 +58,8 @@ package enum VisibleText {
     return true
   }
 
-  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+  /// Whether a character is drawn as nothing, or only as space. The space of ASCII shows.
+  package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
     guard !scalar.properties.isDefaultIgnorableCodePoint, !blanks.contains(scalar) else { return true }
     return switch scalar.properties.generalCategory {

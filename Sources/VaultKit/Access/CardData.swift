@@ -69,11 +69,8 @@ enum CardData {
   }
 
   private static func isSeparator(_ scalar: Unicode.Scalar) -> Bool {
-    if scalar.isASCII { return [0x20, 0x09, 0x0A, 0x0D, 0x2D].contains(scalar.value) }
-    switch scalar.properties.generalCategory {
-    case .spaceSeparator, .lineSeparator, .paragraphSeparator, .dashPunctuation, .format: return true
-    // The minus sign.
-    default: return scalar.value == 0x2212
-    }
+    if scalar == " " || VisibleText.isHidden(scalar) { return true }
+    // The minus sign is no dash to Unicode.
+    return scalar.properties.generalCategory == .dashPunctuation || scalar == "\u{2212}"
   }
 }
