@@ -17,6 +17,8 @@ package enum CryptoError: Error, Equatable, Sendable {
   case outOfMemory
   /// Not a key of the needed kind, or a public key that yields no secret.
   case invalidKey
+  /// The public half of an RSA key gives its factors away.
+  case weakKey
   case signatureMismatch
   /// A failure without a case of its own, with the library's code.
   case library(code: UInt)

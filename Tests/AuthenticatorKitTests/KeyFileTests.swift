@@ -43,7 +43,7 @@ struct KeyFileTests {
 
   /// Verified to fail when the iterations are bounded after the MAC was verified, when the parts of a key are not compared or a half that is
   /// shown beside the key is skipped, when
-  /// RC2 counts as 3DES, and when the first of three keys is taken. Where nothing bounds the numbers of RSA, the process ends by a
+  /// RC2 counts as 3DES, when the first of three keys is taken, and when the modulus is not examined (`rsa2048.roca`). Where nothing bounds the numbers of RSA, the process ends by a
   /// trap, and `rsa2048.long-prime.der` takes more than a minute.
   @Test("a file gives its key and its certificates, or the error of what is wrong with it", arguments: names)
   func file(name: String) throws {

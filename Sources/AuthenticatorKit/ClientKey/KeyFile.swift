@@ -8,8 +8,8 @@ public import VaultKit
 ///
 /// The file is foreign: it is parsed in secret memory, and refused before anything is derived from its passphrase if that would
 /// take more than 10,000,000 iterations. Refused are also: encryption by RC2, DES, scrypt or bcrypt, more than one key, keys of
-/// other kinds than ``ClientKeyType``, keys whose parts do not belong together, certificates of another key, and PKCS#12 without
-/// a MAC.
+/// other kinds than ``ClientKeyType``, keys whose parts do not belong together or whose public half gives them away,
+/// certificates of another key, and PKCS#12 without a MAC.
 public struct KeyFile: Sendable {
   private let content: Content
   /// DER, from a PEM.
@@ -121,9 +121,12 @@ extension VaultError {
           .unsupported, "the key is of a kind or a size that is not supported",
           hint: "use P-256, P-384, Ed25519, or RSA of 2,048, 3,072 or 4,096 bits")
       case .inconsistentKey:
+        VaultError(.malformed, "the parts of the key do not belong together")
+      case .weakKey:
         VaultError(
           .malformed,
-          "the parts of the key do not belong together, or its factors are too close to each other")
+          "the public half of the key gives its factors away: they are close to each other, or of a flawed generator (ROCA)",
+          hint: "make another key")
       case .foreignCertificates:
         VaultError(
           .malformed, "none of the certificates in the file is of its key",

@@ -17,8 +17,10 @@ package enum KeyFileError: Error, Equatable, Sendable {
   case severalKeys(Int)
   /// A key of another kind or size than ``SigningKeyType`` has.
   case unsupportedKey
-  /// The parts of the key do not belong together, a point is not on its curve, or factors are too close to each other.
+  /// The parts of the key do not belong together, or a point is not on its curve.
   case inconsistentKey
+  /// The public half of an RSA key gives its factors away.
+  case weakKey
   /// It has certificates, and none of them is of its key.
   case foreignCertificates
   /// More certificates than ``KeyFiles/mostCertificates``.

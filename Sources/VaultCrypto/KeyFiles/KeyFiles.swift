@@ -140,7 +140,13 @@ package struct ImportedKey: ~Copyable, Sendable {
       let key = try SigningKey(opened)
       try key.checkConsistency()
       return key
-    } catch { throw error == .invalidKey ? .inconsistentKey : .failed(error) }
+    } catch {
+      switch error {
+      case .invalidKey: throw .inconsistentKey
+      case .weakKey: throw .weakKey
+      default: throw .failed(error)
+      }
+    }
   }
 }
 

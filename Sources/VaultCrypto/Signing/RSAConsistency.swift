@@ -1,11 +1,12 @@
 import COpenSSL
 
-/// Whether the numbers of an RSA key belong together (RFC 8017 §3.2), and its factors are not close to each other.
+/// Whether the numbers of an RSA key belong together (RFC 8017 §3.2), and its public half does not give its factors away.
 ///
 /// OpenSSL has a check too. It computes (p−1)(q−1) and the least common multiple of p−1 and q−1, either of which gives the primes
 /// away, and version 3.0 leaves both in freed memory. Here, every number is wiped.
 enum RSAConsistency {
-  /// - Throws: ``CryptoError/invalidKey`` if they do not.
+  /// - Throws: ``CryptoError/invalidKey`` if they do not belong together; ``CryptoError/weakKey`` for factors that are close to each
+  ///   other or come from the generator of ``WeakPrimes``.
   static func verify(_ key: borrowing PKeyHandle) throws(CryptoError) {
     guard let scratch = unsafe BN_CTX_new_ex(OpenSSL.keyContext) else { throw .outOfMemory }
     // It wipes its numbers.
@@ -19,7 +20,8 @@ enum RSAConsistency {
     // Close factors are found from their product by its root (Fermat): FIPS 186-5 A.1.1 wants a difference in the first 100 bits.
     let difference = try WipedNumber()
     try unsafe check(BN_sub(difference.pointer, p.pointer, q.pointer))
-    guard unsafe BN_num_bits(difference.pointer) > BN_num_bits(p.pointer) - 100 else { throw .invalidKey }
+    guard unsafe BN_num_bits(difference.pointer) > BN_num_bits(p.pointer) - 100 else { throw .weakKey }
+    guard try !WeakPrimes.made(key.publicNumber("n")) else { throw .weakKey }
     try unsafe checkExponent("rsa-exponent1", of: p, in: key, scratch)
     try unsafe checkExponent("rsa-exponent2", of: q, in: key, scratch)
     let coefficient = try number("rsa-coefficient1", of: key)

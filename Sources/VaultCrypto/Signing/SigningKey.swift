@@ -42,10 +42,10 @@ package struct SigningKey: ~Copyable, Sendable {
     try PrivateKeyCoding.exportPKCS8(key, type: type, publicKey: publicKey)
   }
 
-  /// Checks that the parts of the key belong together, for keys that other programs made. Slow for RSA. The public half of a
-  /// key on a curve was computed when it was opened.
+  /// Checks that the parts of the key belong together and that its public half does not give it away, for keys that other
+  /// programs made. Slow for RSA. The public half of a key on a curve was computed when it was opened.
   ///
-  /// - Throws: ``CryptoError/invalidKey``.
+  /// - Throws: ``CryptoError/invalidKey``, ``CryptoError/weakKey``.
   package func checkConsistency() throws(CryptoError) {
     if type.isRSA { try RSAConsistency.verify(key) }
   }

@@ -5,7 +5,7 @@ extension VaultError {
   package init(crypto error: CryptoError) {
     self =
       switch error {
-      case .commitmentMismatch, .tagMismatch, .malformed, .invalidKey, .signatureMismatch:
+      case .commitmentMismatch, .tagMismatch, .malformed, .invalidKey, .weakKey, .signatureMismatch:
         VaultError(
           .damaged, "the vault was altered or is damaged",
           hint: .verifyAndRestore)

@@ -1,8 +1,10 @@
 /// The RSA keys of a generator whose primes have the form k·M + (65537^a mod M) (CVE-2017-15361, “ROCA”).
-enum WeakPrimes {
+package enum WeakPrimes {
   /// Whether the modulus has the mark of that generator: for each of 38 small primes p, its rest is a power of 65537 mod p. A
   /// modulus of another generator has it once in about 2^27.
-  static func made(_ modulus: [UInt8]) -> Bool {
+  ///
+  /// - Parameter modulus: Big-endian.
+  package static func made(_ modulus: [UInt8]) -> Bool {
     primes.allSatisfy { prime in
       let rest = modulus.reduce(0) { ($0 << 8 | Int($1)) % prime }
       return powers(of: 65537 % prime, modulo: prime).contains(rest)
