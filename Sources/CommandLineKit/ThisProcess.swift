@@ -25,12 +25,18 @@ package enum ThisProcess {
   }
 
   /// Ctrl-C outside a prompt is exit 130, unless the parent process ignores it.
-  package static func endOnInterrupt() {
-    guard !isIgnored(SIGINT) else { return }
-    var action = sigaction()
-    unsafe action.__sigaction_handler.sa_handler = { _ in _exit(130) }
-    action.sa_flags = 0
-    unsafe sigaction(SIGINT, &action, nil)
+  package static func endOnInterrupt() { handle([SIGINT]) { _ in _exit(130) } }
+
+  /// Has `handler` called for these signals, except those that the parent process ignores.
+  ///
+  /// - Parameter handler: Does only what is async-signal-safe.
+  package static func handle(_ signals: [Int32], by handler: @escaping @convention(c) (Int32) -> Void) {
+    for signal in signals where !isIgnored(signal) {
+      var action = sigaction()
+      unsafe action.__sigaction_handler.sa_handler = handler
+      action.sa_flags = 0
+      unsafe sigaction(signal, &action, nil)
+    }
   }
 
   /// Ends the process as the signal would have without a handler.

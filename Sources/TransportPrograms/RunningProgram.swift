@@ -57,9 +57,10 @@ struct RunningProgram: ~Copyable {
     if isInputOpen { close(input) }
     close(kept)
     close(output)
-    guard !isReaped else { return }
     // Not waited for yet, so the number of the process and its group is still its own.
-    if !hasSucceeded { kill(-pid, SIGKILL) }
+    if !isReaped, !hasSucceeded { kill(-pid, SIGKILL) }
+    clinux_forget_bound_group(pid)
+    guard !isReaped else { return }
     let limit = ContinuousClock.now + .seconds(2)
     while waitpid(pid, nil, WNOHANG) == 0, ContinuousClock.now < limit { usleep(500) }
   }

@@ -13,12 +13,12 @@ struct TransportOptionTests {
     return tool
   }
 
-  /// Notes its number, and hangs.
-  private func hanging(_ tool: Tool) throws -> String {
-    try tool.program(
-      "transport",
-      "#!/bin/sh\necho $$ > \(tool.home.path)/pid.part\nmv \(tool.home.path)/pid.part \(tool.home.path)/pid\nexec sleep 600\n"
-    )
+  /// Becomes, or starts, a program that notes its number, and hangs.
+  private func hanging(_ tool: Tool, becoming: Bool = true) throws -> String {
+    let home = tool.home.path
+    let program = try tool.program(
+      "hanging", "#!/bin/sh\necho $$ > \(home)/pid.part\nmv \(home)/pid.part \(home)/pid\nexec sleep 600\n")
+    return try tool.program("transport", "#!/bin/sh\n\(becoming ? "exec " : "")\(program)\nexit $?\n")
   }
 
   @Test("a relative path is wrong usage, and a file that cannot be a transport is a failure of the peer")
@@ -48,7 +48,17 @@ struct TransportOptionTests {
     arguments: [SIGINT, SIGTERM, SIGKILL])
   func interrupted(signal: Int32) throws {
     let tool = try newTool()
-    let path = try hanging(tool)
+    try interrupt(tool, at: hanging(tool), with: signal)
+  }
+
+  /// Verified to fail when no handler kills the group of the transport.
+  @Test("what a transport has started ends with the tool", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+  func interruptedScript(signal: Int32) throws {
+    let tool = try newTool()
+    try interrupt(tool, at: hanging(tool, becoming: false), with: signal)
+  }
+
+  private func interrupt(_ tool: Tool, at path: String, with signal: Int32) throws {
     let file = tool.home.path + "/.local/share/vault/default.vault"
     let code = try tool.file("code", "123456")
     var child = Child(
@@ -63,6 +73,7 @@ struct TransportOptionTests {
       kill(running.pid, signal)
       #expect(try running.wait() == (signal == SIGINT ? 130 : -signal))
       while !hasEnded(pid), ContinuousClock.now - begin < .seconds(10) { usleep(1_000) }
+      if !hasEnded(pid) { kill(pid, SIGKILL) }
       return ContinuousClock.now - begin
     }
     #expect(needed < .atOnce)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,18 @@ static void become_bound(pid_t parent, const struct bound *start) {
   execve(start->path, start->words, start->variables);
 }
 
+/// The group of the program that was started last with a session of its own; 0 for none.
+static _Atomic pid_t bound_group;
+
+void clinux_kill_bound_group(void) {
+  pid_t group = bound_group;
+  if (group > 0) kill(-group, SIGKILL);
+}
+
+void clinux_forget_bound_group(pid_t process) {
+  atomic_compare_exchange_strong(&bound_group, &process, 0);
+}
+
 static int spawn_bound(pid_t *process, const struct bound *start) {
   sigset_t all, before;
   // The child shares the memory of this process until it becomes another program, so none of its handlers may run there.
@@ -140,6 +153,8 @@ static int spawn_bound(pid_t *process, const struct bound *start) {
     _exit(127);
   }
   if (child < 0) problem = errno;
+  // Before a signal can come.
+  if (child > 0 && problem == 0 && start->program >= 0) bound_group = child;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (child > 0 && problem != 0)
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;

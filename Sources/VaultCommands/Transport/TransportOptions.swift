@@ -1,4 +1,6 @@
+import CLinux
 import CommandLineKit
+import Glibc
 import TransportPrograms
 import VaultWords
 
@@ -20,7 +22,20 @@ extension Command {
       throw CommandError.usage(
         "--transport takes an absolute path", hint: "give the whole path of the program, from / on")
     }
-    return try TransportProgram(path)
+    let transport = try TransportProgram(path)
+    Self.endTransportsOnSignals()
+    return transport
+  }
+
+  /// Has a signal that ends this process also end what a transport has started: the kernel ends the transport alone.
+  private static func endTransportsOnSignals() {
+    ThisProcess.handle([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { number in
+      clinux_kill_bound_group()
+      if number == SIGINT { _exit(130) }
+      // It comes when the handler returns.
+      signal(number, SIG_DFL)
+      raise(number)
+    }
   }
 
   /// The same for a verb that cannot do without a server.

@@ -32,6 +32,13 @@ int clinux_spawn_bound(
 /// what it started. It gets `program` as 3, read-only, because an interpreter opens it again. Needs /proc.
 int clinux_spawn_bound_file(pid_t *process, int program, const char *name, int input, int output);
 
+/// Kills the program that clinux_spawn_bound_file started last and what it started, if clinux_forget_bound_group was not called
+/// for it. Async-signal-safe.
+void clinux_kill_bound_group(void);
+
+/// To be called before the program is waited for: afterwards its number may be that of another process.
+void clinux_forget_bound_group(pid_t process);
+
 /// The Glibc module lacks pipe2. Both ends are close-on-exec from the beginning, so that no program that another thread starts
 /// meanwhile gets one. Returns 0, or -1 with errno set.
 int clinux_pipe(int ends[2]);
