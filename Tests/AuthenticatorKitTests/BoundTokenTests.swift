@@ -100,6 +100,22 @@ struct BoundTokenTests {
     }
   }
 
+  /// Verified to fail when an unbound set looks at neither.
+  @Test("method and nonce of a request are examined and remembered without a proof, too", .requirement("D5"))
+  func unbound() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    _ = try scene.authorize(client)
+    expect(.malformed) { () throws(VaultError) in
+      _ = try scene.core.authorization(for: client, method: "G T", url: "https://api.example/")
+    }
+    expect(.malformed) { () throws(VaultError) in _ = try scene.headers(client, nonce: "a\"b") }
+    #expect(try scene.headers(client, nonce: "api-1").proof == nil)
+    _ = try scene.authorize(client, key: scene.makeKey())
+    let proof = try #require(try scene.headers(client).proof)
+    expect(OAuthServer.claims(proof)["nonce"] as? String, equals: "api-1")
+  }
+
   @Test("a second demand for a nonce ends the request, and the next one begins with it", .requirement("D4"))
   func secondNonce() throws {
     let scene = try OAuthScene()

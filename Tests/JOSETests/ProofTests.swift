@@ -139,11 +139,14 @@ struct HTTPTargetTests {
       ("https://[::1]/x", "https://[::1]/x"), ("http://a.example:443/", "http://a.example:443/"),
       ("https://a.example/x:y@z?", "https://a.example/x:y@z"), ("https://a:0443/x", "https://a/x"),
       ("https://a:08443/x", "https://a:8443/x"), ("https://a/%7Ex?%23", "https://a/%7Ex"),
+      ("https://127.0.0.1/~a;b=c,d/!$&'()*+", "https://127.0.0.1/~a;b=c,d/!$&'()*+"),
+      ("https://a_b.example/?q=<%zz>", "https://a_b.example/"),
     ])
   func normal(url: String, expected: String) throws {
     try expect(HTTPTarget(url).text, equals: expected)
   }
 
+  /// Verified to fail when host and path are not examined.
   @Test(
     "is refused if it is none, or has a name or a password",
     arguments: [
@@ -152,6 +155,9 @@ struct HTTPTargetTests {
       "https://a:123456/", "https://[::1/", "https://::1/", "https://a\\b/", "file:///etc/passwd",
       "https://a:65536/", "https://a%2fb/", "https://%61.example/", "https://[fe80::1%25lo]/",
       "https://a/b/../c", "https://a/./c", "https://a/b/%2E.", "https://a:443:443/", "https://[::1]b/",
+      "https://[]/", "https://[garbage]/", "https://]/", "https://a\"b/", "https://a<b>/", "https://a,b/",
+      "https://a/%zz", "https://a/%4", "https://a/%", "https://a/b\"c", "https://a/<b>", "https://a/[b]",
+      "https://a/b|c",
       "https://a/" + String(repeating: "x", count: 2048),
     ])
   func refused(url: String) {

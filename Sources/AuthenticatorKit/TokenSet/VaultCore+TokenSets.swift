@@ -140,13 +140,8 @@ extension VaultCore {
     for client: ItemID, method: String, url: String, nonce: String? = nil,
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> RequestAuthorization {
-    let target: HTTPTarget
-    do throws(JOSEError) { target = try HTTPTarget(url) } catch {
-      throw VaultError(.malformed, error.message, hint: "give the address as it is sent")
-    }
-    if let nonce, !DPoPProof.isNonce(nonce) {
-      throw VaultError(.malformed, "that cannot be a DPoP-Nonce", hint: "give it as the server sent it")
-    }
+    // Also where no proof names it.
+    let target = try ProofRequest(method: method, url: url, nonce: nonce).proof.target
     let stored = try openTokens(of: client, context: context)
     if let end = stored.record.expires, try expiryTime() >= end {
       throw VaultError(
@@ -155,12 +150,12 @@ extension VaultCore {
           ? Hint(.requestTokens, saying: "get new tokens")
           : Hint(.refreshTokens, saying: "refresh the tokens"))
     }
+    if let nonce { try remember(nonce, for: target, of: client) }
     let access = stored.record.access
     guard let key = stored.record.key else {
       return RequestAuthorization(authorization: access.authorization("Bearer "), proof: nil)
     }
     let signer = try OpenSigner(key, in: self, to: "prove the key of the request", context: context)
-    if let nonce { try remember(nonce, for: target, of: client) }
     let known = try nonces(of: client)[target]
     let request = try ProofRequest(method: method, url: url, nonce: known, token: access.bytes.copy())
     let proof = try signer.signer.proof(
