@@ -82,9 +82,11 @@ struct ClientKeyTests {
     let first = try KeyFileTests.importing(bytes, nil, into: core)
     expect(.duplicateItem) { () throws(VaultError) in _ = try generate(core, .ed25519, "imported") }
     let again = try KeyFile(SecretBytes(copying: bytes))
-    expect(.duplicateItem) { () throws(VaultError) in
+    let error = thrown { () throws(VaultError) in
       _ = try core.importClientKey(again, NewClientKey(name: "another name"))
     }
+    #expect(
+      error?.code == .duplicateItem && error?.message == "the vault has this key already, as 'imported'")
     _ = try generate(core)
     try expect(core.listClientKeys().map(\.item.name), equals: ["imported", "shop"])
     var changes = ItemChanges()

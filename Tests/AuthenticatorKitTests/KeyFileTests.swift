@@ -66,6 +66,25 @@ struct KeyFileTests {
     }
   }
 
+  /// Verified to fail when bags within bags are called a weak encryption.
+  @Test(
+    "the error says what is wrong with the file",
+    arguments: [
+      ("p256.nested-bags.p12", "the file has bags within bags, which are not read"),
+      ("p256.point-off-the-curve.openssh", "the parts of the key do not belong together"),
+      (
+        "rsa2048.close-factors.der",
+        "the public half of the key gives its factors away: they are close to each other, or of a flawed generator (ROCA)"
+      ),
+    ])
+  func message(name: String, message: String) throws {
+    let core = try TemporaryVault().makeCore()
+    let error = thrown { () throws(VaultError) in
+      _ = try Self.importing(Self.read(name), "correct horse", into: core)
+    }
+    expect(error?.message, equals: message)
+  }
+
   private static func read(_ name: String) throws(VaultError) -> [UInt8] {
     do { return try bytes(name) } catch { throw VaultError(.io, "the vector cannot be read") }
   }

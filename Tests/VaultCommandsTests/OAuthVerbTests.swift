@@ -190,6 +190,17 @@ struct OAuthVerbTests {
     try expect(rig.operations(), equals: [])
   }
 
+  @Test("a key that an option names and that is none is reported as that of the option")
+  func noKey() throws {
+    let rig = try Rig()
+    try rig.register()
+    for name in ["nokey", "shop"] {
+      let run = try rig("oauth", "token", "shop", "--grant", "client_credentials", "--dpop", name)
+      expect(1, run, "--dpop names no client key")
+    }
+    expect(1, try rig.register("other", "t2", "--key", "nokey"), "--key names no client key")
+  }
+
   @Test("Ctrl-C during a request ends the helper too, and stores nothing", .requirement("D4"))
   func interrupted() throws {
     let rig = try Rig()

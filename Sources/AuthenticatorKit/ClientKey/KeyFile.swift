@@ -111,6 +111,8 @@ extension VaultError {
           .policy, "the file asks for more than 10,000,000 iterations before it opens", hint: convert)
       case .withoutMAC:
         VaultError(.policy, "the file has no MAC, so nothing shows that it is whole", hint: convert)
+      case .nestedBags:
+        VaultError(.unsupported, "the file has bags within bags, which are not read", hint: convert)
       case .noKey: VaultError(.malformed, "the file has no private key")
       case .severalKeys(let count):
         VaultError(

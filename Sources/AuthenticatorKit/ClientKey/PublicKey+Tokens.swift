@@ -39,6 +39,10 @@ extension PublicKey {
       if let issuer = expected.issuer { try claims.checkIssuer(issuer) }
       if let id = expected.id { try claims.checkID(id) }
       return read.payload.copy()
-    } catch { throw VaultError(jose: error) }
+    } catch {
+      guard error == .unsupportedAlgorithm else { throw VaultError(jose: error) }
+      throw VaultError(
+        .unsupported, error.message, hint: "have the other side sign with \(JWSAlgorithm(of: key).rawValue)")
+    }
   }
 }

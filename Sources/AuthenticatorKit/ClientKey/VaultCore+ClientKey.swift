@@ -130,10 +130,17 @@ extension VaultCore {
     do throws(CryptoError) {
       (publicKey, secret) = (try PublicKey(key.publicKey), SharedSecret(try key.exportPKCS8()))
     } catch { throw VaultError(keyFile: error == .invalidKey ? .unsupportedKey : .failed(error)) }
-    let item = try add(
-      new.item(of: publicKey, certificates: certificates), secret: secret.bytes.copy(), by: .key,
-      context: context)
-    return ClientKeyDescription(item: item, publicKey: publicKey, certificates: certificates)
+    do throws(VaultError) {
+      let item = try add(
+        new.item(of: publicKey, certificates: certificates), secret: secret.bytes.copy(), by: .key,
+        context: context)
+      return ClientKeyDescription(item: item, publicKey: publicKey, certificates: certificates)
+    } catch {
+      guard error.code == .duplicateItem,
+        let name = try? listClientKeys().first(where: { $0.publicKey == publicKey })?.item.name
+      else { throw error }
+      throw VaultError(.duplicateItem, "the vault has this key already, as '\(VisibleText.escaped(name))'")
+    }
   }
 }
 

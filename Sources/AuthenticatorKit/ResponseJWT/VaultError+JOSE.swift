@@ -15,7 +15,9 @@ extension VaultError {
           hint: "nobody who has the key has signed it: do not believe it")
       case .wrongValue:
         VaultError(.policy, error.message, hint: "it belongs to another request: ask for the right one again")
-      case .unsupportedAlgorithm, .criticalHeader:
+      case .criticalHeader:
+        VaultError(.unsupported, error.message, hint: "have the other side leave out crit, b64 and zip")
+      case .unsupportedAlgorithm:
         VaultError(
           .unsupported, error.message, hint: "have the other side sign as JWT with HS256, ES256 or RS256")
       case .refusedKey: VaultError(.policy, error.message, hint: "use another key")

@@ -33,7 +33,11 @@ extension Command {
   /// The client key that an option names.
   func clientKey(_ option: Setting<String>) throws -> ItemID? {
     guard let name = self[option] else { return nil }
-    return try vault.opened().describeClientKey(named: name).item.id
+    do { return try vault.opened().describeClientKey(named: name).item.id } catch {
+      guard (error as? VaultError)?.code == .itemNotFound else { throw error }
+      throw CommandError(
+        .notFound, "\(option.shown) names no client key", hint: "'vaultctl key list' shows the client keys")
+    }
   }
 
   /// The registration that NAME means.

@@ -12,6 +12,8 @@ package enum KeyFileError: Error, Equatable, Sendable {
   case tooManyIterations
   /// A PKCS#12 file without a MAC: nothing shows that the passphrase is right and that the file is whole.
   case withoutMAC
+  /// A PKCS#12 file with bags within bags, which no usual program writes.
+  case nestedBags
   case noKey
   /// It has so many private keys, two or more.
   case severalKeys(Int)

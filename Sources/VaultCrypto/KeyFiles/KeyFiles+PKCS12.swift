@@ -118,7 +118,7 @@ private struct PKCS12Bags: ~Copyable {
       guard keyCount == 1 else { return }
       key = try unsafe opened(bag, passphrase: passphrase)
     case NID_certBag: try unsafe takeCertificate(bag)
-    case NID_safeContentsBag: throw .unsupportedEncryption
+    case NID_safeContentsBag: throw .nestedBags
     default: break  // Revocation lists and secrets of other programs.
     }
   }
