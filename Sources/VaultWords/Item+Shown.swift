@@ -72,7 +72,7 @@ extension Item {
       Field("audit", audit == .all ? "all" : "changes"), Field("hasSecret", hasSecret),
       Field("created", created), Field("modified", modified),
     ]
-    if let expires { fields.append(Field("expires", expires)) }
+    if let shownExpiry { fields.append(Field("expires", shownExpiry)) }
     if isConstrained { fields.append(Field("access", access.constraints.shown.joined(separator: ","))) }
     return fields
   }

@@ -21,6 +21,10 @@ struct CardTokenVerbTests {
     let stored = try tool("token", "put", "card", "--ttl", "90s", "--uses", "2", "--json", input: token)
     #expect(try stored.json["usesLeft"] as? Int == 2 && stored.json["secondsLeft"] as? Int == 90)
     try expect(tool("token", "get", "card").output, equals: token)
+    // The row of the token stays a minute longer.
+    let shown = try tool("item", "show", "card", "--json").json
+    let (created, expires) = (try #require(shown["created"] as? Int), try #require(shown["expires"] as? Int))
+    #expect(expires <= created + 91)
     let list = try tool("token", "list", "--json")
     let items = try #require(try list.json["items"] as? [[String: Any]])
     #expect(items.count == 1 && items[0]["state"] as? String == "valid" && items[0]["usesLeft"] as? Int == 1)

@@ -74,6 +74,30 @@ struct JWTVerbTests {
         run.exit == 12 && run.text.isEmpty && run.errors.split(separator: "\n").count <= 2, "\(run.errors)")
     }
     try expect(verify(tool, try sign(tool, "{}").text).exit, equals: 12)
+    let early = try sign(tool, #"{"exp":4102444800,"nbf":4102444700}"#)
+    expect(9, try verify(tool, early.text), "not valid yet")
+    expect(12, try verify(tool, try sign(tool, #"{"exp":4102444800}"#).text, "--expect-jti", "t-1"), "'jti'")
+  }
+
+  /// Verified to fail when the hint is the one for servers that answer with HS256.
+  @Test("what this version does not have is 15, with the way out")
+  func unsupported() throws {
+    let tool = try newTool()
+    for (header, hint) in [
+      (#"{"alg":"ES256","crit":["b64"],"b64":false}"#, "leave out crit"),
+      (#"{"alg":"ES512"}"#, "sign with ES256"),
+    ] {
+      let encoded = Data(header.utf8).base64EncodedString().replacing("=", with: "")
+      expect(15, try verify(tool, encoded + ".e30.QQ"), hint)
+    }
+  }
+
+  /// Verified to fail when an empty name is signed.
+  @Test("the name and the type of a header are not empty")
+  func emptyNames() throws {
+    let tool = try newTool()
+    expect(12, try sign(tool, Self.claims, "--kid", ""), "(kid)")
+    expect(12, try sign(tool, Self.claims, "--typ", ""), "(typ)")
   }
 
   @Test(

@@ -56,16 +56,17 @@ extension Signer {
   /// - Parameters:
   ///   - claims: An object of JSON, at most 128 KiB, signed byte for byte. Nothing is added.
   ///   - type: `typ` of the header, 1 to 255 visible ASCII characters.
-  ///   - keyID: `kid` of the header, at most 1,024 bytes.
-  /// - Throws: ``VaultError/Code/malformed`` for claims that ``PublicKey/verify(token:expecting:at:)`` would not read;
+  ///   - keyID: `kid` of the header, 1 to 1,024 bytes.
+  /// - Throws: ``VaultError/Code/malformed``, also for claims that ``PublicKey/verify(token:expecting:at:)`` would not read;
   ///   ``VaultError/Code/io``.
   public func token(
     of claims: borrowing SecretBytes, type: String = "JWT", keyID: String? = nil
   ) throws(VaultError) -> SecretBytes {
-    guard 1...255 ~= type.utf8.count, type.utf8.allSatisfy({ 0x21...0x7E ~= $0 }),
-      keyID?.utf8.count ?? 1 <= 1024
-    else {
-      throw VaultError(.malformed, "the type or the name of the key is empty, long, or has other characters")
+    guard 1...255 ~= type.utf8.count, type.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
+      throw VaultError(.malformed, "the type of a token (typ) has 1 to 255 visible characters of ASCII")
+    }
+    guard 1...1024 ~= keyID?.utf8.count ?? 1 else {
+      throw VaultError(.malformed, "the name of the key in a token (kid) has 1 to 1,024 bytes")
     }
     guard claims.byteCount <= JOSE.longestToken / 2 else {
       throw VaultError(jose: .tooLong("the text of the claims", limit: JOSE.longestToken / 2))

@@ -19,8 +19,9 @@ enum JWTVerify: VaultVerb {
   static let ownExits: [ExitCode] = [.authenticationFailed, .expired, .refused]
   static let notes = [
     "The exit code is 3 for a wrong signature, for a token that nothing signs, and for an algorithm that is not the one of the "
-      + "key; 7 for a token that has expired; 9 for another audience, issuer or name; 12 for a token that is not readable, or that has no "
-      + "exp. Names are compared byte for byte.",
+      + "key; 7 for a token that has expired; 9 for one whose nbf is more than 60 seconds ahead, and for another audience, issuer or "
+      + "name; 12 for one that is not readable, or that lacks exp or a name that is compared; 15 for another algorithm than those of "
+      + "keys, and for crit, b64 and zip. Names are compared byte for byte.",
     "The vault stays locked: the public half comes from the attributes of the item, which the device key alone can replace.",
   ]
   static let example =

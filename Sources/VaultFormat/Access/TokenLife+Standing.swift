@@ -43,5 +43,13 @@ extension TokenLife {
   private var boundedLength: Int64 { Int64(min(length, 1 << 53)) }
 
   /// By how much the wall clock may differ from the boot clock, in milliseconds.
-  private static let tolerance: Int64 = 60_000
+  fileprivate static let tolerance: Int64 = 60_000
+}
+
+extension Item {
+  /// ``expires`` for people: of a token or a consent that has not ended, without the time by which the clocks may differ.
+  package var shownExpiry: Instant? {
+    guard hasSecret, (try? policy.requirements())?.life != nil else { return expires }
+    return expires?.advanced(byMilliseconds: -TokenLife.tolerance - 1)
+  }
 }
