@@ -121,10 +121,11 @@ extension VaultVerb {
   }
 
   private static var auditFact: String {
-    switch audited {
-    case .never: "no"
+    let opening = needs == .noVault ? "" : "; opening the vault ends what is due, which is audited"
+    return switch audited {
+    case .never: "no" + opening
     case .always: "yes"
-    case .onRequest: "only for items made with --audit all"
+    case .onRequest: "only for items made with --audit all" + opening
     }
   }
 }

@@ -9,7 +9,7 @@ enum TokenPurge: VaultVerb {
   static let summary = "Delete the card tokens and consents whose time is over."
   static let audited = Audited.always
   static let notes = [
-    "Every command that writes does this too, and so does every program that holds the vault open. With --json: ended, how many "
+    "Every command that opens the vault does this too, and so does every program that holds it open. With --json: ended, how many "
       + "ended now."
   ]
   static let example = "vaultctl token purge"
