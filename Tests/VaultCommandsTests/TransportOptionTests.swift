@@ -42,6 +42,19 @@ struct TransportOptionTests {
     #expect(without.exit == 2 && without.errors.contains("--transport PROGRAM"), "\(without.errors)")
   }
 
+  /// Verified to fail when the transport is looked at first.
+  @Test("a missing vault is reported before a missing transport")
+  func noVault() throws {
+    let tool = try Tool()
+    for words in [
+      ["oauth", "register", "shop", "--template", "t1", "--url", "https://as.example"],
+      ["consent", "request", "view", "--user", "u", "--card", "c"],
+    ] {
+      expect(14, try tool.run(words), "no vault")
+      expect(14, try tool.run(words + ["--transport", "/absent"]), "no vault")
+    }
+  }
+
   /// Verified to fail when the program is not bound to the thread that waits for it.
   @Test(
     "Ctrl-C while a transport hangs ends the tool and the transport at once, and nothing is stored",

@@ -45,6 +45,7 @@ enum ConsentRequest: VaultVerb {
     new.accessibility = command[accessible] ?? .whenUnlocked
     let session = try command.session()
     guard command[role] == .issuer else {
+      _ = try command.vault.opened()
       let transport = try command.neededTransport()
       let context = try command.vault.pinContext()
       let consent = try command.vault.unlocking { [new] in

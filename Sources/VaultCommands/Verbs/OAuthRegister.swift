@@ -51,6 +51,7 @@ enum OAuthRegister: VaultVerb {
       throw CommandError.usage(
         "--template and --url are needed", hint: "name the template as the server does, and the server")
     }
+    _ = try command.vault.opened()
     let transport = try command.neededTransport()
     var new = NewClientRegistration(
       command.required(ItemOptions.newName), template: template, server: url)
