@@ -7,14 +7,13 @@ extension VaultError {
   /// - Parameters:
   ///   - message: One line for a person, without a final period. What would not show as itself is replaced by words of
   ///     the library.
-  ///   - hint: What to do next. It is shown as words of the server, so that nobody takes it for advice of the program.
+  ///   - hint: What to do next.
   public init(peer word: String, _ message: String, hint: String? = nil, attemptsLeft: Int? = nil) {
     let known = Self.peerWords[word]
     self.init(
       known?.code ?? .peerFailed,
       Self.shown(message) ?? known?.words ?? "the server refused it",
-      hint: hint.flatMap(Self.shown).map { Hint(stringLiteral: "the server says: \($0)") },
-      attemptsLeft: attemptsLeft,
+      hint: hint.flatMap(Self.shown).map { Hint(stringLiteral: $0) }, attemptsLeft: attemptsLeft,
       underlying: word == "SYNCHROFAILED" ? Self.synchroFailed : nil)
   }
 
