@@ -102,13 +102,13 @@ struct ActivationVerbTests {
       ["otp", "activate", "start", "bank"], ["otp", "activate", "start", "bank", "--transport", "peer"],
       ["otp", "activate"], ["pin", "unlock", "--start"],
     ] { try expect(tool.run(words).exit, equals: 2, "\(words)") }
-    let onesWithNames = [["otp", "activate", "finish", "bank"], ["otp", "activate", "disable", "bank"]]
-    for words in onesWithNames { try expect(tool.run(words).exit, equals: 1, "\(words)") }
+    let named = [["otp", "activate", "finish", "bank"], ["otp", "activate", "disable", "bank"]]
+    for words in named { try expect(tool.run(words).exit, equals: 1, "\(words)") }
     for words in [["pin", "unlock", "bank"], ["pin", "unlock", "--credential", "bank"]] {
       try expect(tool.run(words + ["--transport", "/absent"]).exit, equals: 1, "\(words)")
     }
     try expect(start(first).exit, equals: 0)
-    for words in onesWithNames { try expect(tool.run(words).exit, equals: 2, "\(words)") }
+    for words in named { try expect(tool.run(words).exit, equals: 2, "\(words)") }
     let other = try TestPeer(for: tool, named: "other")
     let run = try tool(
       "otp", "activate", "finish", "bank", "--transport", other.transport, "--code-fd", "3",
