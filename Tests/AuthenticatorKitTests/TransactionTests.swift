@@ -168,6 +168,25 @@ struct TransactionTests {
     #expect(try scene.place.openCore().items(matching: Query(.transaction)).isEmpty)
   }
 
+  /// Verified to fail when the wall clock alone says that its day is over.
+  @Test("a clock that is set ahead gives no second decision", .requirement("A19", "B6"))
+  func clockAhead() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    // The server did not learn of it, and offers it again.
+    try scene.core.write { try $0.changeState(of: id) { $0.set(TransactionState.accepted) } }
+    let now = scene.clock.now()
+    scene.clock.set(to: Instant(seconds: now.seconds + 25 * 3600 + 71))
+    try expect(scene.core.transactions().map(\.status), equals: [.accepted])
+    expect(.expired) { () throws(VaultError) in
+      _ = try scene.core.receiveTransaction(
+        for: scene.bank, over: scene.server, context: try! scene.context())
+    }
+    scene.clock.set(to: now)
+    try expect(scene.receive()?.transaction.status, equals: .accepted)
+    try expect(scene.core.transactions().map(\.status), equals: [.accepted])
+  }
+
   @Test("a rotation keeps it, it has no name to change, and it can be deleted", .requirement("A19"))
   func asItem() throws {
     let scene = try TransactionScene()

@@ -61,7 +61,8 @@ extension VaultCore {
       guard item.kind == .otp else { throw .noCredential }
       // Refused before the peer is asked; the commit below applies the same event.
       var state = try transaction.state(of: id)
-      if !item.isActivation { _ = try PeerCredential(item) }
+      guard !item.isActivation else { throw .activationIncomplete }
+      _ = try PeerCredential(item)
       try state.apply(.peerDisables)
       return item
     }

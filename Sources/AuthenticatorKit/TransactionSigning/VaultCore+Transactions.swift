@@ -18,13 +18,12 @@ extension VaultCore {
     try state.setDeadline(seconds: offered.lifeSeconds, clock: environment.clock)
     let stored = try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
-        let now = transaction.reading.expiryTime
         let all = try transaction.items(matching: .transactions(alias: offered.alias))
         if let present = all.first(where: { $0.attributes[.credential] == item.id.bytes }) {
-          guard present.hasExpired(at: now) else { return present.id }
+          guard try transaction.reading.isOver(present) else { return present.id }
           try transaction.delete(present.id)
         }
-        let new = offered.item(for: item, now: now, state: state)
+        let new = offered.item(for: item, now: transaction.reading.expiryTime, state: state)
         let added = try transaction.add(new, secret: offered.record(for: item).data, by: .transaction)
         try transaction.log(.transactionReceived, item: added)
         return added.id
@@ -59,9 +58,11 @@ extension VaultCore {
   ) throws(VaultError) -> [PeerTransaction] {
     let (pending, others) = try reading {
       transaction throws(VaultError) -> ([PeerTransaction], [PeerTransaction]) in
-      let (clock, now): (any VaultClock, Instant) = (ReadClock(transaction.clock), transaction.expiryTime)
+      let clock = ReadClock(transaction.clock)
       var (pending, others): ([PeerTransaction], [PeerTransaction]) = ([], [])
-      let items = try transaction.items(matching: query, damaged: damaged).filter { !$0.hasExpired(at: now) }
+      let items = try transaction.items(matching: query, damaged: damaged).filter {
+        (try? transaction.isOver($0)) != true
+      }
       pending.reserveCapacity(items.count)
       // The pages of the states take the memory of those of the items, which are not read again.
       transaction.releasePages()
@@ -157,6 +158,17 @@ extension VaultCore {
 }
 
 extension ReadTransaction {
+  /// Whether a transaction has been kept for its day.
+  ///
+  /// - Throws: ``VaultError/Code/expired`` while the clock that says so cannot be believed: what was decided could be decided again.
+  fileprivate func isOver(_ item: Item) throws(VaultError) -> Bool {
+    guard let expires = item.expires, expires <= expiryTime else { return false }
+    guard isClockAhead else { return true }
+    throw VaultError(
+      .expired, "the clock says that the transaction is more than a day old, and may be wrong",
+      hint: "set the clock right, and ask the server again")
+  }
+
   /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind.
   mutating func state(ofTransaction item: Item) throws(VaultError) -> ItemState {
     guard item.kind == .transaction else { throw .noTransaction }
@@ -180,10 +192,4 @@ private struct ReadClock: VaultClock {
   func bootMilliseconds() -> UInt64 { milliseconds }
   func bootID() -> [UInt8]? { boot }
   func isSynchronized() -> Bool { isRight }
-}
-
-extension Item {
-  fileprivate func hasExpired(at now: Instant) -> Bool {
-    expires.map { $0.milliseconds <= now.milliseconds } ?? false
-  }
 }

@@ -114,8 +114,7 @@ extension Command {
   /// What a server answers about its credential alone, or what is wrong with its answer.
   private static let concernOneServer: Set<VaultError.Code> = [
     .authenticationFailed, .biokeyLocked, .blocked, .deviceUnknown, .expired, .malformed, .network,
-    .outOfStep,
-    .peerFailed, .pinRefused, .pinReused, .policy, .unsupported, .wrongState,
+    .outOfStep, .peerFailed, .pinRefused, .pinReused, .policy, .unsupported, .wrongState,
   ]
 
   /// Tells what the server was told.
