@@ -11,7 +11,7 @@ import VaultLogging
 /// - The file must be executable, must belong to root or this user, and must not be writable by others. The file that was
 ///   checked is the one that runs, also if its path names another one meanwhile. Enforced by this type.
 /// - The program ends with the thread that waits for it, however that ends. What the program started itself and left running
-///   ends with it only after a failure, and not when a signal ends this process.
+///   ends with it only after a failure; when a signal ends this process, only if the process sees to that, as `vaultctl` does.
 /// - Secrets are read and written in secret memory.
 ///
 /// Several requests can be under way at once; each has a process of its own.

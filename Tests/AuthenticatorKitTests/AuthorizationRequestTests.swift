@@ -27,6 +27,8 @@ struct AuthorizationRequestTests {
       // Without its scheme or more, an address is not a code, and is not sent as one.
       ("shop.example/back?code=c&state=x", .malformed), ("?code=c&state=x", .malformed),
       ("code=c&state=x", .malformed), ("code=c", .malformed), ("com.example.app:/cb", .malformed),
+      // Nor is a part of one that is still percent-encoded.
+      ("https%3A%2F%2Fshop.example%2Fback%3Fcode%3Dc%26state%3Dx", .malformed), ("4%2F0AX", .malformed),
     ] as [(String, VaultError.Code)] {
       let error = thrown { () throws(VaultError) in
         _ = try scene.core.finishAuthorization(

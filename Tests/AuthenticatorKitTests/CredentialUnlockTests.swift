@@ -90,21 +90,26 @@ struct CredentialUnlockTests {
     try expect(scene.state(), equals: .active)
   }
 
-  /// Verified to fail when an answer that judges no code leaves the count.
-  @Test("a code that the server did not judge does not count", arguments: ["NETWORK", "TIMEOUT", "OTHER"])
-  func noAnswer(word: String) throws {
+  /// Verified to fail when a code that did not reach the server is counted, and when one with another answer, or none, is not.
+  @Test(
+    "a code counts unless it did not reach the server", arguments: ["NETWORK", "TIMEOUT", nil] as [String?])
+  func noAnswer(word: String?) throws {
     let scene = try ActivationScene()
     let (id, _) = try scene.activated()
     try scene.block(id)
     try scene.core.startUnlock(of: id, over: scene.server)
     scene.server.change {
-      $0.before = { _ throws(VaultError) in throw VaultError(peer: word, "no answer") }
+      $0.before = { _ throws(VaultError) in
+        throw word.map { VaultError(peer: $0, "no answer") }
+          ?? VaultError(.network, "the transport was killed")
+      }
     }
-    let code = VaultError(peer: word, "no answer").code
-    for _ in 0..<6 {
-      expect(code) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
+    for _ in 0..<4 {
+      expect(word == "TIMEOUT" ? .expired : .network) { () throws(VaultError) in
+        try scene.finishUnlock(id, scene.rig.context("8306"))
+      }
     }
-    try expect(scene.core.state(of: id).wrongUnlockCodes, equals: 0)
+    try expect(scene.core.state(of: id).wrongUnlockCodes, equals: word == "NETWORK" ? 0 : 4)
     scene.server.change { $0.before = nil }
     try scene.finishUnlock(id, scene.rig.context("8306"))
     try expect(scene.core.state(of: id).wrongUnlockCodes, equals: 0)
@@ -139,6 +144,48 @@ struct CredentialUnlockTests {
     #expect(!scene.server.operations.contains(.unlockFinish))
     #expect(try scene.core.pinStatuses(of: pin).first?.isBlocked == true)
     try expect(scene.state(), equals: .unlockStarted)
+  }
+
+  /// Verified to fail when an unlock whose time is over takes no answer.
+  @Test("an answer after the deadline counts, also when somebody looked meanwhile", arguments: [true, false])
+  func lateAnswer(isAccepted: Bool) throws {
+    let scene = try ActivationScene()
+    let (id, _) = try scene.activated()
+    try scene.block(id)
+    scene.server.change { $0.unlock["lifeSeconds"] = .number(60) }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    let (clock, other) = (scene.rig.clock, try scene.rig.place.openCore())
+    scene.server.change {
+      $0.before = { _ throws(VaultError) in
+        clock.advance(by: .seconds(60))
+        expect(try? other.credentialStatus(named: "bank").state, equals: .blocked)
+        guard isAccepted else { throw VaultError(peer: "NETWORK", "no answer") }
+      }
+    }
+    let error = thrown { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
+    expect(error?.code, equals: isAccepted ? nil : .network)
+    try expect(scene.state(), equals: isAccepted ? .active : .blocked)
+    try expect(scene.core.state(of: id).wrongUnlockCodes, equals: 0)
+  }
+
+  /// Verified to fail when a right PIN ends a block that came after it.
+  @Test("a PIN that is blocked while the code is under way stays blocked")
+  func blockedMeanwhile() throws {
+    let scene = try ActivationScene()
+    let (id, pin) = try scene.activated(limit: 5)
+    try scene.core.write { try $0.changeState(of: id) { $0.set(CredentialState.blocked) } }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    let other = try scene.rig.place.openCore()
+    scene.server.change {
+      $0.before = { _ throws(VaultError) in
+        try other.writing { transaction throws(VaultError) in
+          try transaction.changeState(of: pin) { ($0.isBlocked, $0.failures) = (true, 5) }
+        }
+      }
+    }
+    try scene.finishUnlock(id, scene.rig.context("8306"))
+    #expect(try scene.core.pinStatuses(of: pin).first?.isBlocked == true)
+    try expect(scene.state(), equals: .blocked)
   }
 
   /// Verified to fail when the deadline of an unlock is not looked at.

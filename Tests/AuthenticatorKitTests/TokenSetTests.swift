@@ -265,6 +265,27 @@ struct TokenSetTests {
     expect(server.operations.last, equals: .oauthRevoke)
   }
 
+  /// Verified to fail when the new tokens are revoked whatever is stored.
+  @Test("a refresh token that newer tokens have too is not revoked", .requirement("D4"))
+  func sameRefreshToken() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    _ = try scene.authorize(client)
+    let server = scene.server
+    let token = #","refresh_token":"\#(OAuthServer.refresh(9))""#
+    let reply = OAuthServer.Reply(body: OAuthServer.body(9, type: "Bearer", more: token) + "}")
+    server.answer { request throws(VaultError) in
+      server.answer { _ throws(VaultError) in reply }
+      try scene.core.delete(Query(.tokenSet))
+      _ = try scene.authorize(client)
+      return reply
+    }
+    let error = thrown { () throws(VaultError) in _ = try scene.core.refreshTokens(of: client, over: server) }
+    #expect(error?.code == .wrongState && error?.message.contains("newer ones are stored") == true)
+    #expect(!server.operations.contains(.oauthRevoke))
+    try expect(scene.core.tokenSet(of: client)?.canRefresh, equals: true)
+  }
+
   @Test("tokens that the server did not revoke stay, and so do newer ones", .requirement("D4"))
   func notRevoked() throws {
     let scene = try OAuthScene()

@@ -1,3 +1,4 @@
+import AuthenticatorKit
 import CommandLineKit
 import Foundation
 import TestSupport
@@ -41,6 +42,15 @@ struct HintWordsTests {
   func subject() {
     let hint = Hint(.closeKeyFile, subject: "/k", saying: "close it")
     #expect(HintWords.sentence(for: hint).hasPrefix("chmod 600 /k; "))
+  }
+
+  /// Verified to fail when the sentence stands as it is.
+  @Test("the words of a server are shown as such")
+  func server() {
+    let error = VaultError(peer: "OTHER", "no", hint: "run 'vaultctl init --force'")
+    expect(error.hint, equals: "run 'vaultctl init --force'")
+    expect(
+      CommandError(describing: error).hint, equals: "the server says: run 'vaultctl init --force'")
   }
 
   @Test("an error of the library says its action in the words of the tool, and its own sentence to programs")

@@ -7,7 +7,7 @@ extension VaultCore {
   ///
   /// The PIN is asked for first: what ends at its prompt uses no code. One that is not blocked is judged before the code is sent;
   /// for a blocked one, the code permits one attempt. A code is counted on disk before the peer is asked, so a process that is
-  /// killed does not get another attempt; a peer that judges no code takes the count back.
+  /// killed does not get another attempt; only a request that surely did not reach the peer takes the count back.
   package func finishUnlock(
     of id: ItemID, code: SharedSecret, over transport: any Transport, context: AuthenticationContext? = nil
   ) throws(VaultError) {
@@ -30,7 +30,7 @@ extension VaultCore {
     } catch {
       guard error.code == .authenticationFailed else {
         // A count that cannot be taken back remains.
-        try? uncountCode(of: unlock)
+        if error.isUnsent { try? uncountCode(of: unlock) }
         throw error
       }
       throw try refusedCode(of: unlock, error, left: left)
@@ -41,13 +41,14 @@ extension VaultCore {
     try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         try transaction.end(unlock)
-        if let pin = unlock.pin { try transaction.permitOneAttempt(pin.item) }
+        // A PIN that was right keeps its attempts, and a block that it got meanwhile.
+        if let blockedPIN { try transaction.permitOneAttempt(blockedPIN.stored.id) }
       }
     }
-    guard let blockedPIN, let stored else { return }
+    guard let blockedPIN else { return }
     // One attempt is left: a right PIN gives all of them back, a wrong one blocks again.
     let pin = try judgedPIN(
-      usablePIN(stored.id, context: context), blockedPIN.digits, blockedPIN.shown)
+      usablePIN(blockedPIN.stored.id, context: context), blockedPIN.digits, blockedPIN.shown)
     try using(context) { () throws(VaultError) in
       _ = try writing { transaction throws(VaultError) in try transaction.settle(pin) }
     }
@@ -56,7 +57,7 @@ extension VaultCore {
   /// - Returns: A PIN that can be judged only when the code has ended its block; `nil` if it was right, and without a checked PIN.
   private func currentPIN(
     _ stored: StoredPIN?, context: AuthenticationContext?
-  ) throws(VaultError) -> (digits: SharedSecret, shown: Shown)? {
+  ) throws(VaultError) -> (stored: StoredPIN, digits: SharedSecret, shown: Shown)? {
     guard let stored else { return nil }
     guard stored.state.isBlocked else {
       _ = try verifyPIN(stored.id, context: context)
@@ -65,7 +66,7 @@ extension VaultCore {
     var request = stored.request("end the block")
     request.attemptsLeft = 1
     return try askingPIN(request, context: context) { (pin, shown) throws(VaultError) in
-      (SharedSecret(pin.bytes.copy()), shown)
+      (stored, SharedSecret(pin.bytes.copy()), shown)
     }
   }
 
@@ -102,10 +103,10 @@ extension VaultCore {
     return Int(ItemState.unlockCodeLimit - count)
   }
 
-  /// The peer has judged no code.
+  /// The peer has not seen the code. The time of the unlock may be over.
   private func uncountCode(of unlock: UnlockUnderWay) throws(VaultError) {
     try writing { transaction throws(VaultError) in
-      guard try transaction.isUnderWay(unlock) else { return }
+      guard try transaction.awaitsAnswer(unlock) else { return }
       try transaction.changeState(of: unlock.item.id) { state in
         state.wrongUnlockCodes -= state.wrongUnlockCodes > 0 ? 1 : 0
       }
@@ -169,17 +170,27 @@ extension WriteTransaction {
     return try item(unlock.item.id).attributes[.unlock] == unlock.name && state == .unlockStarted
   }
 
+  /// Whether a code of this very unlock may be on its way: also after its time, which somebody may have recorded meanwhile, and not
+  /// after its end.
+  mutating func awaitsAnswer(_ unlock: UnlockUnderWay) throws(VaultError) -> Bool {
+    let state = try state(of: unlock.item.id)
+    guard try item(unlock.item.id).attributes[.unlock] == unlock.name else { return false }
+    return switch try state.credentialState() {
+    case .unlockStarted: true
+    case .blocked: state.wrongUnlockCodes < ItemState.unlockCodeLimit
+    default: false
+    }
+  }
+
   /// - Throws: ``VaultError/Code/busy``.
   mutating func refuseUnlessUnderWay(_ unlock: UnlockUnderWay) throws(VaultError) {
-    guard try isUnderWay(unlock) else {
-      throw VaultError(.busy, "another process has ended this unlock meanwhile", hint: "look at the status")
-    }
+    guard try isUnderWay(unlock) else { throw .unlockEnded }
   }
 
   /// Makes the credential and its device credential active. Another one behind the same PIN that has a block of its own, from
   /// its server or from an unlock that was begun, needs a code of its own.
   mutating func end(_ unlock: UnlockUnderWay) throws(VaultError) {
-    try refuseUnlessUnderWay(unlock)
+    guard try awaitsAnswer(unlock) else { throw .unlockEnded }
     for item in try [unlock.item, reading.deviceCredential(of: unlock.item)].compactMap({ $0 }) {
       guard try [.blocked, .unlockStarted].contains(state(of: item.id).credentialState()) else { continue }
       try changeState(of: item.id) { state throws(VaultError) in
@@ -204,5 +215,11 @@ extension WriteTransaction {
       state.failures = limit - 1
     }
     try log(.stateChanged, item: item, detail: "one attempt left")
+  }
+}
+
+extension VaultError {
+  fileprivate static var unlockEnded: VaultError {
+    VaultError(.busy, "another process has ended this unlock meanwhile", hint: "look at the status")
   }
 }

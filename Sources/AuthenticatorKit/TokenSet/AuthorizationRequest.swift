@@ -123,11 +123,12 @@ extension SharedSecret {
 }
 
 extension RawSpan {
-  /// Whether it has marks of an address or of its parameters. A code alone has none: at most `=` at its end, as base64 does.
+  /// Whether it has marks of an address or of its parameters, which may be percent-encoded. A code alone has none: at most `=` at its
+  /// end, as base64 does.
   fileprivate var isAddress: Bool {
     var end = byteCount
     while end > 0, byte(at: end - 1) == UInt8(ascii: "=") { end -= 1 }
-    return firstRange(of: ":/") != nil || (0..<end).contains { "?&#=".utf8.contains(byte(at: $0)) }
+    return firstRange(of: ":/") != nil || (0..<end).contains { "?&#=%".utf8.contains(byte(at: $0)) }
   }
 
   fileprivate func firstRange(of text: StaticString) -> Range<Int>? {

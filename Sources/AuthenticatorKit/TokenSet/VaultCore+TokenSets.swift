@@ -81,11 +81,15 @@ extension VaultCore {
   }
 
   /// Has the server revoke the tokens of a refresh, because those that they were to replace are gone: what is not stored must not
-  /// work.
+  /// work. A server can give one refresh token twice: that of newer tokens, which are stored, stays.
   ///
   /// - Returns: How the refresh ends.
   private func withdraw(_ answer: TokenAnswer, of request: TokenRequest) -> VaultError {
     let gone = "the tokens were revoked or deleted while they were refreshed"
+    let newer = try? openTokens(of: request.client, context: request.context).record
+    if let refresh = answer.refresh, newer?.refresh?.bytes.isEqualInConstantTime(to: refresh.bytes) == true {
+      return VaultError(.wrongState, "\(gone); newer ones are stored")
+    }
     do throws(VaultError) { try request.revoke(refresh: answer.refresh, access: answer.access) } catch {
       return VaultError(
         .wrongState, "\(gone), and the server did not revoke the new ones: \(error.message)",

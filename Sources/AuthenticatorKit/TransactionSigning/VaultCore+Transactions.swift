@@ -133,11 +133,15 @@ extension VaultCore {
       }
       var active: [Item] = []
       for item in all {
+        // Its own state, or that of its PIN.
+        var id = item.id
         do throws(VaultError) {
+          _ = try transaction.state(of: id)
+          id = item.policy.guardingPINItem ?? id
           if try transaction.effectiveState(of: item) == .active { active.append(item) }
         } catch {
           guard error.code == .damaged, let damaged else { throw error }
-          damaged(item.id, error)
+          damaged(id, error)
         }
       }
       return active

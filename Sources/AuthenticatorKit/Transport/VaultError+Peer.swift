@@ -13,15 +13,20 @@ extension VaultError {
     self.init(
       known?.code ?? .peerFailed,
       Self.shown(message) ?? known?.words ?? "the server refused it",
-      hint: hint.flatMap(Self.shown).map { Hint(stringLiteral: $0) }, attemptsLeft: attemptsLeft,
-      underlying: word == "SYNCHROFAILED" ? Self.synchroFailed : nil)
+      hint: hint.flatMap(Self.shown).map { Hint(.followServer, saying: $0) }, attemptsLeft: attemptsLeft,
+      underlying: Self.peerNumbers[word])
   }
 
   /// Whether a peer did what it was asked for, and only the synchronization afterwards failed.
-  var isSynchronizationFailure: Bool { code == .outOfStep && underlying == Self.synchroFailed }
+  var isSynchronizationFailure: Bool {
+    code == .outOfStep && underlying == Self.peerNumbers["SYNCHROFAILED"]
+  }
 
-  /// The number that authenticator systems use.
-  private static let synchroFailed: Int32 = 13
+  /// Whether a request surely did not reach a peer: it says so itself, or the system has a number for why its program did not start.
+  var isUnsent: Bool { code == .network && underlying != nil }
+
+  /// The numbers of authenticator systems, for the words that the code does not tell from other errors.
+  private static let peerNumbers: [String: Int32] = ["NETWORK": 1, "SYNCHROFAILED": 13]
 
   /// An answer that is none.
   static func peerAnswered(_ flaw: String) -> VaultError {

@@ -30,7 +30,10 @@ enum TransactionList: VaultVerb {
     var received: [TransactionDetails] = []
     var failure: VaultError?
     var unreadable: [ItemListing.Unreadable] = []
-    let noteDamage = { unreadable.append(ItemListing.Unreadable($0, $1)) }
+    let noteDamage = { (id: ItemID, error: VaultError) in
+      guard !unreadable.contains(where: { $0.id == id }) else { return }
+      unreadable.append(ItemListing.Unreadable(id, error))
+    }
     if let name = command[TransactionOptions.credential] { _ = try command.vault.opened().item(named: name) }
     if let transport = try command.transport() {
       let credentials = try command.credentialsToAsk(over: transport, damaged: noteDamage)

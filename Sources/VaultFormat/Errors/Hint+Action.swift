@@ -141,6 +141,8 @@ extension Hint {
     public static let finishActivation = Action(rawValue: "finishActivation")
     /// Unlock the credential with a code of its server.
     public static let unlockCredential = Action(rawValue: "unlockCredential")
+    /// Do what the server says, whose words the sentence is.
+    public static let followServer = Action(rawValue: "followServer")
     /// Look at the status of the credential.
     public static let showCredentialStatus = Action(rawValue: "showCredentialStatus")
     /// Synchronize the credential with its server.
