@@ -93,11 +93,11 @@ struct SecretServiceFaultTests {
     let outcome = try trial.disturbed(at: number, by: .stopped, mends: false)
     #expect(outcome.error.map(Fault.stopped.explains) == true, "\(String(describing: outcome.error))")
     // The service reads messages in the order of sending: the answer to this one comes after all others.
-    let late = try trial.keysAfterWaking()
+    let late = try trial.reviving { try trial.keysAfterWaking() }
     print("secret service: \(operation): of a key that was late \(late.unnamed.count) arrived")
     #expect(late.unnamed.count <= 1)
     expect(late.unnamed, equals: late.old)
-    #expect(try trial.problem(after: outcome) == nil)
+    try expect(trial.reviving { try trial.problem(after: outcome) }, equals: nil)
   }
 
   private static let isLong = ProcessInfo.processInfo.environment["TORTURE_LONG"] == "1"
@@ -236,6 +236,19 @@ private final class Trial {
     outcome.time -= striking.withLock { $0 }
     if mends { try session.rig.mend() }
     return outcome
+  }
+
+  /// GNOME Keyring itself can crash when it wakes to the request of a caller that is gone. Then it is started again, and the vault must
+  /// be as whole as if the request had never arrived.
+  func reviving<R>(_ body: () throws -> R) throws -> R {
+    for _ in 0..<3 {
+      let result = Result { try body() }
+      if case .failure = result { usleep(500_000) }
+      if session.rig.isDaemonRunning { return try result.get() }
+      print("secret service: the daemon crashed when it woke, and is started again")
+      try session.rig.mend()
+    }
+    return try body()
   }
 
   /// The keys of the vault that it does not name, as the protector lists them and as the vault does.

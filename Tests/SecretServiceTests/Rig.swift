@@ -128,6 +128,8 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
       if daemon.isRunning { kill(daemon.processIdentifier, SIGCONT) }
     }
   }
+  /// False a moment after it ended by itself.
+  var isDaemonRunning: Bool { daemon?.isRunning == true }
   func wake() { if let daemon { kill(daemon.processIdentifier, SIGCONT) } }
 
   /// Whatever has happened: a bus, a daemon, an unlocked collection.
