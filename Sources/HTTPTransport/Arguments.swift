@@ -59,7 +59,7 @@ package struct Arguments: Equatable {
 
     Arguments:
       CONFIGURATION              A file of JSON that says which server, whom to trust, and which path and fields each
-                                 operation has. It belongs to root or to you, and nobody else can write to it.
+                                 operation has. Root or you must own it, and only the owner can write to it.
 
     Options:
       --client-certificate-fd N  Read a key with its certificates as PEM from descriptor N, 3 or more: a sealed file in

@@ -39,7 +39,7 @@ public struct CredentialUnlock: Sendable {
 
   /// Ends the block with the code, and with the PIN.
   ///
-  /// The PIN is asked for before the server: who ends at its prompt has used no code. The current PIN is judged first, and only with
+  /// The PIN is asked for before the server, so cancelling its prompt uses no code. The current PIN is judged first, and only with
   /// a right one is the code sent. Where the PIN itself is blocked, it is judged after the server has accepted the code, which
   /// permits one attempt: a right PIN gives all of them back, a wrong one blocks the PIN again. With a new PIN, its biokeys are
   /// deleted. The block of the PIN is over for all that is behind it; another credential that its server has blocked, or whose

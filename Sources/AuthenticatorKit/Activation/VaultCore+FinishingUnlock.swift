@@ -5,7 +5,7 @@ package import VaultKit
 extension VaultCore {
   /// Finishes the unlock of a credential.
   ///
-  /// The PIN is asked for first: what ends at its prompt uses no code. One that is not blocked is judged before the code is sent;
+  /// The PIN is asked for first, so cancelling its prompt uses no code. One that is not blocked is judged before the code is sent;
   /// for a blocked one, the code permits one attempt. A code is counted on disk before the peer is asked, so a process that is
   /// killed does not get another attempt; only a request that surely did not reach the peer takes the count back.
   package func finishUnlock(
@@ -47,11 +47,8 @@ extension VaultCore {
     }
     guard let blockedPIN else { return }
     // One attempt is left: a right PIN gives all of them back, a wrong one blocks again.
-    let pin = try judgedPIN(
-      usablePIN(blockedPIN.stored.id, context: context), blockedPIN.digits, blockedPIN.shown)
-    try using(context) { () throws(VaultError) in
-      _ = try writing { transaction throws(VaultError) in try transaction.settle(pin) }
-    }
+    let stillStored = try usablePIN(blockedPIN.stored.id, context: context)
+    try settle(judgedPIN(stillStored, blockedPIN.digits, blockedPIN.shown), context: context)
   }
 
   /// - Returns: A PIN that can be judged only when the code has ended its block; `nil` if it was right, and without a checked PIN.
@@ -166,8 +163,8 @@ struct UnlockUnderWay {
 extension WriteTransaction {
   /// Whether this very unlock is still under way.
   mutating func isUnderWay(_ unlock: UnlockUnderWay) throws(VaultError) -> Bool {
-    let state = try state(of: unlock.item.id).credentialState()
-    return try item(unlock.item.id).attributes[.unlock] == unlock.name && state == .unlockStarted
+    guard try awaitsAnswer(unlock) else { return false }
+    return try state(of: unlock.item.id).credentialState() == .unlockStarted
   }
 
   /// Whether a code of this very unlock may be on its way: also after its time, which somebody may have recorded meanwhile, and not

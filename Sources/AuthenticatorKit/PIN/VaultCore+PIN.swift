@@ -49,10 +49,15 @@ extension VaultCore {
     let stored = try usablePIN(id, context: context)
     try stored.refuse(unlessCheckedFor: "it cannot be verified")
     let pin = try checkedPIN(stored, to: "verify the PIN", context: context)
+    try settle(pin, context: context)
+    return VerifiedPIN(item: id, wasMarked: pin.wasMarked)
+  }
+
+  /// Writes the verdict on a PIN that permits nothing else in the same commit.
+  func settle(_ pin: ShownPIN, context: AuthenticationContext?) throws(VaultError) {
     try using(context) { () throws(VaultError) in
       _ = try writing { transaction throws(VaultError) in try transaction.settle(pin) }
     }
-    return VerifiedPIN(item: id, wasMarked: pin.wasMarked)
   }
 
   /// Refuses a new PIN that is the passcode, as far as this call knows the passcode.

@@ -32,7 +32,7 @@ extension VaultError {
   static func peerAnswered(_ flaw: String) -> VaultError {
     VaultError(
       .network, "the server's answer is malformed: \(flaw)",
-      hint: "nothing of it was stored; tell whoever runs the server or its transport")
+      hint: "nothing from the answer was stored; tell whoever runs the server or its transport")
   }
 
   /// A text of the peer, if it is visible and not too long.

@@ -18,7 +18,7 @@ package enum HintWords {
   /// The tool's sentence for a hint. For a hint without an action, the library's own sentence.
   package static func sentence(for hint: Hint) -> String {
     guard let action = hint.action else { return hint.sentence }
-    // Nobody shall take it for advice of this program.
+    // Otherwise it would look like advice of this program.
     if action == .followServer { return "the server says: \(hint.sentence)" }
     if action == .closeKeyFile, let path = hint.subject { return closingKeyFile(path) }
     return words[action] ?? hint.sentence
