@@ -247,6 +247,31 @@ struct TokenSetTests {
     try expect(scene.core.verify().problems, equals: [])
   }
 
+  /// Verified to fail when the tokens are only dropped.
+  @Test(
+    "tokens that arrive after their registration was deleted are revoked", .requirement("D4"),
+    arguments: [true, false])
+  func unregisteredMeanwhile(isOfPerson: Bool) throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    let other = try scene.place.openCore()
+    let server = scene.server
+    server.answer { request throws(VaultError) in
+      if request.operation == .oauthToken { try other.removeRegistration(client) }
+      return nil
+    }
+    let error = thrown { () throws(VaultError) in
+      _ =
+        try isOfPerson
+        ? scene.authorize(client) : scene.core.requestTokens(for: client, over: server)
+    }
+    #expect(error?.code == .wrongState && error?.message.contains("revoked the new ones") == true)
+    expect(server.operations.last, equals: .oauthRevoke)
+    expect(server.requests.last?.form["token"], equals: OAuthServer.access(2))
+    #expect(try scene.core.items(matching: Query(.tokenSet)).isEmpty)
+    try expect(scene.core.verify().problems, equals: [])
+  }
+
   @Test("new tokens that the server does not revoke after such a refresh are reported", .requirement("D4"))
   func notRevokedMeanwhile() throws {
     let scene = try OAuthScene()

@@ -44,14 +44,17 @@ extension VaultCore {
   }
 
   /// Stores what a grant gave, in the place of the tokens that are there.
+  ///
+  /// - Returns: `nil` if the registration of the client was deleted meanwhile.
   func store(
     _ answer: TokenAnswer, of request: TokenRequest, scope: String?
-  ) throws(VaultError) -> TokenSet {
+  ) throws(VaultError) -> TokenSet? {
     var record = TokenSetRecord(of: request.client, number: 1, type: answer.type, access: answer.access)
     (record.refresh, record.id, record.scope) = (answer.refresh, answer.id, answer.scope ?? scope)
     (record.key, record.expires) = (request.key, try expiry(of: answer))
     return try using(request.context) { [record] () throws(VaultError) in
       try writing { transaction throws(VaultError) in
+        guard try !transaction.items(matching: Query(id: request.client)).isEmpty else { return nil }
         try request.remember(in: &transaction)
         guard let old = try transaction.tokens(of: request.client) else {
           let new = newTokenSet(of: try transaction.item(request.client))

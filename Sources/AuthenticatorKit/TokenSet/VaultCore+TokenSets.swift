@@ -16,7 +16,7 @@ extension VaultCore {
       form.set("grant_type", "client_credentials")
       form.set("scope", scope)
     }
-    return try store(answer, of: request, scope: scope)
+    return try keep(answer, of: request, scope: scope)
   }
 
   /// Begins a request for tokens to which a person agrees. Sends nothing.
@@ -55,7 +55,17 @@ extension VaultCore {
       form.set("redirect_uri", begun.redirect)
       form.set("code_verifier", begun.verifier)
     }
-    return try store(given, of: request, scope: begun.scope)
+    return try keep(given, of: request, scope: begun.scope)
+  }
+
+  /// Stores the tokens of a grant, unless the registration of the client is gone.
+  private func keep(
+    _ answer: TokenAnswer, of request: TokenRequest, scope: String?
+  ) throws(VaultError) -> TokenSet {
+    if let stored = try store(answer, of: request, scope: scope) { return stored }
+    throw withdraw(
+      answer, of: request, gone: "the registration was deleted while its tokens were requested",
+      next: Hint(.registerClient, saying: "register the client again"))
   }
 
   /// Refreshes the tokens of a client.
@@ -77,15 +87,21 @@ extension VaultCore {
       return TokenSet(newer)
     }
     if let stored = try replace(old, with: answer, of: request) { return stored }
-    throw withdraw(answer, of: request)
+    throw withdraw(
+      answer, of: request, gone: "the tokens were revoked or deleted while they were refreshed",
+      next: Hint(.requestTokens, saying: "get new tokens"))
   }
 
-  /// Has the server revoke the tokens of a refresh, because those that they were to replace are gone: what is not stored must not
-  /// work. A server can give one refresh token twice: that of newer tokens, which are stored, stays.
+  /// Has the server revoke tokens that have no place here any more: what is not stored must not work. A server can give one
+  /// refresh token twice: that of newer tokens, which are stored, stays.
   ///
-  /// - Returns: How the refresh ends.
-  private func withdraw(_ answer: TokenAnswer, of request: TokenRequest) -> VaultError {
-    let gone = "the tokens were revoked or deleted while they were refreshed"
+  /// - Parameters:
+  ///   - gone: What happened to their place.
+  ///   - next: What to do once they are revoked.
+  /// - Returns: How the request ends.
+  private func withdraw(
+    _ answer: TokenAnswer, of request: TokenRequest, gone: String, next: Hint
+  ) -> VaultError {
     let newer = try? openTokens(of: request.client, context: request.context).record
     if let refresh = answer.refresh, newer?.refresh?.bytes.isEqualInConstantTime(to: refresh.bytes) == true {
       return VaultError(.wrongState, "\(gone); newer ones are stored")
@@ -95,9 +111,7 @@ extension VaultCore {
         .wrongState, "\(gone), and the server did not revoke the new ones: \(error.message)",
         hint: "have its operator revoke the tokens of this client")
     }
-    return VaultError(
-      .wrongState, "\(gone); the server has revoked the new ones",
-      hint: Hint(.requestTokens, saying: "get new tokens"))
+    return VaultError(.wrongState, "\(gone); the server has revoked the new ones", hint: next)
   }
 
   /// Checks that there is something to refresh. Sends nothing.
