@@ -125,13 +125,12 @@ package struct SealedStore: ~Copyable, Sendable {
   private mutating func item(named name: [UInt8], under keys: GenerationKeys) throws(VaultError) -> Item? {
     let value = keys.blindIndex.name(name)
     var opener = opener
-    var found: Result<Item, VaultError>?
+    var (found, failure): (Item?, VaultError?)
     try rows.withItem(name: value) { row, meta in
-      do throws(VaultError) { found = .success(try opener.open(row, meta)) } catch {
-        found = .failure(error)
-      }
+      do throws(VaultError) { found = try opener.open(row, meta) } catch { failure = error }
     }
-    guard let item = try found?.get() else { return nil }
+    if let failure { throw failure }
+    guard let item = found else { return nil }
     policy = opener.policy
     // The index that led here comes from the file, and no seal protects it.
     return item.attributes.hasName(name) ? item : nil

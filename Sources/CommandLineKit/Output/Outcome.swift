@@ -32,7 +32,7 @@ package struct Outcome: Sendable {
 
   /// Lines of text for people, each ended by a newline.
   package init(json: JSON?, lines: [String], failure: CommandError? = nil) {
-    let text = lines.map { $0 + "\n" }.joined()
+    let text = lines.reduce(into: "") { $0 += $1 + "\n" }
     self.init(json: json, pieces: text.isEmpty ? [] : [.text(text)], failure: failure)
   }
 }

@@ -57,7 +57,7 @@ extension VaultLog {
   static func start(_ invocation: Invocation, on descriptor: Int32) -> Bool {
     guard let tags = invocation[CommonOptions.log] else { return false }
     start(
-      tags, level: invocation[CommonOptions.logLevel] ?? .info,
+      Set(tags), level: invocation[CommonOptions.logLevel] ?? .info,
       isUnmasked: invocation[CommonOptions.logUnmasked], to: [.descriptor(descriptor)])
     return true
   }

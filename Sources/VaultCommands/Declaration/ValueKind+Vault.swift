@@ -57,15 +57,15 @@ extension ValueKind where Value == Constraints {
   }
 }
 
-extension ValueKind where Value == Set<VaultLog.Tag> {
-  /// Tags of the log or their beginnings, a comma list.
+extension ValueKind where Value == [VaultLog.Tag] {
+  /// Tags of the log or their beginnings, a comma list. No set: the runtime would look for its conformance in each command.
   static var logTags: ValueKind {
     let words = VaultLog.Tag.allCases.map(\.rawValue)
     return ValueKind(completedWith: .commaList(words)) { text, name throws(CommandError) in
       guard let tags = VaultLog.Tag.named(text) else {
         throw .usage("\(name) takes a comma list of \(words.joined(separator: ", ")), or their beginnings")
       }
-      return tags
+      return Array(tags)
     }
   }
 }

@@ -72,7 +72,7 @@ package enum VisibleText {
 
   /// Characters that Unicode calls letters, marks or symbols, but that are drawn as nothing: the braille pattern, the
   /// replaced object, the Brahmi number joiner, the hieroglyphic blanks, the Khitan filler, the note without a head.
-  private static let blanks: Set<Unicode.Scalar> = [
+  private static let blanks: [Unicode.Scalar] = [
     "\u{2800}", "\u{FFFC}", "\u{1107F}", "\u{13441}", "\u{13442}", "\u{16FE4}", "\u{1D159}",
   ]
 
