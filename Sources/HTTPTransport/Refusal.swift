@@ -11,6 +11,8 @@ package struct Refusal: Error, Equatable, Sendable {
   package var message: String
   package var hint: String?
   package var attemptsLeft: UInt64?
+  /// Whether the request surely did not reach the server.
+  package var isUnsent = false
 
   package init(_ code: String, _ message: String, hint: String? = nil, attemptsLeft: UInt64? = nil) {
     (self.code, self.message, self.hint, self.attemptsLeft) = (code, message, hint, attemptsLeft)
@@ -26,6 +28,15 @@ package struct Refusal: Error, Equatable, Sendable {
     Refusal("OTHER", message, hint: hint)
   }
 
+  /// Runs what comes before the first byte to the server.
+  static func unsent<R: ~Copyable>(_ body: () throws(Refusal) -> R) throws(Refusal) -> R {
+    do throws(Refusal) { return try body() } catch {
+      var refusal = error
+      refusal.isUnsent = true
+      throw refusal
+    }
+  }
+
   /// The answer of an error, for the request with this id.
   func answer(to id: String) -> JSON {
     .object {
@@ -38,6 +49,7 @@ package struct Refusal: Error, Equatable, Sendable {
           Field("message", Self.cut(message))
           Field("hint", hint.map(Self.cut))
           Field("attemptsLeft", attemptsLeft)
+          Field("unsent", isUnsent ? true : nil)
         })
     }
   }

@@ -41,7 +41,12 @@ struct AnswerReader {
       guard case .number(let number) = value else { throw malformed("'attemptsLeft' is no whole number") }
       attemptsLeft = Int(min(number, 1_000_000))
     }
-    return VaultError(peer: code, message, hint: hint, attemptsLeft: attemptsLeft)
+    var isUnsent = false
+    if let value = error["unsent"] {
+      guard case .flag(let flag) = value else { throw malformed("'unsent' is neither true nor false") }
+      isUnsent = flag
+    }
+    return VaultError(peer: code, message, hint: hint, attemptsLeft: attemptsLeft, isUnsent: isUnsent)
   }
 
   private func malformed(_ flaw: String) -> VaultError {

@@ -92,24 +92,27 @@ struct CredentialUnlockTests {
 
   /// Verified to fail when a code that did not reach the server is counted, and when one with another answer, or none, is not.
   @Test(
-    "a code counts unless it did not reach the server", arguments: ["NETWORK", "TIMEOUT", nil] as [String?])
-  func noAnswer(word: String?) throws {
+    "a code counts unless it surely did not reach the server",
+    arguments: [("NETWORK", true), ("OTHER", true), ("NETWORK", false), ("TIMEOUT", true), (nil, false)]
+      as [(String?, Bool)])
+  func noAnswer(word: String?, isUnsent: Bool) throws {
     let scene = try ActivationScene()
     let (id, _) = try scene.activated()
     try scene.block(id)
     try scene.core.startUnlock(of: id, over: scene.server)
     scene.server.change {
       $0.before = { _ throws(VaultError) in
-        throw word.map { VaultError(peer: $0, "no answer") }
+        throw word.map { VaultError(peer: $0, "no answer", isUnsent: isUnsent) }
           ?? VaultError(.network, "the transport was killed")
       }
     }
     for _ in 0..<4 {
-      expect(word == "TIMEOUT" ? .expired : .network) { () throws(VaultError) in
-        try scene.finishUnlock(id, scene.rig.context("8306"))
-      }
+      let code: VaultError.Code = ["TIMEOUT": .expired, "OTHER": .peerFailed][word] ?? .network
+      expect(code) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
     }
-    try expect(scene.core.state(of: id).wrongUnlockCodes, equals: word == "NETWORK" ? 0 : 4)
+    // A server that has seen the code says TIMEOUT, whatever else it says.
+    let counts = !isUnsent || word == "TIMEOUT"
+    try expect(scene.core.state(of: id).wrongUnlockCodes, equals: counts ? 4 : 0)
     scene.server.change { $0.before = nil }
     try scene.finishUnlock(id, scene.rig.context("8306"))
     try expect(scene.core.state(of: id).wrongUnlockCodes, equals: 0)
@@ -159,13 +162,50 @@ struct CredentialUnlockTests {
       $0.before = { _ throws(VaultError) in
         clock.advance(by: .seconds(60))
         expect(try? other.credentialStatus(named: "bank").state, equals: .blocked)
-        guard isAccepted else { throw VaultError(peer: "NETWORK", "no answer") }
+        guard isAccepted else { throw VaultError(peer: "NETWORK", "no answer", isUnsent: true) }
       }
     }
     let error = thrown { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
     expect(error?.code, equals: isAccepted ? nil : .network)
     try expect(scene.state(), equals: isAccepted ? .active : .blocked)
     try expect(scene.core.state(of: id).wrongUnlockCodes, equals: 0)
+  }
+
+  /// Verified to fail when the answer to the last code is dropped once somebody has recorded the end of the unlock.
+  @Test(
+    "the answer to a fifth code counts, whatever others do meanwhile",
+    arguments: [true, false], [true, false])
+  func answerToTheLast(isAccepted: Bool, lapses: Bool) throws {
+    let scene = try ActivationScene()
+    let (id, _) = try scene.activated()
+    try scene.block(id)
+    scene.server.change { $0.unlock["lifeSeconds"] = .number(60) }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    scene.server.change { $0.before = { _ throws(VaultError) in throw VaultError(peer: "CODE", "wrong") } }
+    for _ in 0..<4 {
+      expect(.authenticationFailed) { () throws(VaultError) in
+        try scene.finishUnlock(id, scene.rig.context("8306"))
+      }
+    }
+    let (clock, other) = (scene.rig.clock, try scene.rig.place.openCore())
+    let context = try scene.rig.context("8306")
+    scene.server.change {
+      $0.before = { _ throws(VaultError) in
+        if lapses { clock.advance(by: .seconds(60)) }
+        // A sixth code is not sent. The end of the unlock is recorded.
+        expect(.blocked) { () throws(VaultError) in
+          try other.finishUnlock(
+            of: id, code: SharedSecret(SecretBytes(testing: "sixth")), over: scene.server, context: context)
+        }
+        expect(try? other.credentialStatus(named: "bank").state, equals: .blocked)
+        guard isAccepted else { throw VaultError(peer: "NETWORK", "no answer", isUnsent: true) }
+      }
+    }
+    let error = thrown { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
+    expect(error?.code, equals: isAccepted ? nil : .network)
+    expect(scene.server.operations.filter { $0 == .unlockFinish }.count, equals: 5)
+    try expect(scene.state(), equals: isAccepted ? .active : .blocked)
+    try expect(scene.core.state(of: id).wrongUnlockCodes, equals: isAccepted ? 0 : 4)
   }
 
   /// Verified to fail when a right PIN ends a block that came after it.

@@ -290,20 +290,25 @@ struct TokenSetTests {
     expect(server.operations.last, equals: .oauthRevoke)
   }
 
-  /// Verified to fail when the new tokens are revoked whatever is stored.
-  @Test("a refresh token that newer tokens have too is not revoked", .requirement("D4"))
-  func sameRefreshToken() throws {
+  /// Verified to fail when the new tokens are revoked whatever is stored, and when only refresh tokens are compared.
+  @Test(
+    "a token that newer tokens have too is not revoked", .requirement("D4"),
+    arguments: [(9, 9), (9, 8), (8, 9)])
+  func sameToken(access: Int, refresh: Int) throws {
     let scene = try OAuthScene()
     let client = try scene.register().id
     _ = try scene.authorize(client)
     let server = scene.server
-    let token = #","refresh_token":"\#(OAuthServer.refresh(9))""#
-    let reply = OAuthServer.Reply(body: OAuthServer.body(9, type: "Bearer", more: token) + "}")
+    func reply(_ access: Int, _ refresh: Int) -> OAuthServer.Reply {
+      let token = #","refresh_token":"\#(OAuthServer.refresh(refresh))""#
+      return OAuthServer.Reply(body: OAuthServer.body(access, type: "Bearer", more: token) + "}")
+    }
+    let (given, stored) = (reply(access, refresh), reply(9, 9))
     server.answer { request throws(VaultError) in
-      server.answer { _ throws(VaultError) in reply }
+      server.answer { _ throws(VaultError) in stored }
       try scene.core.delete(Query(.tokenSet))
       _ = try scene.authorize(client)
-      return reply
+      return given
     }
     let error = thrown { () throws(VaultError) in _ = try scene.core.refreshTokens(of: client, over: server) }
     #expect(error?.code == .wrongState && error?.message.contains("newer ones are stored") == true)

@@ -176,14 +176,44 @@ struct TransactionTests {
     // The server did not learn of it, and offers it again.
     try scene.core.write { try $0.changeState(of: id) { $0.set(TransactionState.accepted) } }
     let now = scene.clock.now()
+    func expectKept() throws {
+      try expect(scene.core.transactions().map(\.status), equals: [.accepted])
+      expect(.expired) { () throws(VaultError) in
+        _ = try scene.core.receiveTransaction(
+          for: scene.bank, over: scene.server, context: try! scene.context())
+      }
+    }
     scene.clock.set(to: Instant(seconds: now.seconds + 25 * 3600 + 71))
-    try expect(scene.core.transactions().map(\.status), equals: [.accepted])
+    try expectKept()
+    scene.clock.set(to: now)
+    try expect(scene.receive()?.transaction.status, equals: .accepted)
+    // Only the wall clock tells how long a machine was off, and it is not believed at once.
+    scene.clock.reboot()
+    scene.clock.set(to: Instant(seconds: now.seconds + 25 * 3600 + 71))
+    try expectKept()
+  }
+
+  /// Verified to fail when the wall clock alone is asked within the boot.
+  @Test(
+    "a clock that is set ahead gives no second decision after a change of the vault",
+    .requirement("A19", "B6"))
+  func clockAheadAndChanges() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    try scene.core.write { try $0.changeState(of: id) { $0.set(TransactionState.accepted) } }
+    let now = scene.clock.now()
+    scene.clock.set(to: Instant(seconds: now.seconds + 25 * 3600 + 71))
+    // Each change lets the highest time rise by a day, so that the clock is believed the next time.
+    _ = try scene.core.add(NewItem(.genericPassword), secret: SecretBytes(testing: "x"))
+    let other = try scene.place.openCore()
+    try other.unlock(with: Passcode(testing: "passcode"))
+    #expect(try !other.reading { $0.isClockAhead })
+    try expect(other.transactions().map(\.status), equals: [.accepted])
     expect(.expired) { () throws(VaultError) in
-      _ = try scene.core.receiveTransaction(
+      _ = try other.receiveTransaction(
         for: scene.bank, over: scene.server, context: try! scene.context())
     }
     scene.clock.set(to: now)
-    try expect(scene.receive()?.transaction.status, equals: .accepted)
     try expect(scene.core.transactions().map(\.status), equals: [.accepted])
   }
 

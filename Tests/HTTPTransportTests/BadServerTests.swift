@@ -68,6 +68,7 @@ struct BadServerTests {
     #expect(answer.exit == 0 && answer.code == one.code, "\(answer.text)")
     #expect(answer.message?.contains(one.words) == true, "\(answer.text)")
     #expect(answer.text.split(separator: "\n").count == 1 && answer.errors.isEmpty)
+    #expect(!answer.isUnsent, "the server has the request: \(answer.text)")
     #expect(ContinuousClock.now - begin < .seconds(15))
   }
 
@@ -77,6 +78,7 @@ struct BadServerTests {
     #expect(closed.code == "NETWORK" && closed.message == "127.0.0.1 cannot be reached")
     let nobody = try Sender(path: "/echo", method: "POST", ["origins": ["https://nobody.invalid"]]).send()
     #expect(nobody.code == "NETWORK" && nobody.message?.contains("nobody.invalid") == true)
+    #expect(closed.isUnsent && nobody.isUnsent)
   }
 
   @Test("a reply that ends with its connection is whole if its JSON is")

@@ -67,6 +67,7 @@ final class Sender {
     var error: [String: Any] { members["error"] as? [String: Any] ?? [:] }
     var code: String? { error["code"] as? String }
     var message: String? { error["message"] as? String }
+    var isUnsent: Bool { error["unsent"] as? Bool == true }
   }
 
   /// - Parameter descriptor: Handed over as descriptor 5.

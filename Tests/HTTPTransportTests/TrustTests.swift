@@ -17,6 +17,7 @@ struct TrustTests {
   private func expectRefusal(_ answer: Sender.Answer, _ words: String) {
     #expect(answer.exit == 0 && answer.code == "NETWORK", "\(answer.text)")
     #expect(answer.message?.contains(words) == true, "\(answer.text)")
+    #expect(answer.isUnsent, "\(answer.text)")
   }
 
   @Test("a certificate from the anchor, valid and for the host, is trusted", .requirement("D7"))

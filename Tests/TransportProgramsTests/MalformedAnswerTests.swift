@@ -76,6 +76,8 @@ struct MalformedAnswerTests {
     Case(with(#""error":{"code":"CODE","message":"m","hint":null}"#), "'hint' is no text"),
     Case(
       with(#""error":{"code":"CODE","message":"m","attemptsLeft":-1}"#), "'attemptsLeft' is no whole number"),
+    Case(
+      with(#""error":{"code":"NETWORK","message":"m","unsent":1}"#), "'unsent' is neither true nor false"),
   ]
 
   /// Verified to fail when a member that is there twice counts once (the second, or one in what is skipped), when what follows

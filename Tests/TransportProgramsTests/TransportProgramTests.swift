@@ -96,6 +96,11 @@ struct TransportProgramTests {
     let other = try PeerProgram("answer(error={'code': 'NEW', 'message': 'a\\x1b[2Jb'}, state='active')")
     expect(other.failure()?.code, equals: .peerFailed)
     expect(other.failure()?.message, equals: "the server refused it")
+    for (members, isUnsent) in [("", false), (", 'unsent': True", true), (", 'unsent': False", false)] {
+      let network = try PeerProgram("answer(error={'code': 'NETWORK', 'message': 'no route'\(members)})")
+      let error = try #require(network.failure())
+      #expect(error.code == .network && (error.underlying != nil) == isUnsent)
+    }
   }
 
   @Test("twenty requests at once each get their own answer")

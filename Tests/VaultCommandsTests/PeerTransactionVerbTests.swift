@@ -302,6 +302,19 @@ struct PeerTransactionVerbTests {
     try expect((asked.json["items"] as? [[String: Any]])?.count, equals: 1)
   }
 
+  /// Verified to fail when the name of a credential that does not open ends the list.
+  @Test("a damaged credential keeps no transaction from being listed", .requirement("A19"))
+  func damagedCredential() throws {
+    let alias = try push()
+    _ = try list()
+    try tool.damage("meta", of: "item", where: "name IS NOT NULL")
+    let listed = try transaction("list")
+    #expect(listed.exit == 10 && listed.errors.contains("not open: "), "\(listed.errors)")
+    let items = try #require(listed.json["items"] as? [[String: Any]])
+    expect(items.map { $0["alias"] as? String }, equals: [alias])
+    #expect(items.first?["credential"] == nil)
+  }
+
   /// Verified to fail when only some errors of a server leave the list.
   @Test("whatever a server answers, what is here is listed", .requirement("A19"))
   func listedBesideErrors() throws {

@@ -167,16 +167,12 @@ extension WriteTransaction {
     return try state(of: unlock.item.id).credentialState() == .unlockStarted
   }
 
-  /// Whether a code of this very unlock may be on its way: also after its time, which somebody may have recorded meanwhile, and not
-  /// after its end.
+  /// Whether a code of this very unlock may be on its way, because it was not ended by another one: also after its time, and after
+  /// it was refused for good, which somebody may have recorded meanwhile. Each of its codes was counted before it was sent, so no
+  /// sixth one is.
   mutating func awaitsAnswer(_ unlock: UnlockUnderWay) throws(VaultError) -> Bool {
-    let state = try state(of: unlock.item.id)
     guard try item(unlock.item.id).attributes[.unlock] == unlock.name else { return false }
-    return switch try state.credentialState() {
-    case .unlockStarted: true
-    case .blocked: state.wrongUnlockCodes < ItemState.unlockCodeLimit
-    default: false
-    }
+    return try [.unlockStarted, .blocked].contains(state(of: unlock.item.id).credentialState())
   }
 
   /// - Throws: ``VaultError/Code/busy``.

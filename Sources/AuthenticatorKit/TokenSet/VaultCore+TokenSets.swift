@@ -92,8 +92,8 @@ extension VaultCore {
       next: Hint(.requestTokens, saying: "get new tokens"))
   }
 
-  /// Has the server revoke tokens that have no place here any more: what is not stored must not work. A server can give one
-  /// refresh token twice: that of newer tokens, which are stored, stays.
+  /// Has the server revoke tokens that have no place here any more: what is not stored must not work. A server can give one token
+  /// twice: those of newer tokens, which are stored, stay.
   ///
   /// - Parameters:
   ///   - gone: What happened to their place.
@@ -103,7 +103,7 @@ extension VaultCore {
     _ answer: TokenAnswer, of request: TokenRequest, gone: String, next: Hint
   ) -> VaultError {
     let newer = try? openTokens(of: request.client, context: request.context).record
-    if let refresh = answer.refresh, newer?.refresh?.bytes.isEqualInConstantTime(to: refresh.bytes) == true {
+    if newer?.refresh?.isSame(as: answer.refresh) == true || newer?.access.isSame(as: answer.access) == true {
       return VaultError(.wrongState, "\(gone); newer ones are stored")
     }
     do throws(VaultError) { try request.revoke(refresh: answer.refresh, access: answer.access) } catch {
@@ -204,6 +204,10 @@ extension VaultCore {
 }
 
 extension SharedSecret {
+  fileprivate func isSame(as other: SharedSecret?) -> Bool {
+    other.map { bytes.isEqualInConstantTime(to: $0.bytes) } ?? false
+  }
+
   /// With a scheme before it.
   fileprivate func authorization(_ scheme: String) -> SecretBytes {
     SecretBytes.joining(SecretBytes(copying: Array(scheme.utf8)), bytes)

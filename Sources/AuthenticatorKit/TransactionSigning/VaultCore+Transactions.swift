@@ -20,7 +20,8 @@ extension VaultCore {
       try writing { transaction throws(VaultError) in
         let all = try transaction.items(matching: .transactions(alias: offered.alias))
         if let present = all.first(where: { $0.attributes[.credential] == item.id.bytes }) {
-          guard try transaction.reading.isOver(present) else { return present.id }
+          let time = KeptTime(transaction.reading)
+          guard try time.isOver(present, transaction.state(of: present.id)) else { return present.id }
           try transaction.delete(present.id)
         }
         let new = offered.item(for: item, now: transaction.reading.expiryTime, state: state)
@@ -58,16 +59,15 @@ extension VaultCore {
   ) throws(VaultError) -> [PeerTransaction] {
     let (pending, others) = try reading {
       transaction throws(VaultError) -> ([PeerTransaction], [PeerTransaction]) in
-      let clock = ReadClock(transaction.clock)
+      let time = KeptTime(transaction)
       var (pending, others): ([PeerTransaction], [PeerTransaction]) = ([], [])
-      let items = try transaction.items(matching: query, damaged: damaged).filter {
-        (try? transaction.isOver($0)) != true
-      }
+      let items = try transaction.items(matching: query, damaged: damaged)
       pending.reserveCapacity(items.count)
       // The pages of the states take the memory of those of the items, which are not read again.
       transaction.releasePages()
       try transaction.forEachState(of: items, damaged: damaged) { (item, state) throws(VaultError) in
-        let found = try PeerTransaction(item, state, clock: clock)
+        guard (try? time.isOver(item, state)) != true else { return }
+        let found = try PeerTransaction(item, state, clock: time.clock)
         if found.status == .pending { pending.append(found) } else { others.append(found) }
       }
       return (pending, others)
@@ -161,18 +161,43 @@ extension VaultCore {
   }
 }
 
-extension ReadTransaction {
-  /// Whether a transaction has been kept for its day.
+/// The clocks by which transactions are kept for a day, read once for a list of many.
+private struct KeptTime {
+  let clock: ReadClock
+  private let wall: Instant
+  private let isClockAhead: Bool
+
+  init(_ transaction: borrowing ReadTransaction) {
+    clock = ReadClock(transaction.clock)
+    (wall, isClockAhead) = (transaction.expiryTime, transaction.isClockAhead)
+  }
+
+  /// Whether a transaction has been kept for its day. Within its boot, the clock since boot has to say so too: each change of the
+  /// vault lets the wall clock be believed for a day more.
   ///
-  /// - Throws: ``VaultError/Code/expired`` while the clock that says so cannot be believed: what was decided could be decided again.
-  fileprivate func isOver(_ item: Item) throws(VaultError) -> Bool {
-    guard let expires = item.expires, expires <= expiryTime else { return false }
-    guard isClockAhead else { return true }
+  /// - Throws: ``VaultError/Code/expired`` while the wall clock cannot be believed: what was decided could be decided again.
+  func isOver(_ item: Item, _ state: ItemState) throws(VaultError) -> Bool {
+    guard let expires = item.expires, expires <= wall else { return false }
+    if let boot = clock.bootID(), !isClockAhead,
+      !state.hasDeadline(ofBoot: boot) || state.deadline.addingDay <= clock.bootMilliseconds()
+    {
+      return true
+    }
     throw VaultError(
       .expired, "the clock says that the transaction is more than a day old, and may be wrong",
       hint: "set the clock right, and ask the server again")
   }
+}
 
+extension UInt64 {
+  /// Milliseconds, a day later.
+  fileprivate var addingDay: UInt64 {
+    let (sum, isBeyond) = addingReportingOverflow(24 * 3600 * 1000)
+    return isBeyond ? .max : sum
+  }
+}
+
+extension ReadTransaction {
   /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind.
   mutating func state(ofTransaction item: Item) throws(VaultError) -> ItemState {
     guard item.kind == .transaction else { throw .noTransaction }

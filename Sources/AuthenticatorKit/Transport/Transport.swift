@@ -33,7 +33,7 @@ public protocol Transport: Sendable {
   ///
   /// Called on a thread that may wait; no lock and no transaction is open. Several requests can be under way at once.
   ///
-  /// - Throws: `VaultError(peer:_:hint:attemptsLeft:)` for an error of the peer, ``VaultError/Code/network`` if
+  /// - Throws: `VaultError(peer:_:hint:attemptsLeft:isUnsent:)` for an error of the peer, ``VaultError/Code/network`` if
   ///   there is no answer. It has an `underlying` number only if the request surely did not reach the peer: then the code of an
   ///   unlock does not count as a try. What is thrown ends the operation, and nothing from the answer is stored.
   func send(_ request: TransportRequest) throws(VaultError) -> TransportAnswer

@@ -8,25 +8,30 @@ extension VaultError {
   ///   - message: One line for a person, without a final period. What would not show as itself is replaced by words of
   ///     the library.
   ///   - hint: What to do next.
-  public init(peer word: String, _ message: String, hint: String? = nil, attemptsLeft: Int? = nil) {
+  ///   - isUnsent: Whether the request surely did not reach the peer; only with `NETWORK` and `OTHER`. Then the code of an
+  ///     unlock does not count as a try. A lost answer, and one that is cut, are no reason: the peer may have judged the code.
+  public init(
+    peer word: String, _ message: String, hint: String? = nil, attemptsLeft: Int? = nil,
+    isUnsent: Bool = false
+  ) {
     let known = Self.peerWords[word]
     self.init(
       known?.code ?? .peerFailed,
       Self.shown(message) ?? known?.words ?? "the server refused it",
       hint: hint.flatMap(Self.shown).map { Hint(.followServer, saying: $0) }, attemptsLeft: attemptsLeft,
-      underlying: Self.peerNumbers[word])
+      underlying: word == "SYNCHROFAILED" ? Self.synchronizationFailed : isUnsent ? Self.unsent : nil)
   }
 
   /// Whether a peer did what it was asked for, and only the synchronization afterwards failed.
   var isSynchronizationFailure: Bool {
-    code == .outOfStep && underlying == Self.peerNumbers["SYNCHROFAILED"]
+    code == .outOfStep && underlying == Self.synchronizationFailed
   }
 
   /// Whether a request surely did not reach a peer: it says so itself, or the system has a number for why its program did not start.
-  var isUnsent: Bool { code == .network && underlying != nil }
+  var isUnsent: Bool { (code == .network || code == .peerFailed) && underlying != nil }
 
-  /// The numbers of authenticator systems, for the words that the code does not tell from other errors.
-  private static let peerNumbers: [String: Int32] = ["NETWORK": 1, "SYNCHROFAILED": 13]
+  /// The numbers of authenticator systems for what the code does not tell from other errors.
+  private static let (unsent, synchronizationFailed): (Int32, Int32) = (1, 13)
 
   /// An answer that is none.
   static func peerAnswered(_ flaw: String) -> VaultError {

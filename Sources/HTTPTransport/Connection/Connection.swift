@@ -12,6 +12,8 @@ import SecretMemory
     let refusal: Refusal
     /// Whether the server could not be reached, or the connection broke: then another try may help.
     var isOfTheConnection = false
+    /// Whether no byte of the request was sent.
+    var isUnsent = false
   }
 
   init(_ configuration: Configuration) throws(Refusal) {
@@ -27,8 +29,13 @@ import SecretMemory
   /// Sends a request, and follows redirections within its origin.
   func send(_ request: OutgoingRequest, until deadline: ContinuousClock.Instant) throws(Failure) -> Reply {
     var address = request.address
-    for _ in 0...Self.mostRedirections {
-      let reply = try transfer(request, to: address, until: deadline)
+    for hop in 0...Self.mostRedirections {
+      let reply: Reply
+      do throws(Failure) { reply = try transfer(request, to: address, until: deadline) } catch {
+        var failure = error
+        failure.isUnsent = failure.isUnsent && hop == 0
+        throw failure
+      }
       guard request.followsRedirections, (301...308).contains(reply.status), let next = reply.redirection
       else { return reply }
       guard let following = WebAddress(next), following.origin == request.address.origin else {
@@ -53,7 +60,8 @@ import SecretMemory
   ) throws(Failure) -> Reply {
     let left = deadline - .now
     guard left > .zero else {
-      throw Failure(refusal: .network("the server did not answer in time", hint: "try again later"))
+      throw Failure(
+        refusal: .network("the server did not answer in time", hint: "try again later"), isUnsent: true)
     }
     unsafe curl_easy_reset(handle)
     let incoming = IncomingReply()
@@ -64,7 +72,8 @@ import SecretMemory
     settings.ask(request, address)
     guard settings.isComplete else {
       throw Failure(
-        refusal: .other("libcurl lacks what this program needs: version 7.85 or newer, with OpenSSL"))
+        refusal: .other("libcurl lacks what this program needs: version 7.85 or newer, with OpenSSL"),
+        isUnsent: true)
     }
     let code = withExtendedLifetime(incoming) { perform(request) }
     if let flaw = incoming.flaw { throw Failure(refusal: .network(flaw)) }
@@ -74,7 +83,9 @@ import SecretMemory
         throw Failure(refusal: .network("the proxy answered with status \(proxy) of HTTP"))
       }
       let verified = unsafe ccurl_number(handle, CURLINFO_SSL_VERIFYRESULT)
-      throw Failure(code, verified: verified, host: address.origin.host)
+      var failure = Failure(code, verified: verified, host: address.origin.host)
+      failure.isUnsent = unsafe ccurl_number(handle, CURLINFO_REQUEST_SIZE) == 0
+      throw failure
     }
     guard incoming.hasAllHeaders else {
       throw Failure(

@@ -51,7 +51,11 @@ extension Command {
   }
 
   /// The name of the credential of each transaction; `nil` if it is gone. Each is read once.
-  func names(ofCredentials transactions: [PeerTransaction]) throws -> [String?] {
+  ///
+  /// - Parameter damaged: Called with each credential that does not open; its name is `nil` then.
+  func names(
+    ofCredentials transactions: [PeerTransaction], damaged: @escaping (ItemID, VaultError) -> Void
+  ) throws -> [String?] {
     var (names, known): ([String?], [(id: ItemID, name: String?)]) = ([], [])
     names.reserveCapacity(transactions.count)
     for transaction in transactions {
@@ -59,7 +63,10 @@ extension Command {
       if let there = known.last(where: { $0.id == id }) {
         names.append(there.name)
       } else {
-        known.append((id, try name(of: id)))
+        let found = try vault.opened().reading { transaction throws(VaultError) in
+          try transaction.items(matching: Query(id: id), damaged: damaged)
+        }
+        known.append((id, found.first?.name))
         names.append(known[known.count - 1].name)
       }
     }

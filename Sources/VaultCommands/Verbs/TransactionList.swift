@@ -50,9 +50,9 @@ enum TransactionList: VaultVerb {
       _ = try command.neededTransport()
     }
     let all = try command.vault.opened().transactions(damaged: noteDamage)
+    let (names, asked) = (try command.names(ofCredentials: all, damaged: noteDamage), received)
     let damage = CommandError(unreadable: unreadable)
     if failure != nil, let damage { command.messages.note(damage.message) }
-    let (names, asked) = (try command.names(ofCredentials: all), received)
     return Outcome(
       json: .object {
         Field(
