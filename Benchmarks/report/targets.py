@@ -61,14 +61,13 @@ def window(results):
 
 def bulk(results):
     mine = results.fastest("otp-bulk")
-    what = "bulk verification, cached midstates, per candidate and core"
+    what, target = "bulk verification, cached midstates, per candidate and core", "≤ 1.25 × lanes by hand"
     if not mine:
-        return not_run("P3", what, "≤ 15 ns (AVX-512), ≤ 30 ns else")
+        return not_run("P3", what, target)
     lanes = mine["name"].split(", ")[-1]
-    limit = 15 if lanes == "avx512" else 30
     floor = results.reading("otp-bulk", "16 lanes by hand") or results.reading("otp-bulk", None)
-    return row("P3", what, "≤ 15 ns (AVX-512), ≤ 30 ns else", f"{shown.time(mine['min'])} ({lanes})",
-               f"{floor['name']}: {shown.time(floor['min'])}", mine["min"] / floor["min"], mine["min"] <= limit,
+    ratio = mine["min"] / floor["min"]
+    return row("P3", what, target, f"{shown.time(mine['min'])} ({lanes})", f"{floor['name']}: {shown.time(floor['min'])}", ratio, ratio <= 1.25,
                mine["median"] / floor["median"])
 
 
@@ -103,49 +102,51 @@ def random(results):
     for size, name in ((12, "nonce"), (32, "salt")):
         mine, other = results.ours(f"random-{size}"), results.reading(f"random-{size}", "RAND_bytes, 8 KiB")
         if not mine:
-            rows.append(not_run("P7", f"a {name}, {size} bytes", "≤ 10 ns"))
+            rows.append(not_run("P7", f"a {name}, {size} bytes", "≤ 1.3 × a pool in C"))
             continue
-        rows.append(row("P7", f"a {name}, {size} bytes", "≤ 10 ns", shown.time(mine["min"]), f"a pool in C: {shown.time(other['min'])}",
-                        mine["min"] / other["min"], mine["min"] <= 10, mine["median"] / other["median"]))
+        ratio = mine["min"] / other["min"]
+        rows.append(row("P7", f"a {name}, {size} bytes", "≤ 1.3 × a pool in C", shown.time(mine["min"]), f"a pool in C: {shown.time(other['min'])}",
+                        ratio, ratio <= 1.3, mine["median"] / other["median"]))
     return rows
 
 
-def get(results, size, limit):
-    what, target = f"get one of {size:,} in a snapshot, less its opening", f"≤ {limit} µs"
+def get(results, size):
+    what, target = f"get one of {size:,} in a snapshot, less its opening", "≤ 1.4 × SQLite alone"
     mine, seal, sqlite = results.ours(f"get-{size}"), results.reading(f"get-{size}", "the same in C"), results.reading(f"get-{size}", "SQLite")
     if not mine:
         return not_run("P9", what, target)
     left = mine["min"] - seal["min"]
     return row("P9", what, target, f"{shown.time(left)} + {shown.time(seal['min'])}", f"SQLite alone: {shown.time(sqlite['min'])}",
-               left / sqlite["min"], left <= limit * 1000, (mine["median"] - seal["median"]) / sqlite["median"])
+               left / sqlite["min"], left / sqlite["min"] <= 1.4, (mine["median"] - seal["median"]) / sqlite["median"])
 
 
 def listing(results, size=100_000):
-    what, target = f"list {size:,} with their attributes opened, per item", "≤ 450 ns"
+    what, target = f"list {size:,} with their attributes opened, per item", "≤ 1.3 × C"
     mine, floor = results.reading(f"list-{size}", "vault: list"), results.reading(f"list-{size}", None)
     if not mine:
         return not_run("P10", what, target)
-    return row("P10", what, target, shown.time(mine["min"]), f"C: {shown.time(floor['min'])}", mine["min"] / floor["min"],
-               mine["min"] <= 450, mine["median"] / floor["median"])
+    ratio = mine["min"] / floor["min"]
+    return row("P10", what, target, shown.time(mine["min"]), f"C: {shown.time(floor['min'])}", ratio, ratio <= 1.3,
+               mine["median"] / floor["median"])
 
 
 def start(results, race, verb):
-    what, target = f"{verb}, no key derivation", "≤ 4 ms, ≤ 1.5 × C"
+    what, target = f"{verb}, no key derivation", "≤ 1.25 × C"
     mine, floor = results.ours(race), results.reading(race, None)
     if not mine:
         return not_run("P11", what, target)
     ratio = mine["min"] / floor["min"]
     return row("P11", what, target, shown.time(mine["min"]), f"C: {shown.time(floor['min'])}", ratio,
-               mine["min"] <= 4e6 and ratio <= 1.5, mine["median"] / floor["median"])
+               ratio <= 1.25, mine["median"] / floor["median"])
 
 
 def derivation(results):
-    what, target = "the derivation in large pages", "≤ 0.8 × libargon2"
+    what, target = "the derivation in large pages", "≤ 0.85 × libargon2"
     mine, other = results.reading("unlock", "vault: the derivation"), results.reading("unlock", None)
     if not mine:
         return not_run("P12", what, target)
     ratio = mine["min"] / other["min"]
-    return row("P12", what, target, shown.time(mine["min"]), f"libargon2: {shown.time(other['min'])}", ratio, ratio <= 0.8,
+    return row("P12", what, target, shown.time(mine["min"]), f"libargon2: {shown.time(other['min'])}", ratio, ratio <= 0.85,
                mine["median"] / other["median"])
 
 
@@ -275,7 +276,7 @@ def rows(data):
         against(r, "P5", "record seal, 64 B, 220 B associated data: open", "suite2-open", 1.15, "≤ 1.15 × the same in C"),
         large(r), *random(r),
         *durable(r),
-        get(r, 100_000, 3), get(r, 1_000_000, 6), listing(r),
+        get(r, 100_000), get(r, 1_000_000), listing(r),
         start(r, "start-get", "vaultctl item get"), start(r, "start-code", "vaultctl otp code"),
         against(r, "P12", "unlock by passcode, 64 MiB, t 3, p 4", "unlock", 1.05, "≤ 1.05 × libargon2"), derivation(r),
         against(r, "P13", "P-256 sign, key held open", "sign-p256", 1.1, "≤ 1.1 × OpenSSL"),
