@@ -20,6 +20,7 @@ final class ActivationServer: Transport {
     var finish: [String: TransportValue] = [:]
     var unlock: [String: TransportValue] = ["unlock": .text("u-1")]
     var unlocked: [String: TransportValue] = [:]
+    var synchronized: [String: TransportValue] = [:]
     /// Runs before the answer; what it throws is the answer.
     var before: (@Sendable (TransportRequest) throws(VaultError) -> Void)?
   }
@@ -62,6 +63,7 @@ final class ActivationServer: Transport {
       members = script.finish
     case .unlockStart: members = script.unlock
     case .unlockFinish: members = script.unlocked
+    case .synchronize: members = script.synchronized
     default: break
     }
     for (name, value) in members { fields[name] = value }

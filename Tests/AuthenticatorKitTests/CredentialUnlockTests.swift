@@ -208,6 +208,32 @@ struct CredentialUnlockTests {
     try expect(scene.core.state(of: id).wrongUnlockCodes, equals: isAccepted ? 0 : 4)
   }
 
+  /// Verified to fail when the answer is dropped because the credential is active, and when it ends each block.
+  @Test(
+    "an answer counts after a synchronization that says active, and not for a block that came later",
+    arguments: [true, false])
+  func synchronizedMeanwhile(isBlockedAnew: Bool) throws {
+    let scene = try ActivationScene()
+    let (id, pin) = try scene.activated(limit: 5)
+    try scene.block(id)
+    try scene.core.startUnlock(of: id, over: scene.server)
+    let (other, server) = (try scene.rig.place.openCore(), scene.server)
+    server.change {
+      $0.before = { request throws(VaultError) in
+        guard request.operation == .unlockFinish else { return }
+        for state in isBlockedAnew ? ["active", "blocked"] : ["active"] {
+          server.change { $0.synchronized = ["state": .text(state)] }
+          // The PIN is blocked still.
+          expect(.blocked) { () throws(VaultError) in _ = try other.synchronize(id, over: server) }
+        }
+      }
+    }
+    let error = thrown { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
+    expect(error?.code, equals: isBlockedAnew ? .busy : nil)
+    try expect(scene.state(), equals: isBlockedAnew ? .blocked : .active)
+    try expect(scene.core.pinStatuses(of: pin).first?.isBlocked, equals: isBlockedAnew)
+  }
+
   /// Verified to fail when a right PIN ends a block that came after it.
   @Test("a PIN that is blocked while the code is under way stays blocked")
   func blockedMeanwhile() throws {

@@ -213,6 +213,11 @@ struct TransactionTests {
       _ = try other.receiveTransaction(
         for: scene.bank, over: scene.server, context: try! scene.context())
     }
+    // A day further, and it would be deleted as an item that expired a day ago.
+    _ = try other.add(NewItem(.genericPassword, name: "y"), secret: SecretBytes(testing: "y"))
+    scene.clock.set(to: Instant(seconds: now.seconds + 49 * 3600 + 71))
+    #expect(try !scene.place.openCore().reading { $0.isClockAhead })
+    try expect(scene.place.openCore().transactions().map(\.status), equals: [.accepted])
     scene.clock.set(to: now)
     try expect(scene.core.transactions().map(\.status), equals: [.accepted])
   }

@@ -315,6 +315,21 @@ struct PeerTransactionVerbTests {
     #expect(items.first?["credential"] == nil)
   }
 
+  /// Verified to fail when damage of the transaction that a server offers ends the list.
+  @Test("a damaged transaction that a server offers keeps no other from being listed", .requirement("A19"))
+  func damagedOffer() throws {
+    let aliases = try [push(), push()]
+    for alias in aliases {
+      let payload = "{\"alias\":\"\(alias)\"}"
+      expect(0, try transaction("show", "--push", "--transport", peer, input: payload))
+    }
+    try tool.damage("meta", of: "item", where: "row = (SELECT max(row) FROM item)")
+    let listed = try transaction("list", "--transport", peer)
+    #expect(listed.exit == 10 && !listed.errors.isEmpty, "\(listed.errors)")
+    let items = try #require(listed.json["items"] as? [[String: Any]])
+    expect(items.map { $0["alias"] as? String }, equals: [aliases[0]])
+  }
+
   /// Verified to fail when only some errors of a server leave the list.
   @Test("whatever a server answers, what is here is listed", .requirement("A19"))
   func listedBesideErrors() throws {

@@ -163,16 +163,22 @@ struct UnlockUnderWay {
 extension WriteTransaction {
   /// Whether this very unlock is still under way.
   mutating func isUnderWay(_ unlock: UnlockUnderWay) throws(VaultError) -> Bool {
-    guard try awaitsAnswer(unlock) else { return false }
+    guard try isTheLast(unlock) else { return false }
     return try state(of: unlock.item.id).credentialState() == .unlockStarted
   }
 
-  /// Whether a code of this very unlock may be on its way, because it was not ended by another one: also after its time, and after
-  /// it was refused for good, which somebody may have recorded meanwhile. Each of its codes was counted before it was sent, so no
-  /// sixth one is.
+  /// Whether a code of this very unlock may be on its way: also after its time, after it was refused for good, or after a
+  /// synchronization said that the credential is active, which somebody may have recorded meanwhile. Each code was counted before it
+  /// was sent, so no sixth one is; without a count, the unlock has ended, or the block is a newer one.
   mutating func awaitsAnswer(_ unlock: UnlockUnderWay) throws(VaultError) -> Bool {
-    guard try item(unlock.item.id).attributes[.unlock] == unlock.name else { return false }
-    return try [.unlockStarted, .blocked].contains(state(of: unlock.item.id).credentialState())
+    let state = try state(of: unlock.item.id)
+    guard try isTheLast(unlock), state.wrongUnlockCodes > 0 else { return false }
+    return try [.unlockStarted, .blocked, .active].contains(state.credentialState())
+  }
+
+  /// Whether the peer has begun no other unlock.
+  private mutating func isTheLast(_ unlock: UnlockUnderWay) throws(VaultError) -> Bool {
+    try item(unlock.item.id).attributes[.unlock] == unlock.name
   }
 
   /// - Throws: ``VaultError/Code/busy``.
@@ -184,6 +190,7 @@ extension WriteTransaction {
   /// its server or from an unlock that was begun, needs a code of its own.
   mutating func end(_ unlock: UnlockUnderWay) throws(VaultError) {
     guard try awaitsAnswer(unlock) else { throw .unlockEnded }
+    try changeState(of: unlock.item.id) { $0.wrongUnlockCodes = 0 }
     for item in try [unlock.item, reading.deviceCredential(of: unlock.item)].compactMap({ $0 }) {
       guard try [.blocked, .unlockStarted].contains(state(of: item.id).credentialState()) else { continue }
       try changeState(of: item.id) { state throws(VaultError) in
@@ -191,7 +198,6 @@ extension WriteTransaction {
         state.set(CredentialState.unlockStarted)
         try state.apply(.unlocked)
         state.clearDeadline()
-        state.wrongUnlockCodes = 0
       }
       try log(.stateChanged, item: item, detail: "unlocked")
     }

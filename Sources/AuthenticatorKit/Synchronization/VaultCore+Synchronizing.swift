@@ -169,6 +169,8 @@ extension WriteTransaction {
       }
       state.set(after)
       if after != .unlockStarted { state.clearDeadline() }
+      // A code of an unlock before this block does not end it.
+      if before == .active, after == .blocked { state.wrongUnlockCodes = 0 }
       return (before, after)
     }
     guard before != after else { return }

@@ -172,17 +172,15 @@ private struct KeptTime {
     (wall, isClockAhead) = (transaction.expiryTime, transaction.isClockAhead)
   }
 
-  /// Whether a transaction has been kept for its day. Within its boot, the clock since boot has to say so too: each change of the
-  /// vault lets the wall clock be believed for a day more.
+  /// Whether a transaction has been kept for its day. Within its boot, the clock since boot says so: each change of the vault lets
+  /// the wall clock be believed for a day more.
   ///
   /// - Throws: ``VaultError/Code/expired`` while the wall clock cannot be believed: what was decided could be decided again.
   func isOver(_ item: Item, _ state: ItemState) throws(VaultError) -> Bool {
+    let isOfThisBoot = clock.bootID().map(state.hasDeadline(ofBoot:)) ?? false
+    if isOfThisBoot, state.deadline.addingDay <= clock.bootMilliseconds() { return true }
     guard let expires = item.expires, expires <= wall else { return false }
-    if let boot = clock.bootID(), !isClockAhead,
-      !state.hasDeadline(ofBoot: boot) || state.deadline.addingDay <= clock.bootMilliseconds()
-    {
-      return true
-    }
+    guard isOfThisBoot || isClockAhead || clock.bootID() == nil else { return true }
     throw VaultError(
       .expired, "the clock says that the transaction is more than a day old, and may be wrong",
       hint: "set the clock right, and ask the server again")

@@ -68,6 +68,12 @@ static inline long ccurl_number(CURL *handle, CURLINFO info) {
   curl_easy_getinfo(handle, info, &value);
   return value;
 }
+/// The same for numbers of the type curl_off_t.
+static inline curl_off_t ccurl_size(CURL *handle, CURLINFO info) {
+  curl_off_t value = 0;
+  curl_easy_getinfo(handle, info, &value);
+  return value;
+}
 /// NULL where there is none. Valid until the handle is used again.
 static inline const char *ccurl_text(CURL *handle, CURLINFO info) {
   char *value = NULL;

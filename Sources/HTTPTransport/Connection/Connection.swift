@@ -84,7 +84,10 @@ import SecretMemory
       }
       let verified = unsafe ccurl_number(handle, CURLINFO_SSL_VERIFYRESULT)
       var failure = Failure(code, verified: verified, host: address.origin.host)
-      failure.isUnsent = unsafe ccurl_number(handle, CURLINFO_REQUEST_SIZE) == 0
+      // The size counts what was given to TLS as a whole, and the time begins when the connection stands.
+      failure.isUnsent =
+        unsafe ccurl_number(handle, CURLINFO_REQUEST_SIZE) == 0
+        && ccurl_size(handle, CURLINFO_PRETRANSFER_TIME_T) == 0
       throw failure
     }
     guard incoming.hasAllHeaders else {

@@ -118,9 +118,10 @@ extension Command {
     return (found, failure)
   }
 
-  /// What a server answers about its credential alone, or what is wrong with its answer.
+  /// What a server answers about its credential alone, what is wrong with its answer, and damage of what it is about.
   private static let concernOneServer: Set<VaultError.Code> = [
-    .authenticationFailed, .biokeyLocked, .blocked, .deviceUnknown, .expired, .malformed, .network,
+    .authenticationFailed, .biokeyLocked, .blocked, .damaged, .deviceUnknown, .expired, .itemNotFound,
+    .malformed, .network,
     .outOfStep, .peerFailed, .pinRefused, .pinReused, .policy, .unsupported, .wrongState,
   ]
 

@@ -133,7 +133,9 @@ extension VaultCore {
 }
 
 extension WriteTransaction {
-  /// Deletes the items that expired more than a day ago. A PIN stays: the items behind it would never open again.
+  /// Deletes the items that expired more than a day ago. A PIN stays: the items behind it would never open again. So does, for a day
+  /// more, what has a deadline of this boot that passed less than two days ago by the clock since boot, such as a transaction: the
+  /// wall clock is ahead then, and what was decided could be decided again.
   mutating func purgeExpired() throws(VaultError) {
     let limit = store.now.milliseconds - VaultCore.expiredKept
     let rows = try store.rows.expired(before: .max)
@@ -144,6 +146,10 @@ extension WriteTransaction {
       else { continue }
       if expires <= limit {
         guard let item = try? store.open(row), !ItemRule.of(item.kind).staysUnderOthers else { continue }
+        guard !hasRecentDeadline(item.id) else {
+          earliest = earliest == 0 ? store.now.milliseconds : min(earliest, store.now.milliseconds)
+          continue
+        }
         try remove(row, item: item)
         try log(AuditNote(operation: .expiredPurged, item: item.id, kind: item.kind, detail: item.name))
       } else {
@@ -152,5 +158,13 @@ extension WriteTransaction {
     }
     head.earliestExpiry = earliest
     changes.isDirty = true
+  }
+
+  private mutating func hasRecentDeadline(_ id: ItemID) -> Bool {
+    let clock = store.environment.clock
+    guard let boot = clock.bootID(), let state = try? state(of: id), state.hasDeadline(ofBoot: boot)
+    else { return false }
+    let now = clock.bootMilliseconds()
+    return now < state.deadline || now - state.deadline < UInt64(2 * VaultCore.expiredKept)
   }
 }
