@@ -163,7 +163,8 @@ extension VaultCore {
 
 /// The clocks by which transactions are kept for a day, read once for a list of many.
 private struct KeptTime {
-  let clock: ReadClock
+  /// Boxed once, not for each of the list.
+  let clock: any VaultClock
   private let wall: Instant
   private let isClockAhead: Bool
 
@@ -177,10 +178,11 @@ private struct KeptTime {
   ///
   /// - Throws: ``VaultError/Code/expired`` while the wall clock cannot be believed: what was decided could be decided again.
   func isOver(_ item: Item, _ state: ItemState) throws(VaultError) -> Bool {
-    let isOfThisBoot = clock.bootID().map(state.hasDeadline(ofBoot:)) ?? false
+    let boot = clock.bootID()
+    let isOfThisBoot = if let boot { state.hasDeadline(ofBoot: boot) } else { false }
     if isOfThisBoot, state.deadline.addingDay <= clock.bootMilliseconds() { return true }
     guard let expires = item.expires, expires <= wall else { return false }
-    guard isOfThisBoot || isClockAhead || clock.bootID() == nil else { return true }
+    guard isOfThisBoot || isClockAhead || boot == nil else { return true }
     throw VaultError(
       .expired, "the clock says that the transaction is more than a day old, and may be wrong",
       hint: "set the clock right, and ask the server again")
