@@ -1,12 +1,19 @@
 import VaultTestKit
 
 /// Makes the mutations of rows and of the schema, in SQL.
-struct SQLMutation {
+final class SQLMutation {
   let shell: SQLShell
   let path: String
   let oldPath: String
   let cleanPath: String
   let random: SeededRandom
+  /// Whether the sealed secret of an item was edited.
+  private(set) var isOfSecret = false
+
+  init(shell: SQLShell, path: String, oldPath: String, cleanPath: String, random: SeededRandom) {
+    (self.shell, self.path, self.oldPath, self.cleanPath) = (shell, path, oldPath, cleanPath)
+    self.random = random
+  }
 
   private static let columns: [(table: String, key: String, names: [String])] = [
     ("header", "id", ["body", "mac"]),
@@ -62,6 +69,7 @@ struct SQLMutation {
     switch mutation {
     case .rowDelete: return "DELETE FROM \(table) WHERE (\(pick(from: table, key: key)));"
     case .columnEdit:
+      isOfSecret = table == "material" && column == "secret"
       return "UPDATE \(table) SET \(column) = \(edit(column)) WHERE \(pick(from: table, key: key));"
     case .rowSwap, .columnSwap: return swap(mutation)
     case .oldRow:

@@ -29,6 +29,7 @@ public struct ClientRegistrations: Sendable {
   /// client that the server made for the other one stays there, unused; its secret is forgotten, and the log has its id.
   ///
   /// - Parameters:
+  ///   - new: The client, its server and its template.
   ///   - token: What permits the registration at a server that asks for it (the initial access token).
   ///   - transport: The way to the server, which speaks HTTP, such as `vault-http`.
   ///   - context: Gives the passcode of a locked vault, and verifies the person for the client key.

@@ -57,7 +57,9 @@ public struct ItemStorage: Storage {
     }
   }
 
-  /// - Parameter value: At most 1 MiB; it can be empty.
+  /// - Parameters:
+  ///   - key: Any text of at most ``longestKey`` bytes.
+  ///   - value: At most 1 MiB; it can be empty.
   /// - Throws: As ``get(_:)``.
   public func set(_ key: String, _ value: consuming SecretBytes) async throws(VaultError) {
     let (place, shared) = (try place(of: key), SharedSecret(value))
@@ -74,8 +76,10 @@ public struct ItemStorage: Storage {
 
   /// Makes a new value of the old one, in one commit: what other processes change comes before it or after it.
   ///
-  /// - Parameter body: Gets the value, or `nil`, and returns the new one, or `nil` to remove it. It holds the vault, so it
-  ///   calculates and does not wait; it can be called again if the vault turns out to be locked. What it throws changes nothing.
+  /// - Parameters:
+  ///   - key: Any text of at most ``longestKey`` bytes.
+  ///   - body: Gets the value, or `nil`, and returns the new one, or `nil` to remove it. It holds the vault, so it calculates and
+  ///     does not wait; it can be called again if the vault turns out to be locked. What it throws changes nothing.
   /// - Throws: What `body` throws; as ``get(_:)``.
   public func update(
     _ key: String, _ body: @escaping @Sendable (consuming SecretBytes?) throws(VaultError) -> SecretBytes?

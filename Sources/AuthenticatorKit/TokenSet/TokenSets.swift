@@ -34,6 +34,7 @@ public struct TokenSets: Sendable {
   ///   - transport: The way to the server, the one over which the client was registered.
   ///   - context: Gives the passcode of a locked vault, and verifies the person for the keys.
   /// - Throws: ``VaultError/Code/policy`` for an answer that is not bound to the key, and for another transport;
+  ///   ``VaultError/Code/wrongState`` if the registration was deleted meanwhile: the server then revokes the tokens;
   ///   ``VaultError/Code/expired``, ``VaultError/Code/deviceUnknown``, ``VaultError/Code/peerFailed`` for what the server refuses;
   ///   ``VaultError/Code/network``. Nothing is stored then.
   @discardableResult
@@ -49,7 +50,11 @@ public struct TokenSets: Sendable {
   /// Begins a request for tokens to which a person agrees in a browser (`authorization_code`, with PKCE). Sends nothing.
   ///
   /// - Parameters:
+  ///   - client: The registration.
+  ///   - key: A client key to which the tokens are to be bound; `nil` for tokens that anybody can use.
+  ///   - scope: What they are to permit, in the words of the server.
   ///   - redirect: Where the server sends the browser; `nil` for the address of the registration.
+  ///   - context: Gives the passcode of a locked vault, and verifies the person for the key.
   /// - Throws: ``VaultError/Code/unsupported`` where the server has no such page, ``VaultError/Code/itemNotFound``,
   ///   ``VaultError/Code/locked``.
   public func begin(
@@ -65,8 +70,11 @@ public struct TokenSets: Sendable {
   /// Gets the tokens to which the person agreed, in the place of those that the client has.
   ///
   /// - Parameters:
+  ///   - request: What ``begin(for:boundTo:scope:redirect:context:)`` returned.
   ///   - answer: The whole address to which the server redirected the browser, whose state is compared; or the code alone, which
   ///     the caller has compared.
+  ///   - transport: The way to the server, the one over which the client was registered.
+  ///   - context: Gives the passcode of a locked vault, and verifies the person for the keys.
   /// - Throws: ``VaultError/Code/policy`` for the answer to another request; ``VaultError/Code/malformed``; as
   ///   ``request(for:boundTo:scope:over:context:)``.
   @discardableResult
@@ -124,6 +132,7 @@ public struct TokenSets: Sendable {
   /// What lets one request in: the header `Authorization`, and for a bound token the proof, which is for this request alone.
   ///
   /// - Parameters:
+  ///   - client: The registration.
   ///   - method: The method of the request, as it is sent.
   ///   - url: Its address.
   ///   - nonce: What the server sent in `DPoP-Nonce`; it is remembered for its origin. `nil` for what is remembered.
