@@ -153,7 +153,7 @@ extension Torture {
         || (try? String(contentsOfFile: log, encoding: .utf8))?.contains("INJECTED") == true
       if let held { try crash(held) }
       var problems = home.leaks().map { "in clear: \($0)" }
-      if let problem = exitProblem(status, injection, isHit) { problems.append(problem) }
+      if let problem = exitProblem(status, injection, isHit, said: run.errors) { problems.append(problem) }
       // A result that is shown was committed before.
       let isAcknowledged =
         (status == 0 && scenario.exit == 0)
@@ -177,17 +177,22 @@ extension Torture {
       try found.write(below: home.folder)
     }
 
-    private func exitProblem(_ status: Int32, _ injection: Injection, _ isHit: Bool) -> String? {
-      guard isHit else { return status == scenario.exit ? nil : "nothing was hit" }
+    private func exitProblem(_ status: Int32, _ injection: Injection, _ isHit: Bool, said: String) -> String?
+    {
+      // A transport that does not run is a failure of the peer; what follows an accepted code is a synchronization.
+      let isOfPeer = scenario.words.contains("--transport") && [16, 17].contains(status)
+      guard isHit else {
+        // The transport can come to a call of this number first, and is killed there.
+        let isPeerKilled = isOfPeer && injection.fault == .killed && said.contains("was ended by signal 9")
+        return status == scenario.exit || isPeerKilled ? nil : "nothing was hit"
+      }
       if injection.fault == .killed { return status == -SIGKILL ? nil : "not killed" }
       if status < 0 {
         return injection.call.givesMemory && [-SIGILL, -SIGTRAP, -SIGABRT].contains(status)
           ? nil : "ended by signal \(-status)"
       }
       if !codes.contains(status) { return "no exit code of this verb" }
-      // A transport that does not run is a failure of the peer; what follows an accepted code is a synchronization.
-      if scenario.words.contains("--transport"), [16, 17].contains(status) { return nil }
-      return status == scenario.exit || Self.right(for: injection).contains(status)
+      return isOfPeer || status == scenario.exit || Self.right(for: injection).contains(status)
         ? nil : "not the exit code of such an error"
     }
 
