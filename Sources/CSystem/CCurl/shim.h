@@ -56,6 +56,9 @@ typedef size_t (*ccurl_receiver)(char *bytes, size_t size, size_t count, void *c
 static inline CURLcode ccurl_set_receiver(CURL *handle, CURLoption option, ccurl_receiver receiver) {
   return curl_easy_setopt(handle, option, receiver);
 }
+static inline CURLcode ccurl_set_starter(CURL *handle, CURLoption option, curl_prereq_callback starter) {
+  return curl_easy_setopt(handle, option, starter);
+}
 /// Copies the bytes.
 static inline CURLcode ccurl_set_blob(CURL *handle, CURLoption option, const void *bytes, size_t count) {
   struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
@@ -65,12 +68,6 @@ static inline CURLcode ccurl_set_blob(CURL *handle, CURLoption option, const voi
 /// curl_easy_getinfo is variadic. 0 where there is none.
 static inline long ccurl_number(CURL *handle, CURLINFO info) {
   long value = 0;
-  curl_easy_getinfo(handle, info, &value);
-  return value;
-}
-/// The same for numbers of the type curl_off_t.
-static inline curl_off_t ccurl_size(CURL *handle, CURLINFO info) {
-  curl_off_t value = 0;
   curl_easy_getinfo(handle, info, &value);
   return value;
 }

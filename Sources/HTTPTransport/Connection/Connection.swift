@@ -80,14 +80,13 @@ import SecretMemory
     guard code == CURLE_OK else {
       let proxy = unsafe ccurl_number(handle, CURLINFO_HTTP_CONNECTCODE)
       guard proxy == 0 || proxy == 200 else {
-        throw Failure(refusal: .network("the proxy answered with status \(proxy) of HTTP"))
+        throw Failure(
+          refusal: .network("the proxy answered with status \(proxy) of HTTP"), isUnsent: !incoming.isAskedFor
+        )
       }
       let verified = unsafe ccurl_number(handle, CURLINFO_SSL_VERIFYRESULT)
       var failure = Failure(code, verified: verified, host: address.origin.host)
-      // The size counts what was given to TLS as a whole, and the time begins when the connection stands.
-      failure.isUnsent =
-        unsafe ccurl_number(handle, CURLINFO_REQUEST_SIZE) == 0
-        && ccurl_size(handle, CURLINFO_PRETRANSFER_TIME_T) == 0
+      failure.isUnsent = !incoming.isAskedFor
       throw failure
     }
     guard incoming.hasAllHeaders else {

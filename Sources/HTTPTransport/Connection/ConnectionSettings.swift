@@ -61,6 +61,12 @@ import SecretMemory
     let context = unsafe Unmanaged.passUnretained(incoming).toOpaque()
     unsafe note(ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context))
     unsafe note(ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context))
+    unsafe note(ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context))
+    unsafe note(
+      ccurl_set_starter(handle, CURLOPT_PREREQFUNCTION) { context, _, _, _, _ in
+        unsafe IncomingReply.of(context).beginRequest()
+        return CURL_PREREQFUNC_OK
+      })
     unsafe note(
       ccurl_set_receiver(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
         unsafe IncomingReply.of(context).takeBody(bytes, size * count)

@@ -15,6 +15,9 @@ final class IncomingReply {
   private(set) var hasAllHeaders = false
   /// Whether the reply says where its body ends. If not, the end of the connection is its end, and may be too early.
   private(set) var hasLength = false
+  /// Whether bytes of the request may have been sent. What libcurl counts and measures does not tell: it differs between versions,
+  /// and can be 0 although the server has read a part.
+  private(set) var isAskedFor = false
 
   var body: SharedSecret { SharedSecret(bodyText.copy()) }
   var headers: SharedSecret { SharedSecret(headerText.copy()) }
@@ -23,6 +26,9 @@ final class IncomingReply {
   static func of(_ context: UnsafeMutableRawPointer?) -> IncomingReply {
     unsafe Unmanaged<IncomingReply>.fromOpaque(context!).takeUnretainedValue()
   }
+
+  /// Called when the connection stands, with TLS, before the first byte of the request.
+  func beginRequest() { isAskedFor = true }
 
   /// - Returns: `count`, or 0 to end the transfer.
   func takeBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
