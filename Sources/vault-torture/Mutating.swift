@@ -28,16 +28,16 @@ enum Mutating {
       var files = VaultFiles(path: rig.path, database: whole.database, log: whole.log)
       say("begin \(number) \(mutation.rawValue)")
       var isChanged = mutation.apply(to: &files, random)
-      var isOfSecret = false
+      var rowOfSecret: Int64?
       files.write()
       if !isChanged {
         let edit = SQLMutation(
           shell: shell, path: rig.path, oldPath: oldPath, cleanPath: cleanPath, random: random)
         isChanged = edit.apply(mutation)
-        isOfSecret = edit.isOfSecret
+        rowOfSecret = edit.rowOfSecret
       }
       rig.forgetCommits()
-      let outcome = judge.judge(mutation, isChanged: isChanged, isOfSecret: isOfSecret)
+      let outcome = judge.judge(mutation, isChanged: isChanged, rowOfSecret: rowOfSecret)
       say(outcome)
       // Leave a failed mutant in place for diagnosis.
       if outcome.hasPrefix("FAIL") { exit(1) }
@@ -52,23 +52,21 @@ struct Judge {
   let states: [Content]
   let passcode: String
 
-  /// - Parameter isOfSecret: Whether only a sealed secret was edited. Behind a PIN or in a session, `verify` cannot open it, and
-  ///   the sum has its tag alone: such an edit is found when the secret is used.
-  func judge(_ mutation: Mutation, isChanged: Bool, isOfSecret: Bool) -> String {
+  /// - Parameter rowOfSecret: The item of which only the sealed secret was edited, and not its tag. Behind an access rule, a PIN
+  ///   or a session, `verify` cannot open it, and the sum has its tag alone: such an edit is found when the secret is used.
+  func judge(_ mutation: Mutation, isChanged: Bool, rowOfSecret: Int64?) -> String {
     let core: VaultCore
     do throws(VaultError) { core = try rig.open() } catch { return "refused \(error.word)" }
     let sight = Sight(states: states, mutation: mutation)
     sight.note { () throws(VaultError) in try sight.see(status: Content.status(core)) }
     if core.hasPasscode { sight.note { () throws(VaultError) in try core.unlock(withOneOf: passcode) } }
     sight.note { () throws(VaultError) in try sight.see(items: core.items(matching: Query()), core) }
-    var hasGuarded = false
     sight.note { () throws(VaultError) in
       let report = try core.verify()
-      hasGuarded = report.guardedSecrets > 0
       if !report.problems.isEmpty || !report.newer.isEmpty { sight.isFound = true }
     }
     sight.endOfItems()
-    if mutation.isOfRows, isChanged, !sight.isFound, !(isOfSecret && hasGuarded) {
+    if mutation.isOfRows, isChanged, !sight.isFound, !isGuarded(rowOfSecret, in: core) {
       return "FAIL \(mutation.rawValue) is not found"
     }
     if let failure = sight.failure { return "FAIL \(mutation.rawValue): \(failure)" }
@@ -76,6 +74,11 @@ struct Judge {
     if let failure = sight.failure { return "FAIL \(mutation.rawValue): \(failure)" }
     if sight.isFound { return "found" }
     return sight.possible.contains(states.count - 1) ? "same" : "earlier"
+  }
+
+  private func isGuarded(_ row: Int64?, in core: VaultCore) -> Bool {
+    let item = (try? core.items(matching: Query()))?.first { $0.row == row }
+    return (try? item?.policy.isWrapped()) == true
   }
 }
 

@@ -7,8 +7,8 @@ final class SQLMutation {
   let oldPath: String
   let cleanPath: String
   let random: SeededRandom
-  /// Whether the sealed secret of an item was edited.
-  private(set) var isOfSecret = false
+  /// The row whose sealed secret differs from the unaltered vault, and not in its tag, where nothing else differs.
+  private(set) var rowOfSecret: Int64?
 
   init(shell: SQLShell, path: String, oldPath: String, cleanPath: String, random: SeededRandom) {
     (self.shell, self.path, self.oldPath, self.cleanPath) = (shell, path, oldPath, cleanPath)
@@ -48,9 +48,14 @@ final class SQLMutation {
       ATTACH '\(oldPath)' AS old; ATTACH '\(cleanPath)' AS clean;
       \(mutation == .schema ? schemaEdit() : statement(mutation))
       SELECT 'changed ' || (\(Self.differences));
+      SELECT 'secret ' || here.row FROM main.material here JOIN clean.material there ON here.row = there.row
+        WHERE here.secret IS NOT there.secret AND substr(here.secret, -16) = substr(there.secret, -16);
       .open :memory:
       """)
     guard let line = lines.last(where: { $0.hasPrefix("changed ") }) else { return false }
+    let secrets = lines.filter { $0.hasPrefix("secret ") }
+    // The row of each vault.
+    if line == "changed 2", secrets.count == 1 { rowOfSecret = Int64(secrets[0].dropFirst(7)) }
     return line != "changed 0"
   }
 
@@ -69,7 +74,6 @@ final class SQLMutation {
     switch mutation {
     case .rowDelete: return "DELETE FROM \(table) WHERE (\(pick(from: table, key: key)));"
     case .columnEdit:
-      isOfSecret = table == "material" && column == "secret"
       return "UPDATE \(table) SET \(column) = \(edit(column)) WHERE \(pick(from: table, key: key));"
     case .rowSwap, .columnSwap: return swap(mutation)
     case .oldRow:
