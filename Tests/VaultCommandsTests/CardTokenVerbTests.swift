@@ -122,6 +122,41 @@ struct CardTokenVerbTests {
     expect(7, try tool("token", "get", "card", "--session-file", file))
   }
 
+  /// Verified to fail when the key of a session is taken for a question to a person before the vault is unlocked.
+  @Test(
+    "in a vault with a passcode, tokens and consents of a session open with the passcode",
+    .requirement("C4"), arguments: ["when-unlocked", "when-passcode-set"])
+  func sessionAndPasscode(accessible: String) throws {
+    let tool = try Tool()
+    let passcode = ["--passcode-file", try tool.file("passcode", "right")]
+    let session = ["--session-file", try tool.file("session", String(repeating: "5a", count: 32))]
+    expect(0, try tool.run(["init", "--no-recovery-code"] + passcode))
+    expect(
+      0,
+      try tool.run(
+        ["token", "put", "card", "--ttl", "90s", "--uses", "2", "--accessible", accessible] + session
+          + passcode,
+        input: [1]))
+    for _ in 0..<2 {
+      try expect(tool.run(["token", "get", "card"] + session + passcode).output, equals: [1])
+    }
+    expect(
+      0, try tool.run(["token", "put", "next", "--ttl", "90s"] + session + passcode, input: [2]))
+    expect(6, try tool.run(["token", "get", "next"] + session), "--passcode-fd")
+    expect(3, try tool.run(["token", "get", "next", "--passcode-fd", "3"] + session, secrets: [3: "wrong"]))
+    expect(
+      9,
+      try tool.run(
+        ["token", "get", "next"] + passcode + ["--session-fd", "3"],
+        secrets: [3: String(repeating: "a5", count: 32)]), "another session")
+    let code = try tool.run(
+      ["consent", "request", "mine", "--user", "u", "--card", "c", "--role", "issuer"] + session + passcode
+    ).text.filter(\.isNumber)
+    expect(
+      0,
+      try tool.run(["consent", "confirm", "mine", "--code-fd", "3"] + session + passcode, secrets: [3: code]))
+  }
+
   @Test("a token that asks for a person asks before it is shown", .requirement("C6"))
   func presence() throws {
     let tool = try Tool()

@@ -136,6 +136,13 @@ package struct Policy: Sendable {
     try !furtherSecrets().isEmpty || access.constraints.hasSingle
   }
 
+  /// Whether no person is asked for the key: beside the class key it needs a session of the caller at most.
+  ///
+  /// - Throws: As ``requirements()``.
+  package func asksNobody() throws(VaultError) -> Bool {
+    try furtherSecrets().isSubset(of: .session) && !access.constraints.hasSingle
+  }
+
   /// The SHA-256 of the record as stored, bound in `keys` and `secret`.
   package var hash: [UInt8] { SHA256.hash(record.encoded) }
 

@@ -101,7 +101,7 @@ enum Gate {
     try refuseExpired(item, operation: operation, now: store.time.now)
     let isWrapped = try item.policy.isWrapped()
     guard let key = store.keys.classKey(item.access.classNumber, generation: row.generation) else {
-      guard !isWrapped || grant != nil else { throw verificationNeeded }
+      if grant == nil, try !item.policy.asksNobody() { throw verificationNeeded }
       throw locked(item.access, keys: store.keys)
     }
     guard let grant else {
