@@ -234,6 +234,31 @@ struct CredentialUnlockTests {
     try expect(scene.core.pinStatuses(of: pin).first?.isBlocked, equals: isBlockedAnew)
   }
 
+  /// Verified to fail when a newer block begins the count again.
+  @Test("an unlock that was refused for good stays refused after a newer block")
+  func refusedForGood() throws {
+    let scene = try ActivationScene()
+    let (id, _) = try scene.activated()
+    try scene.block(id)
+    try scene.core.startUnlock(of: id, over: scene.server)
+    for _ in 0..<5 {
+      _ = thrown { () throws(VaultError) in
+        try scene.finishUnlock(id, code: "wrong", scene.rig.context("8306"))
+      }
+    }
+    for state in ["active", "blocked"] {
+      scene.server.change { $0.synchronized = ["state": .text(state)] }
+      expect(.blocked) { () throws(VaultError) in _ = try scene.core.synchronize(id, over: scene.server) }
+    }
+    expect(.blocked) { () throws(VaultError) in try scene.core.startUnlock(of: id, over: scene.server) }
+    expect(.blocked) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
+    expect(scene.server.operations.filter { $0 == .unlockFinish }.count, equals: 5)
+    scene.server.change { $0.unlock = ["unlock": .text("u-2")] }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    try scene.finishUnlock(id, scene.rig.context("8306"))
+    try expect(scene.state(), equals: .active)
+  }
+
   /// Verified to fail when a right PIN ends a block that came after it.
   @Test("a PIN that is blocked while the code is under way stays blocked")
   func blockedMeanwhile() throws {

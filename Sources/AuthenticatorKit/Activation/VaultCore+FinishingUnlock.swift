@@ -169,10 +169,10 @@ extension WriteTransaction {
 
   /// Whether a code of this very unlock may be on its way: also after its time, after it was refused for good, or after a
   /// synchronization said that the credential is active, which somebody may have recorded meanwhile. Each code was counted before it
-  /// was sent, so no sixth one is; without a count, the unlock has ended, or the block is a newer one.
+  /// was sent, so no sixth one is; without a count, the unlock has ended, and with another one, the block is newer.
   mutating func awaitsAnswer(_ unlock: UnlockUnderWay) throws(VaultError) -> Bool {
     let state = try state(of: unlock.item.id)
-    guard try isTheLast(unlock), state.wrongUnlockCodes > 0 else { return false }
+    guard try isTheLast(unlock), 1...ItemState.unlockCodeLimit ~= state.wrongUnlockCodes else { return false }
     return try [.unlockStarted, .blocked, .active].contains(state.credentialState())
   }
 

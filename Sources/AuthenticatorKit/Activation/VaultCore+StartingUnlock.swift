@@ -49,6 +49,8 @@ private struct StartedUnlock {
 extension ItemState {
   /// How many wrong codes refuse an unlock for good.
   static let unlockCodeLimit: UInt8 = 5
+  /// In place of a count of wrong codes: no code of this unlock counts any more.
+  static let endedUnlock = UInt8.max
 }
 
 extension WriteTransaction {

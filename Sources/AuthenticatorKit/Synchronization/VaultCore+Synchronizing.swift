@@ -169,8 +169,10 @@ extension WriteTransaction {
       }
       state.set(after)
       if after != .unlockStarted { state.clearDeadline() }
-      // A code of an unlock before this block does not end it.
-      if before == .active, after == .blocked { state.wrongUnlockCodes = 0 }
+      // An unlock before this block does not end it, neither by a code on its way nor by another one.
+      if before == .active, after == .blocked, state.wrongUnlockCodes > 0 {
+        state.wrongUnlockCodes = ItemState.endedUnlock
+      }
       return (before, after)
     }
     guard before != after else { return }
