@@ -290,6 +290,48 @@ struct TokenSetTests {
     expect(server.operations.last, equals: .oauthRevoke)
   }
 
+  /// Verified to fail when what a failed commit leaves behind is only dropped.
+  @Test(
+    "tokens that cannot be stored are revoked", .requirement("D4"),
+    arguments: ["person", "client", "refresh"])
+  func notStored(way: String) throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    if way == "refresh" { _ = try scene.authorize(client) }
+    let (server, path) = (scene.server, scene.place.path)
+    server.answer { request throws(VaultError) in
+      // A vault whose file is gone cannot be written.
+      if request.operation == .oauthToken { unsafe unlink(path) }
+      return nil
+    }
+    let error = thrown { () throws(VaultError) in
+      switch way {
+      case "person": _ = try scene.authorize(client)
+      case "client": _ = try scene.core.requestTokens(for: client, over: server)
+      default: _ = try scene.core.refreshTokens(of: client, over: server)
+      }
+    }
+    #expect(error?.message.contains("could not be stored") == true, "\(String(describing: error))")
+    #expect(error?.message.contains("revoked the new ones") == true)
+    expect(server.operations.last, equals: .oauthRevoke)
+    expect(server.requests.last?.form["token"], equals: OAuthServer.access(way == "refresh" ? 3 : 2))
+  }
+
+  /// Verified to fail when the access token is revoked, with which a server may end the refresh token.
+  @Test("a refresh token that stays valid is not revoked when nothing can be stored", .requirement("D4"))
+  func notStoredNorRotated() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    _ = try scene.authorize(client)
+    let (server, path) = (scene.server, scene.place.path)
+    server.answer { _ throws(VaultError) in
+      unsafe unlink(path)
+      return OAuthServer.Reply(body: OAuthServer.body(9, type: "Bearer") + "}")
+    }
+    let error = thrown { () throws(VaultError) in _ = try scene.core.refreshTokens(of: client, over: server) }
+    #expect(error != nil && !server.operations.contains(.oauthRevoke))
+  }
+
   /// Verified to fail when the new tokens are revoked whatever is stored, and when only refresh tokens are compared.
   @Test(
     "a token that newer tokens have too is not revoked", .requirement("D4"),

@@ -62,9 +62,14 @@ extension VaultCore {
   private func keep(
     _ answer: TokenAnswer, of request: TokenRequest, scope: String?
   ) throws(VaultError) -> TokenSet {
-    if let stored = try store(answer, of: request, scope: scope) { return stored }
+    let stored: TokenSet?
+    do throws(VaultError) { stored = try store(answer, of: request, scope: scope) } catch {
+      throw withdraw(answer, of: request, because: .unstored(error), next: error.advice)
+    }
+    if let stored { return stored }
     throw withdraw(
-      answer, of: request, gone: "the registration was deleted while its tokens were requested",
+      answer, of: request,
+      because: VaultError(.wrongState, "the registration was deleted while its tokens were requested"),
       next: Hint(.registerClient, saying: "register the client again"))
   }
 
@@ -86,32 +91,42 @@ extension VaultCore {
       else { throw error }
       return TokenSet(newer)
     }
-    if let stored = try replace(old, with: answer, of: request) { return stored }
+    let next = Hint(.requestTokens, saying: "get new tokens")
+    let stored: TokenSet?
+    do throws(VaultError) { stored = try replace(old, with: answer, of: request) } catch {
+      // Without a new refresh token the old one is valid still, and can end with an access token that is revoked.
+      guard let new = answer.refresh, !new.isSame(as: refresh) else { throw error }
+      if let newer = try? tokens(of: client, newerThan: old, context: context) { return TokenSet(newer) }
+      throw withdraw(answer, of: request, because: .unstored(error), next: next)
+    }
+    if let stored { return stored }
     throw withdraw(
-      answer, of: request, gone: "the tokens were revoked or deleted while they were refreshed",
-      next: Hint(.requestTokens, saying: "get new tokens"))
+      answer, of: request,
+      because: VaultError(.wrongState, "the tokens were revoked or deleted while they were refreshed"),
+      next: next)
   }
 
-  /// Has the server revoke tokens that have no place here any more: what is not stored must not work. A server can give one token
-  /// twice: those of newer tokens, which are stored, stay.
+  /// Has the server revoke tokens that have no place here: what is not stored must not work. A server can give one token twice:
+  /// those of newer tokens, which are stored, stay.
   ///
   /// - Parameters:
-  ///   - gone: What happened to their place.
+  ///   - reason: Why they have no place.
   ///   - next: What to do once they are revoked.
   /// - Returns: How the request ends.
   private func withdraw(
-    _ answer: TokenAnswer, of request: TokenRequest, gone: String, next: Hint
+    _ answer: TokenAnswer, of request: TokenRequest, because reason: VaultError, next: Hint?
   ) -> VaultError {
     let newer = try? openTokens(of: request.client, context: request.context).record
     if newer?.refresh?.isSame(as: answer.refresh) == true || newer?.access.isSame(as: answer.access) == true {
-      return VaultError(.wrongState, "\(gone); newer ones are stored")
+      return VaultError(reason.code, "\(reason.message); newer ones are stored")
     }
     do throws(VaultError) { try request.revoke(refresh: answer.refresh, access: answer.access) } catch {
       return VaultError(
-        .wrongState, "\(gone), and the server did not revoke the new ones: \(error.message)",
+        reason.code, "\(reason.message), and the server did not revoke the new ones: \(error.message)",
         hint: "have its operator revoke the tokens of this client")
     }
-    return VaultError(.wrongState, "\(gone); the server has revoked the new ones", hint: next)
+    return VaultError(
+      reason.code, "\(reason.message); the server has revoked the new ones", hint: next)
   }
 
   /// Checks that there is something to refresh. Sends nothing.
@@ -211,5 +226,12 @@ extension SharedSecret {
   /// With a scheme before it.
   fileprivate func authorization(_ scheme: String) -> SecretBytes {
     SecretBytes.joining(SecretBytes(copying: Array(scheme.utf8)), bytes)
+  }
+}
+
+extension VaultError {
+  /// Tokens that the server gave, and that a commit which failed did not store.
+  fileprivate static func unstored(_ error: VaultError) -> VaultError {
+    VaultError(error.code, "the tokens could not be stored (\(error.message))")
   }
 }
