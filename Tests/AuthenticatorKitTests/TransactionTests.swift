@@ -222,6 +222,49 @@ struct TransactionTests {
     try expect(scene.core.transactions().map(\.status), equals: [.accepted])
   }
 
+  /// A process can give itself another clock since boot, by a time namespace. Verified to fail when that clock alone is asked.
+  @Test("a clock since boot that is ahead gives no second decision", .requirement("A19", "B6"))
+  func bootClockAhead() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    try scene.core.write { try $0.changeState(of: id) { $0.set(TransactionState.accepted) } }
+    let now = scene.clock.now()
+    scene.clock.advance(by: .seconds(25 * 3600 + 71))
+    scene.clock.set(to: now)
+    try expect(scene.core.transactions().map(\.status), equals: [.accepted])
+    let found = try #require(try scene.receive())
+    #expect(found.id == id && found.transaction.status == .accepted)
+  }
+
+  /// Verified to fail when the purge takes a boot that it cannot tell for another one.
+  @Test("a purge where the boot cannot be told keeps what was decided", .requirement("A19", "B6"))
+  func purgeWithoutBoot() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    try scene.core.write { try $0.changeState(of: id) { $0.set(TransactionState.accepted) } }
+    scene.clock.setSynchronized(true)
+    scene.clock.set(to: Instant(seconds: scene.clock.now().seconds + 60 * 3600))
+    let place = scene.place
+    _ = try VaultCore.open(
+      at: place.path, protector: place.protector,
+      environment: .testing(clock: BootlessClock(clock: scene.clock)))
+    try expect(scene.core.items(matching: Query(.transaction)).map(\.id), equals: [id])
+  }
+
+  /// Verified to fail when the expiry of its item ends its use.
+  @Test("a wall clock that is set ahead does not end one that waits", .requirement("A19", "B6"))
+  func waitsUnderClockAhead() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    scene.clock.set(to: Instant(seconds: scene.clock.now().seconds + 25 * 3600))
+    try expect(scene.status(id), equals: .pending)
+    _ = try scene.accept(id, scene.context(pin: "8306"))
+    try expect(scene.status(id), equals: .accepted)
+    expect(.wrongState) { () throws(VaultError) in
+      _ = try scene.accept(id, try! scene.context(pin: "8306"))
+    }
+  }
+
   @Test("a rotation keeps it, it has no name to change, and it can be deleted", .requirement("A19"))
   func asItem() throws {
     let scene = try TransactionScene()
@@ -275,6 +318,22 @@ struct TransactionTests {
     scene.server.push(with("context", .text(String(repeating: "x", count: 4096))))
     scene.server.push(with("types", .texts(["eyes", "pin", "pin"])))
     try expect(scene.receive()?.context?.text.utf8.count, equals: 4096)
+  }
+
+  /// Verified to fail when they stay without their credential.
+  @Test("a credential that is deleted takes its transactions with it", .requirement("A19"))
+  func withoutCredential() throws {
+    let scene = try TransactionScene()
+    _ = try scene.pushed()
+    let uri = try OTPAuthURI(
+      kind: .hotp(counter: 0), account: "a", secret: SecretBytes(copying: TransactionScene.key))
+    let shop = try scene.core.addOTP(uri, named: "shop").item.id
+    try scene.core.activate(shop, mode: [])
+    let other = try #require(
+      try scene.core.receiveTransaction(for: shop, over: scene.server, context: scene.context()))
+    try scene.core.delete(scene.bank)
+    try expect(scene.core.transactions().map(\.id), equals: [other.id])
+    try expect(scene.core.verify().problems, equals: [])
   }
 
   /// Verified to fail when the credential of a transaction with the same name is not compared.
@@ -358,5 +417,5 @@ private struct BootlessClock: VaultClock {
   func now() -> Instant { clock.now() }
   func bootMilliseconds() -> UInt64 { clock.bootMilliseconds() }
   func bootID() -> [UInt8]? { nil }
-  func isSynchronized() -> Bool { false }
+  func isSynchronized() -> Bool { clock.isSynchronized() }
 }

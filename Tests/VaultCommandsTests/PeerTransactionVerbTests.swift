@@ -315,6 +315,22 @@ struct PeerTransactionVerbTests {
     #expect(items.first?["credential"] == nil)
   }
 
+  /// Verified to fail when a PIN that cannot be found is an error of the whole list.
+  @Test("a PIN item whose id is damaged keeps no transaction from being listed", .requirement("A19"))
+  func damagedPIN() throws {
+    let alias = try push()
+    _ = try list()
+    try tool.alter(
+      by: """
+        UPDATE item SET id = CAST(substr(id, 1, 8) || x'5a' || substr(id, 10) AS BLOB)
+        WHERE row = (SELECT min(row) FROM item)
+        """)
+    let asked = try transaction("list", "--transport", peer)
+    #expect(asked.exit == 10 && asked.errors.contains("not open: "), "\(asked.errors)")
+    let items = try #require(asked.json["items"] as? [[String: Any]])
+    expect(items.map { $0["alias"] as? String }, equals: [alias])
+  }
+
   /// Verified to fail when damage of the transaction that a server offers ends the list.
   @Test("a damaged transaction that a server offers keeps no other from being listed", .requirement("A19"))
   func damagedOffer() throws {

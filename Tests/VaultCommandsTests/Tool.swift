@@ -118,6 +118,11 @@ final class Tool {
       SET \(column) = CAST(substr(\(column), 1, 24) || zeroblob(8) || substr(\(column), 33) AS BLOB)
       WHERE \(condition)
       """
+    try alter(by: statement)
+  }
+
+  /// Changes the vault without its keys.
+  func alter(by statement: String) throws {
     let vault = home.path + "/.local/share/vault/default.vault"
     try expect(run([vault, statement], program: "/usr/bin/sqlite3").exit, equals: 0)
   }

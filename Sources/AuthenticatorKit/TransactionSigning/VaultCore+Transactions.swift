@@ -140,8 +140,9 @@ extension VaultCore {
           id = item.policy.guardingPINItem ?? id
           if try transaction.effectiveState(of: item) == .active { active.append(item) }
         } catch {
-          guard error.code == .damaged, let damaged else { throw error }
-          damaged(id, error)
+          // A PIN item stays as long as a credential is behind it.
+          guard [.damaged, .itemNotFound].contains(error.code), let damaged else { throw error }
+          damaged(id, error.code == .damaged ? error : VaultError(.damaged, "the PIN item is missing"))
         }
       }
       return active
@@ -173,16 +174,18 @@ private struct KeptTime {
     (wall, isClockAhead) = (transaction.expiryTime, transaction.isClockAhead)
   }
 
-  /// Whether a transaction has been kept for its day. Within its boot, the clock since boot says so: each change of the vault lets
-  /// the wall clock be believed for a day more.
+  /// Whether a transaction has been kept for its day. Within its boot, both clocks have to say so: each change of the vault lets
+  /// the wall clock be believed for a day more, and a process can give itself another clock since boot.
   ///
   /// - Throws: ``VaultError/Code/expired`` while the wall clock cannot be believed: what was decided could be decided again.
   func isOver(_ item: Item, _ state: ItemState) throws(VaultError) -> Bool {
-    let boot = clock.bootID()
-    let isOfThisBoot = if let boot { state.hasDeadline(ofBoot: boot) } else { false }
-    if isOfThisBoot, state.deadline.addingDay <= clock.bootMilliseconds() { return true }
     guard let expires = item.expires, expires <= wall else { return false }
-    guard isOfThisBoot || isClockAhead || boot == nil else { return true }
+    let boot = clock.bootID()
+    let isSure =
+      if let boot, state.hasDeadline(ofBoot: boot) {
+        state.deadline.addingDay <= clock.bootMilliseconds()
+      } else { boot != nil && !isClockAhead }
+    guard !isSure else { return true }
     throw VaultError(
       .expired, "the clock says that the transaction is more than a day old, and may be wrong",
       hint: "set the clock right, and ask the server again")

@@ -189,9 +189,9 @@ enum Gate {
   // MARK: Checks
 
   static func refuseExpired(_ item: Item, operation: ItemOperation, now: Instant) throws(VaultError) {
-    guard let expires = item.expires, now >= expires, [.read, .use, .export].contains(operation) else {
-      return
-    }
+    guard let expires = item.expires, now >= expires, [.read, .use, .export].contains(operation),
+      !ItemRule.of(item.kind).hasDeadline
+    else { return }
     throw VaultError(.expired, "the item has expired", hint: "store a new one")
   }
 

@@ -5,6 +5,8 @@ import VaultFormat
 struct ItemRule {
   /// Whether only the component changes the expiry.
   var fixesExpiry = false
+  /// Whether its use ends at the deadline in its state. Its expiry only says until when it is kept.
+  var hasDeadline = false
   /// Whether such an item stays while others are behind it: they are deleted in the same transaction, or it is not.
   var staysUnderOthers = false
   /// Attributes in which the component keeps what another system said, which are for people in items of other kinds.
@@ -19,7 +21,7 @@ struct ItemRule {
     // The client and the issuer.
     .clientRegistration: ItemRule(fixedAttributes: [3, 40]),
     // The service and its name.
-    .transaction: ItemRule(fixesExpiry: true, fixedAttributes: [2, 40]),
+    .transaction: ItemRule(fixesExpiry: true, hasDeadline: true, fixedAttributes: [2, 40]),
     .responseJWT: ItemRule(fixesExpiry: true),
   ]
 

@@ -133,9 +133,9 @@ extension VaultCore {
 }
 
 extension WriteTransaction {
-  /// Deletes the items that expired more than a day ago. A PIN stays: the items behind it would never open again. So does, for a day
-  /// more, what has a deadline of this boot that passed less than two days ago by the clock since boot, such as a transaction: the
-  /// wall clock is ahead then, and what was decided could be decided again.
+  /// Deletes the items that expired more than a day ago. A PIN stays: the items behind it would never open again. So does what may
+  /// have a deadline of this boot that passed less than two days ago by the clock since boot, such as a transaction: the wall
+  /// clock is ahead then, and what was decided could be decided again. It is looked at again after a day.
   mutating func purgeExpired() throws(VaultError) {
     let limit = store.now.milliseconds - VaultCore.expiredKept
     let rows = try store.rows.expired(before: .max)
@@ -146,7 +146,7 @@ extension WriteTransaction {
       else { continue }
       if expires <= limit {
         guard let item = try? store.open(row), !ItemRule.of(item.kind).staysUnderOthers else { continue }
-        guard !hasRecentDeadline(item.id) else {
+        guard !mayHaveRecentDeadline(item) else {
           earliest = earliest == 0 ? store.now.milliseconds : min(earliest, store.now.milliseconds)
           continue
         }
@@ -160,10 +160,14 @@ extension WriteTransaction {
     changes.isDirty = true
   }
 
-  private mutating func hasRecentDeadline(_ id: ItemID) -> Bool {
+  private mutating func mayHaveRecentDeadline(_ item: Item) -> Bool {
+    guard item.kind.hasState else { return false }
+    // What is damaged stays, as does an item that does not open.
+    guard let state = try? state(of: item.id) else { return true }
+    guard state.deadline > 0 else { return false }
     let clock = store.environment.clock
-    guard let boot = clock.bootID(), let state = try? state(of: id), state.hasDeadline(ofBoot: boot)
-    else { return false }
+    guard let boot = clock.bootID() else { return true }
+    guard state.hasDeadline(ofBoot: boot) else { return false }
     let now = clock.bootMilliseconds()
     return now < state.deadline || now - state.deadline < UInt64(2 * VaultCore.expiredKept)
   }

@@ -156,7 +156,7 @@ extension WriteTransaction {
 
   /// Deletes an item permanently, even a damaged one that does not open. Never prompts. A PIN is deleted only together
   /// with all items behind it: otherwise the transaction fails with ``VaultError/Code/policy`` when it ends. A client
-  /// registration takes its token set with it.
+  /// registration takes its token set with it, and a credential the transactions that its server sent.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``.
   public mutating func delete(_ id: ItemID) throws(VaultError) {
@@ -170,14 +170,17 @@ extension WriteTransaction {
     try remove(row, item: item)
     try log(
       AuditNote(operation: .itemDeleted, item: id, kind: item.kind, detail: item.name))
-    if item.kind == .clientRegistration { try deleteTokens(of: id) }
+    if item.kind == .clientRegistration { try delete(.tokenSet, of: id) }
+    if item.kind == .otp { try delete(.transaction, of: id) }
   }
 
-  /// Tokens are of no use without the registration of their client, and no name leads to them.
-  private mutating func deleteTokens(of registration: ItemID) throws(VaultError) {
+  /// Items that have another one as their account are of no use without it: no name leads to tokens, and nothing can answer a
+  /// transaction. One that does not open stays.
+  private mutating func delete(_ kind: ItemKind, of owner: ItemID) throws(VaultError) {
     var attributes = Attributes()
-    attributes[.account] = registration.hexadecimal
-    for tokens in try items(matching: Query(.tokenSet, where: attributes)) { try delete(tokens.id) }
+    attributes[.account] = owner.hexadecimal
+    let found = try reading.items(matching: Query(kind, where: attributes), damaged: { _, _ in })
+    for item in found { try delete(item.id) }
   }
 
   /// A PIN item may have been deleted while the person typed: what is put behind it then would never open.
