@@ -244,6 +244,24 @@ struct TransactionVerbTests {
     for name in ["n", "a", "s", "p", "t"] { try expect(tool("otp", "counter", name).text, equals: "0\n") }
   }
 
+  /// Verified to fail when a PIN counts as a question although an option gives it.
+  @Test("data that a person could not read is signed where nobody is asked")
+  func unseen() throws {
+    let tool = try newTool()
+    expect(
+      0,
+      try tool.run(
+        [
+          "otp", "add", "bank", "--suite", "OCRA-1:HOTP-SHA256-8:C-QH64", "--secret-format", "hex",
+          "--pin-mode", "checked", "--pin-fd", "3",
+        ], input: Array(Self.key.utf8), secrets: [3: "8306"]))
+    let data = Array("a\tb\n".utf8)
+    expect(
+      0,
+      try tool.run(["transaction", "sign", "bank", "--pin-fd", "3"], input: data, secrets: [3: "8306"]))
+    expect(9, try tool.run(["transaction", "sign", "bank"], input: data), "could not see")
+  }
+
   // MARK: vectors
 
   /// The vectors come in by one import, so that each has its counter.

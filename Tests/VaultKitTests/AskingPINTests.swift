@@ -67,6 +67,7 @@ struct AskingPINTests {
     expect(seen.texts, equals: ["1111 typed", "2222 typed"])
     expect(prompt.requests.map(\.triesLeft), equals: [3, 2, 1])
     expect(prompt.requests.map { $0.problem == nil }, equals: [true, false, false])
+    expect(prompt.requests.last?.problem, equals: "wrong PIN, 9 attempts left")
     #expect(prompt.requests.allSatisfy { $0.operation == "make a code" && $0.emptyAnswer == "cancels" })
   }
 

@@ -43,7 +43,7 @@ extension Command {
   /// What a code of the credential is asked for, and the data or the challenge that is signed, as a person who is asked
   /// sees it.
   ///
-  /// - Parameter isGuarded: A person may be asked before the credential is used.
+  /// - Parameter isGuarded: The flags of the credential ask for a person before it is used.
   /// - Throws: Exit 9 if a person may be asked, and the data does not show as what it is.
   func request(
     for signer: OCRADescription, to purpose: String, isGuarded: Bool
@@ -52,7 +52,8 @@ extension Command {
     try refuseSurplusOptions(of: suite, isBehindPIN: signer.item.isBehindPIN)
     let data = has(QuestionOptions.question) ? nil : SharedSecret(try secrets.data("data", to: purpose))
     let question = try question(for: suite, of: data)
-    let isAsked = invocation.mayPrompt && (isGuarded || suite.pinHash != nil && secrets.willAsk(.pin))
+    let needsPIN = suite.pinHash != nil || signer.item.isBehindPIN
+    let isAsked = invocation.mayPrompt && (isGuarded || needsPIN && secrets.willAsk(.pin))
     let text = isAsked ? try shownText(of: data) : nil
     guard suite.pinHash != nil else { return (try adding(to: OCRARequest(question), suite: suite), text) }
     let pin = try secrets.secret(.pin, to: purpose, showing: text)

@@ -29,6 +29,7 @@ enum OTPResync: VaultVerb {
         .refused, "the credential is a prover, which learns its counter from its server",
         hint: "set it with 'vaultctl otp counter NAME --set N'")
     }
+    try command.vault.unlockBeforeTyping(item.access)
     let codes = try command.secrets.codes("two codes", to: "find the counter")
       .split(whereSeparator: { $0 == "\n" || $0 == " " }).map(String.init)
     guard codes.count == 2 else {

@@ -22,6 +22,7 @@ enum OTPVerify: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()
+    try command.vault.unlockBeforeTyping(item.access)
     let code = try command.secrets.codes("code", to: "verify a code")
     let acceptance = try command.vault.unlocking {
       try $0.verifyOTP(of: item.id, code: code, context: command.vault.context(for: item))

@@ -35,8 +35,8 @@ enum PINVerify: VaultVerb {
       throw CommandError.usage(
         "--transport and --credential go together: a server names the login of a credential")
     }
-    let data = command[data] ? SharedSecret(try command.secrets.data("data", to: "bind the login")) : nil
     let context = try command.unlockedContext(for: item)
+    let data = command[data] ? SharedSecret(try command.secrets.data("data", to: "bind the login")) : nil
     let factor: LoginFactor = command[biometry] ? .biometry : .pin
     let login = try command.vault.unlocking { core in
       guard let transport, let name = command[credential] else {

@@ -38,7 +38,8 @@ enum TransactionSign: VaultVerb {
     let context =
       transport == nil
       ? try command.vault.context(for: signer.item) : try command.unlockedContext(for: signer.item)
-    var (request, text) = try command.request(for: signer, to: "sign it", isGuarded: context != nil)
+    var (request, text) = try command.request(
+      for: signer, to: "sign it", isGuarded: !signer.item.access.constraints.isEmpty)
     request.unixTime = command[at]
     let showing = text.flatMap { context?.showing($0) } ?? context
     let result = try command.vault.unlocking { core in

@@ -136,6 +136,10 @@ extension Asking {
     let left = pin.attemptsLeft.map { max(1, min($0, Self.tries) - round) }
     var request = request(pin.subject, problem: problem, triesLeft: left)
     request.question = pin.question
+    // The prompt ends long before the PIN is blocked.
+    if let problem, let left = problem.attemptsLeft {
+      request.problem = "\(problem.message), \(left) \(left == 1 ? "attempt" : "attempts") left"
+    }
     return request
   }
 
