@@ -51,6 +51,17 @@ struct GuideTests {
     #expect(replayed >= 4)
   }
 
+  /// A question on the terminal would take the next lines of what a reader pastes.
+  @Test(
+    "no command of a page asks whether to make a recovery code",
+    arguments: guides.map { "docs/guides/" + $0 } + ["README.md"])
+  func noQuestion(page: String) throws {
+    for step in Session(try Readme.blocks("console", of: page).joined()).steps
+    where step.command.contains("vaultctl init") {
+      #expect(step.command.contains("recovery-code"), "\(page): $ \(step.command)")
+    }
+  }
+
   static let transcripts =
     (try? FileManager.default.contentsOfDirectory(atPath: Readme.root.path + "/Tests/Transcripts"))?
     .filter { $0.hasSuffix(".transcript") }.sorted() ?? []
