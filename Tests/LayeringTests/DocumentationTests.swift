@@ -26,6 +26,13 @@ struct DocumentationTests {
     }
   }
 
+  @Test("the questions of the map are numbered from 1 on")
+  func questionNumbers() throws {
+    let numbers = try Repository.text("docs/map.md").matches(of: #/(?m)^\| (\d+)\. /#).map { Int($0.1) }
+    #expect(numbers.count > 20)
+    expect(numbers, equals: Array(1...numbers.count))
+  }
+
   @Test("each walk on the map goes down only, and passes no file twice")
   func walksGoDown() throws {
     let map = try Repository.text("docs/map.md")
