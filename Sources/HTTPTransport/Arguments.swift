@@ -69,8 +69,9 @@ package struct Arguments: Equatable {
       -h, --help                 Print this, and end.
 
     Exit codes:
-      0  an answer was written, which can be an error
-      2  wrong usage, or standard input has no request
+      0   an answer was written, which can be an error
+      2   wrong usage, or standard input has no request
+      13  standard output could not be written
 
     Example:
       vault-http ~/bank.json < request

@@ -15,7 +15,8 @@ import TextFormats
 ///
 /// Secrets are in `SecretBytes` on the whole way; libcurl's copies are wiped when it frees them.
 package enum HTTPTransport {
-  /// Answers the request on standard input, and ends the process: with 0, or with 2 where there is no request to answer.
+  /// Answers the request on standard input, and ends the process: with 0, with 2 where there is no request to answer, or with 13
+  /// where the answer cannot be written.
   package static func main() -> Never {
     ProcessHardening.apply()
     Environment.keepProxies()
@@ -44,20 +45,32 @@ package enum HTTPTransport {
       let refusal = SecretText()
       error.answer(to: message.id).write(to: refusal)
       refusal.write("\n")
-      return refusal.expose { SecretOutput.write($0, to: 1) } == 0 ? 0 : 2
+      return end(ofWriting: refusal.expose { SecretOutput.write($0, to: 1) })
     }
-    return answer.expose { SecretOutput.write($0, to: 1) } == 0 ? 0 : 2
+    return end(ofWriting: answer.expose { SecretOutput.write($0, to: 1) })
+  }
+
+  /// - Parameter number: 0, or the `errno` of the failure.
+  /// - Returns: The exit code, after a line about the failure.
+  private static func end(ofWriting number: Int32) -> Int32 {
+    guard number != 0 else { return 0 }
+    say("standard output cannot be written: \(unsafe String(cString: strerror(number)))")
+    return 13
   }
 
   /// Writes a text that is not secret, and ends the process.
   private static func print(_ text: String) -> Never {
-    _exit(SecretOutput.write(unsafe Array(text.utf8).span.bytes, to: 1) == 0 ? 0 : 2)
+    _exit(end(ofWriting: SecretOutput.write(unsafe Array(text.utf8).span.bytes, to: 1)))
   }
 
   private static func leave(_ line: String) -> Never {
-    let line = "vault-http: \(line)\n"
-    _ = unsafe line.withCString { unsafe write(2, $0, strlen($0)) }
+    say(line)
     // Skips what libraries have registered for the exit of the process.
     _exit(2)
+  }
+
+  private static func say(_ line: String) {
+    let line = "vault-http: \(line)\n"
+    _ = unsafe line.withCString { unsafe write(2, $0, strlen($0)) }
   }
 }

@@ -178,4 +178,22 @@ struct ConfigurationTests {
         "\(input.prefix(80)): \(run)")
     }
   }
+
+  /// Verified to fail when the failure is not told.
+  @Test("what cannot be written ends with 13 and a line on standard error")
+  func unwritten() throws {
+    let sender = try Sender(path: "/echo")
+    for words in [["--help"], ["--print-mapping", "oauth"], [sender.path]] {
+      for target in ["/dev/full", nil] {
+        let (given, errors) = (try Scratch(Sender.line("go")), try Scratch())
+        var child = Child(Built.path("vault-http"), words, [:])
+        child.copy(given.descriptor, to: 0)
+        if let target { child.open(1, target, flags: O_WRONLY) } else { child.close(1) }
+        child.copy(errors.descriptor, to: 2)
+        try expect(child.start().wait(), equals: 13, "\(words)")
+        let line = String(decoding: errors.content, as: UTF8.self)
+        #expect(line.hasPrefix("vault-http: standard output cannot be written: "), "\(words): \(line)")
+      }
+    }
+  }
 }
