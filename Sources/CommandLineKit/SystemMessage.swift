@@ -17,6 +17,10 @@ package func systemMessage(_ code: Int32) -> String {
   case EMFILE, ENFILE: "too many open files"
   case ENXIO, ENODEV, ENOTTY: "no such device"
   case ENAMETOOLONG: "name too long"
+  case EFBIG: "the file would be larger than is allowed"
+  case ENOMEM: "not enough memory"
+  case E2BIG: "the arguments are too long"
+  case ENOEXEC: "not a program"
   default: "error \(code)"
   }
 }

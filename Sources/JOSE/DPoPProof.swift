@@ -28,7 +28,7 @@ package struct DPoPProof: Sendable {
     method: String, url: String, nonce: String? = nil, token: borrowing SecretBytes? = nil
   ) throws(JOSEError) {
     guard 1...32 ~= method.utf8.count, method.utf8.allSatisfy(Self.isOfMethod) else {
-      throw .malformed("the method is none of HTTP")
+      throw .malformed("the method is not a method of HTTP, such as GET or POST")
     }
     self.method = method
     target = try HTTPTarget(url)

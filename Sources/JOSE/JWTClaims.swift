@@ -15,15 +15,16 @@ package struct JWTClaims: Sendable {
 
   /// - Parameters:
   ///   - payload: An object of JSON.
+  ///   - what: The payload, in the words of an error.
   ///   - other: Reads a claim that is not registered, or returns false.
   /// - Throws: ``JOSEError/malformed(_:)``; ``JOSEError/wrongType(_:)`` for a name that is no text, and for a time that is no
   ///   whole number of seconds from 0 to 2^53.
   package init(
-    _ payload: borrowing SecretBytes,
+    _ payload: borrowing SecretBytes, as what: String = "the payload",
     other: (String, JSONReader) throws(TextError) -> Bool = { (_, _) throws(TextError) in false }
   ) throws(JOSEError) {
     var claims = Reading()
-    try JSONObject.read(payload.copy(), as: "the payload") { (name, reader) throws(TextError) in
+    try JSONObject.read(payload.copy(), as: what) { (name, reader) throws(TextError) in
       let isRead = try claims.read(name, reader)
       return isRead ? true : try other(name, reader)
     }

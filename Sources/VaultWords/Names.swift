@@ -29,9 +29,11 @@ package enum Names {
     throw .malformed("\(place) \(flaw)", hint: "leave out what does not show")
   }
 
-  package static func checkText(_ text: String, named place: String) throws(CommandError) {
-    guard text.utf8.count <= longestText else {
-      throw .malformed("\(place) is \(text.utf8.count) bytes long, at most \(longestText) are allowed")
+  package static func checkText(
+    _ text: String, named place: String, upTo longest: Int = longestText
+  ) throws(CommandError) {
+    guard text.utf8.count <= longest else {
+      throw .malformed("\(place) is \(text.utf8.count) bytes long, at most \(longest) are allowed")
     }
     try checkCharacters(text, named: place)
   }

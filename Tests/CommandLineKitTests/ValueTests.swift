@@ -5,6 +5,12 @@ import CommandLineKit
 
 @Suite("Values of options")
 struct ValueTests {
+  @Test("a file that grows beyond a limit is reported in words")
+  func systemErrors() {
+    let message = CommandError.io("writing standard output", errno: EFBIG).message
+    #expect(message.hasPrefix("writing standard output: the file") && !message.contains("error"))
+  }
+
   @Test(
     "durations are a whole number and one unit",
     arguments: [("90s", 90), ("15m", 900), ("12h", 43200), ("30d", 2_592_000), ("007s", 7)]

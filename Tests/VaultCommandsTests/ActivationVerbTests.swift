@@ -70,6 +70,8 @@ struct ActivationVerbTests {
     #expect(export.exit == 0 && export.errors.contains("left out 'bank' (activation)"), "\(export.errors)")
     let needsPIN = try finish("1")
     expect(needsPIN.exit, equals: 9, "the mode of the server wants a PIN")
+    #expect(
+      try (needsPIN.error["hint"] as? String)?.contains("--pin, or have one made with --pin-mode") == true)
     let done = try finish(peer.control("second-code", "anna"), "--pin-mode", "checked", "--pin-fd", "4")
     expect(done.exit, equals: 0, "\(done.errors)")
     #expect(try done.json["state"] as? String == "active" && done.json["type"] as? String == "hotp")

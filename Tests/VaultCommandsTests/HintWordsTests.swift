@@ -38,6 +38,13 @@ struct HintWordsTests {
     expect(HintWords.sentence(for: later), equals: "wait")
   }
 
+  /// Verified to fail when the hint names the option alone: `oauth refresh` does not have it.
+  @Test("the hint about unbound tokens names the verb that has --dpop")
+  func unboundTokens() {
+    let sentence = HintWords.sentence(for: Hint(.requestUnboundTokens, saying: "library"))
+    #expect(sentence.contains("'vaultctl oauth token' without --dpop"))
+  }
+
   @Test("the subject is in the sentence")
   func subject() {
     let hint = Hint(.closeKeyFile, subject: "/k", saying: "close it")

@@ -109,6 +109,18 @@ struct JWTVerbTests {
     let tool = try newTool()
     let run = try sign(tool, claims)
     #expect(run.exit == 12 && run.text.isEmpty, "\(run.errors)")
+    #expect(run.errors.contains("claim") && !run.errors.contains("token"), "\(run.errors)")
+  }
+
+  @Test("claims of more than 128 KiB are refused in words about their text, and those of 128 KiB are signed")
+  func longClaims() throws {
+    let tool = try newTool()
+    let room = String(repeating: " ", count: (128 << 10) - 2)
+    try expect(sign(tool, "{\(room)}").exit, equals: 0)
+    expect(
+      12, try sign(tool, "{ \(room)}"), "the text of the claims is too long, at most 128 KiB are allowed")
+    expect(1, try tool("jwt", "sign", "nothing", input: [1]), "'vaultctl key list' shows the names")
+    expect(12, try tool("dpop", "shop", "--method", "(", "--url", "https://a.example"), "such as GET or POST")
   }
 
   /// Verified to fail when the query stays in `htu`.

@@ -127,7 +127,11 @@ struct OAuthVerbTests {
     }
     expect(0, try rig.register("signed", "x9", "--key", "k1"))
     expect(0, try rig("oauth", "token", "signed", "--grant", "client_credentials"))
-    expect(12, try rig.register("bad", "x8", "--auth", "private_key_jwt"), "private_key_jwt")
+    expect(2, try rig.register("bad", "x8", "--auth", "private_key_jwt"), "needs --key")
+    expect(
+      2, try rig.register("bad", "x8", "--auth", "none", "--key", "k1"), "--key is for --auth private_key_jwt"
+    )
+    expect(2, try rig.register("bad", "x8", "--grant", "authorization_code"), "needs --redirect-uri")
   }
 
   @Test("a redirection is read whole, and its state is compared", .requirement("D4"))

@@ -100,6 +100,9 @@ struct OTPVerbTests {
     let delayed = try tool("otp", "verify", "v", "--json", input: Array(wrong.utf8))
     expect(delayed.exit, equals: 4)
     #expect((try delayed.error["retryAfter"] as? Int ?? 0) > 0)
+    try expect(
+      delayed.error["message"] as? String,
+      equals: "the code was not judged, because a wrong one came before it")
     try expect(tool("otp", "verify", "nobody", input: Array(code.utf8)).exit, equals: 1)
   }
 

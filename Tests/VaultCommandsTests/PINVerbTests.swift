@@ -26,6 +26,13 @@ struct PINVerbTests {
     return tool
   }
 
+  /// Verified to fail when the PIN is asked for first (6).
+  @Test("a PIN is not asked for where its item exists")
+  func taken() throws {
+    let run = try newTool().run(["pin", "set", "--no-input"])
+    expect(8, run, "choose another name")
+  }
+
   private func code(_ tool: Tool, _ pin: String, _ more: String...) throws -> Tool.Run {
     try tool.run(["otp", "code", "bank", "--pin-fd", "3"] + more, secrets: [3: pin])
   }

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
+import VaultStorage
 import VaultTestKit
 
 /// Verified to fail when the failures are not read after the verdict, and when a prompt that the program ended counts as
@@ -23,6 +24,13 @@ struct VaultErrorTests {
     #expect(errors.dropLast().allSatisfy { $0?.code == .authenticationFailed })
     expect(errors.last??.code, equals: .passcodeDelay)
     expect(errors.last??.recovery, equals: .retryable(.after(.seconds(60))))
+  }
+
+  @Test("a file that cannot be opened says why in words")
+  func unopened() {
+    let error = VaultError(StorageError.cannotOpen(errno: 2), at: "/v")
+    expect(error.message, equals: "the vault at /v cannot be opened: No such file or directory")
+    expect(error.underlying, equals: 2)
   }
 
   @Test("a wrong phrase says how many more are judged; then biometry is locked")

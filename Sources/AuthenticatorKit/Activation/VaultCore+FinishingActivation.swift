@@ -85,7 +85,8 @@ extension VaultCore {
     guard let pin else {
       guard found.peer.mode.isEmpty else {
         throw VaultError(
-          .policy, "the server wants a PIN for the credential", hint: "name a PIN item, or make one")
+          .policy, "the server wants a PIN for the credential",
+          hint: Hint(.guardWithPIN, saying: "name a PIN item, or make one"))
       }
       return (secret, nil)
     }

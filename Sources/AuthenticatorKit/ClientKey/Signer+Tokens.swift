@@ -68,15 +68,28 @@ extension Signer {
     guard 1...1024 ~= keyID?.utf8.count ?? 1 else {
       throw VaultError(.malformed, "the name of the key in a token (kid) has 1 to 1,024 bytes")
     }
-    guard claims.byteCount <= JOSE.longestToken / 2 else {
-      throw VaultError(jose: .tooLong("the text of the claims", limit: JOSE.longestToken / 2))
-    }
-    let token: UnsignedJWS
     do throws(JOSEError) {
-      _ = try JWTClaims(claims)
-      token = UnsignedJWS(JWSAlgorithm(of: key.publicKey), type: type, keyID: keyID, payload: claims)
-    } catch { throw VaultError(jose: error) }
-    return try signed(token)
+      guard claims.byteCount <= JOSE.longestToken / 2 else {
+        throw .tooLong("the text of the claims", limit: JOSE.longestToken / 2)
+      }
+      _ = try JWTClaims(claims, as: "the text of the claims")
+    } catch { throw Self.refusal(ofClaims: error) }
+    return try signed(UnsignedJWS(JWSAlgorithm(of: key.publicKey), type: type, keyID: keyID, payload: claims))
+  }
+
+  /// The caller wrote the claims, so the error says what they must be.
+  private static func refusal(ofClaims error: JOSEError) -> VaultError {
+    switch error {
+    case .wrongType(let name):
+      VaultError(
+        .malformed, "the claim '\(name)' has a value that it cannot have",
+        hint:
+          "iss, sub and jti are texts, aud is a text or a list of texts; exp, nbf and iat are whole seconds since 1970"
+      )
+    case .malformed, .tooLong:
+      VaultError(.malformed, error.message, hint: "give the claims as one JSON object of at most 128 KiB")
+    default: VaultError(jose: error)
+    }
   }
 
   private func signed(_ token: borrowing UnsignedJWS) throws(VaultError) -> SecretBytes {

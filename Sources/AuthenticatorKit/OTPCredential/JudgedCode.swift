@@ -25,7 +25,7 @@ struct JudgedCode {
       throw VaultError(.alreadyUsed, "the code was used already", hint: "wait for the next one")
     case .refused(.waiting(let seconds)):
       throw VaultError(
-        .lockedOut, "too many wrong codes: the next one is judged in \(seconds) s", attemptsLeft: 0,
+        .lockedOut, "the code was not judged, because a wrong one came before it", attemptsLeft: 0,
         retryAfter: .seconds(seconds))
     }
   }

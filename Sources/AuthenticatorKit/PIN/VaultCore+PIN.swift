@@ -20,6 +20,7 @@ extension VaultCore {
     var item = new.item
     // An item that cannot be added is refused before a PIN is asked for.
     try permitAdding(item, by: .pin, context: context)
+    try refuseTaken(new.name)
     let (id, vault) = (ItemID(try environment.random.newBytes(16))!, try vaultID)
     item.id = id
     guard new.mode == .checked else {

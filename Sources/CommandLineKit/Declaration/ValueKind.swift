@@ -99,11 +99,14 @@ extension ValueKind where Value == UInt64 {
 }
 
 extension ValueKind where Value == Int64 {
-  /// Whole seconds, from one on.
-  package static var duration: ValueKind {
+  /// Whole seconds, from one to a hundred years.
+  package static var duration: ValueKind { duration(upTo: Durations.longest) }
+
+  /// Whole seconds, from one to a number of whole days.
+  package static func duration(upTo longest: Int64) -> ValueKind {
     ValueKind { text, name throws(CommandError) in
-      guard let seconds = Durations.seconds(text) else {
-        throw .usage("\(name) takes a duration from 1s on, like 90s, 15m, 12h, 30d")
+      guard let seconds = Durations.seconds(text), seconds <= longest else {
+        throw .usage("\(name) takes a duration from 1s to \(longest / 86_400)d, like 90s, 15m, 12h, 30d")
       }
       return seconds
     }

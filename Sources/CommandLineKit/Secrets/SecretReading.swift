@@ -42,8 +42,12 @@ package enum SecretReading {
 
   package static func tooLong(_ name: String, limit: Int) -> CommandError {
     let size =
-      limit >= 1 << 20
-      ? "\(limit >> 20) MiB" : limit == TypedSecret.longest + 1 ? "1024 bytes" : "\(limit) bytes"
+      switch limit {
+      case TypedSecret.longest + 1: "\(TypedSecret.longest) bytes"
+      case (1 << 20)...: "\(limit >> 20) MiB"
+      case (64 << 10)... where limit % 1024 == 0: "\(limit >> 10) KiB"
+      default: "\(limit) bytes"
+      }
     return .malformed("the \(name) is too long, at most \(size) are allowed")
   }
 }

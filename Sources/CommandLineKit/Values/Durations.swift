@@ -33,5 +33,6 @@ package enum Durations {
     return parts.isEmpty ? "0 s" : parts.prefix(2).joined(separator: " ")
   }
 
-  private static let longest: Int64 = 36525 * 86400
+  /// A hundred years.
+  static let longest: Int64 = 36525 * 86400
 }

@@ -7,11 +7,13 @@ import VaultWords
 /// The options of verbs about card tokens and consents.
 enum CardTokenOptions {
   static let timeToLive = Setting(
-    "ttl", .duration, "D",
+    "ttl", .duration(upTo: 30 * 86_400), "D",
     "How long the token is valid: 1s to 30d. It ends with the boot of the machine, too.")
   static let uses = Setting(
     "uses", .number(UInt64(1)...UInt64(UInt32.max)), "N",
     "How often the token can be taken; once if not given.")
+  /// Bytes of a token.
+  static let longestToken = 64 << 10
   static let accessible = ItemOptions.accessible("When the token can be taken.")
 
   static let sessionNote =

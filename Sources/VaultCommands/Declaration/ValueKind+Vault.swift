@@ -22,12 +22,17 @@ extension ValueKind where Value == String {
 
   static var text: ValueKind { text(completedWith: .none) }
 
+  /// A text that is no longer than a name.
+  static var shortText: ValueKind { text(completedWith: .none, upTo: Names.longest) }
+
   /// `VAR=NAME`: a place, and the name of an item.
   static var placeAndName: ValueKind { text(completedWith: .namesAfterEquals) }
 
-  private static func text(completedWith candidates: ValueShape.Candidates) -> ValueKind {
+  private static func text(
+    completedWith candidates: ValueShape.Candidates, upTo longest: Int = Names.longestText
+  ) -> ValueKind {
     ValueKind(completedWith: candidates) { text, name throws(CommandError) in
-      try Names.checkText(text, named: name)
+      try Names.checkText(text, named: name, upTo: longest)
       return text
     }
   }

@@ -10,10 +10,10 @@ enum ConsentRequest: VaultVerb {
   static let words = ["consent", "request"]
   static let summary = "Request a person's consent to a card token, or issue one."
   static let arguments = [ItemOptions.newName]
-  static let user = Setting("user", .text, "U", "The person, as the system of the card names them.")
-  static let card = Setting("card", .text, "C", "The card, as its system names it; never a card number.")
+  static let user = Setting("user", .shortText, "U", "The person, as the system of the card names them.")
+  static let card = Setting("card", .shortText, "C", "The card, as its system names it; never a card number.")
   static let channel = Setting(
-    "channel", .text, "C", "How the code is to come, such as sms; the usual way if not given.")
+    "channel", .shortText, "C", "How the code is to come, such as sms; the usual way if not given.")
   static let role = Setting(
     "role", .choice(["holder": CardConsent.Role.holder, "issuer": .issuer]), "",
     "A holder asks the system of the card for the code, an issuer makes it.", defaultValue: "holder")

@@ -33,7 +33,7 @@ enum JWTSign: VaultVerb {
     let key = try command.clientKey()
     try command.vault.unlockBeforeTyping(key.item.access)
     let claims = SharedSecret(
-      try command.secrets.data("claims", to: "sign them", limit: KeyOptions.longestToken))
+      try command.secrets.data("text of the claims", to: "sign them", limit: KeyOptions.longestToken))
     let token = SharedSecret(
       try command.vault.unlocking { core in
         let context = try command.vault.context(for: key.item)

@@ -51,6 +51,7 @@ enum OAuthRegister: VaultVerb {
       throw CommandError.usage(
         "--template and --url are needed", hint: "name the template as the server does, and the server")
     }
+    try refuseIncomplete(command)
     _ = try command.vault.opened()
     let transport = try command.neededTransport()
     var new = NewClientRegistration(
@@ -79,5 +80,21 @@ enum OAuthRegister: VaultVerb {
         Field("issuer", made.issuer)
         Field("registered", made.isNew)
       })
+  }
+
+  /// An option that needs another one beside it.
+  private static func refuseIncomplete(_ command: Command) throws(CommandError) {
+    let hasKey = command.has(OAuthOptions.key)
+    if let chosen = command[authentication], hasKey != (chosen == .privateKeyJWT) {
+      throw hasKey
+        ? .usage("--key is for --auth private_key_jwt", hint: "leave out --auth or --key")
+        : .usage(
+          "--auth private_key_jwt needs --key", hint: "name a client key; 'vaultctl key list' shows them")
+    }
+    guard command[grant] != .authorizationCode || command.has(OAuthOptions.redirect) else {
+      throw .usage(
+        "--grant authorization_code needs --redirect-uri",
+        hint: "give the address to which the server sends the browser")
+    }
   }
 }

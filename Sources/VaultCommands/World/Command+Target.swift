@@ -9,7 +9,7 @@ extension Command {
   func target(_ kind: ItemKind? = nil) throws -> Item {
     let core = try vault.opened()
     if let id = self[Target.id] { return try checked(core.items(.id(id))[0], kind: kind) }
-    if let name = self[ItemOptions.name] { return try checked(core.items(.name(name))[0], kind: kind) }
+    if let name = self[ItemOptions.name] { return try checked(item(named: name, kind, in: core), kind: kind) }
     let found = try core.items(
       .account(self[Target.account] ?? "", service: self[Target.service] ?? "", kind: kind))
     guard let item = found.first else {
@@ -23,9 +23,31 @@ extension Command {
     return item
   }
 
+  private func item(named name: String, _ kind: ItemKind?, in core: VaultCore) throws -> Item {
+    do throws(VaultError) { return try core.items(.name(name))[0] } catch {
+      guard error.code == .itemNotFound, let listing = kind?.listing else { throw error }
+      var described = CommandError(describing: error)
+      described.hint = "'vaultctl \(listing)' shows the names"
+      throw described
+    }
+  }
+
   private func checked(_ item: Item, kind: ItemKind?) throws -> Item {
     guard let kind, item.kind != kind else { return item }
     throw CommandError(
       .notFound, "the item of that name is no \(kind.word)", hint: "'vaultctl item show' tells what it is")
+  }
+}
+
+extension ItemKind {
+  /// The verb that lists the items of this kind alone.
+  fileprivate var listing: String? {
+    switch self {
+    case .otp: "otp list"
+    case .key: "key list"
+    case .cardToken: "token list"
+    case .consent: "consent list"
+    default: nil
+    }
   }
 }

@@ -139,6 +139,8 @@ extension Hint {
     public static let activateCredential = Action(rawValue: "activateCredential")
     /// Finish the activation that is under way, with the second code.
     public static let finishActivation = Action(rawValue: "finishActivation")
+    /// Name a PIN that guards the credential, or have one made.
+    public static let guardWithPIN = Action(rawValue: "guardWithPIN")
     /// Unlock the credential with a code of its server.
     public static let unlockCredential = Action(rawValue: "unlockCredential")
     /// Do what the server says, whose words the sentence is.

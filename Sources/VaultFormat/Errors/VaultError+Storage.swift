@@ -66,7 +66,7 @@ extension VaultError: StorageFailure {
         VaultError(.readOnly, "\(vault) is read-only here", hint: "check the permissions of its folder")
       case .cannotOpen(let number):
         VaultError(
-          .io, "\(vault) cannot be opened (errno \(number))", hint: "check the permissions",
+          .io, "\(vault) cannot be opened\(Self.reason(number))", hint: "check the path and its permissions",
           underlying: number)
       case .tooLarge: VaultError(.malformed, "a value is too large for the vault")
       case .usedAfterFork:
@@ -78,6 +78,11 @@ extension VaultError: StorageFailure {
           hint: "update the system's SQLite package")
       case .unexpected(let code): VaultError(.io, "the database failed (SQLite \(code))", underlying: code)
       }
+  }
+
+  /// What an error number means, for the end of a message.
+  private static func reason(_ number: Int32) -> String {
+    number == 0 ? "" : unsafe ": \(String(cString: strerror(number)))"
   }
 
   private static func damaged(_ damage: StorageError.Damage, file: String) -> VaultError {

@@ -145,6 +145,7 @@ package enum HintWords {
 
   private static let servers: [Hint.Action: String] = [
     .activateCredential: "start an activation with 'vaultctl otp activate start' and a code of the server",
+    .guardWithPIN: "name a PIN item with --pin, or have one made with --pin-mode",
     .finishActivation: "run 'vaultctl otp activate finish' with the second code of the server",
     .unlockCredential: "run 'vaultctl pin unlock --transport PROGRAM' with a code of the server",
     .synchronize: "run 'vaultctl otp sync --transport PROGRAM'",
@@ -170,6 +171,7 @@ package enum HintWords {
     """,
     .authorizeRequest: "use 'vaultctl oauth authorize-header'",
     .bindTokens: "give a key with 'vaultctl oauth token … --dpop KEY'",
-    .requestUnboundTokens: "if tokens that anybody can use will do, leave out --dpop",
+    .requestUnboundTokens:
+      "if tokens that anybody can use will do, get new ones with 'vaultctl oauth token' without --dpop",
   ]
 }
