@@ -56,6 +56,7 @@ struct ActivationVerbTests {
     let started = try start(first, "--service", "pay")
     expect(started.exit, equals: 0, "\(started.errors)")
     try expect(started.json["state"] as? String, equals: "started")
+    try expectHelp(of: ["otp", "activate", "start"], toName: started.json)
     #expect(try started.json["secondsLeft"] as? Int ?? 0 > 200)
     try expect(status(), equals: "started")
     for words in [["otp", "code", "bank"], ["otp", "export", "bank"]] {
@@ -76,6 +77,9 @@ struct ActivationVerbTests {
     expect(done.exit, equals: 0, "\(done.errors)")
     #expect(try done.json["state"] as? String == "active" && done.json["type"] as? String == "hotp")
     try expect(done.json["deviceCredential"] as? String, equals: "bank-device")
+    try expectHelp(of: ["otp", "activate", "finish"], toName: done.json)
+    try expectHelp(
+      of: ["otp", "activate", "status"], toName: tool("otp", "activate", "status", "bank", "--json").json)
     try expect(finish("1", "--pin", "pin", "--pin-fd", "4").exit, equals: 3, "it is finished")
     let made = try #require(try code().json["code"] as? String)
     try peer.control("judge", "anna", made)

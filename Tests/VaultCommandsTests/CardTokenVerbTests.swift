@@ -122,7 +122,7 @@ struct CardTokenVerbTests {
       12, try tool("token", "get", "card", "--session-fd", "3", secrets: [3: String(two.dropLast())]),
       "64 hexadecimal")
     try expect(tool("token", "get", "card", "--session-fd", "3", secrets: [3: one]).text, equals: "tok-1")
-    expect(2, try tool("session", "close"), "--session-fd")
+    expect(6, try tool("session", "close"), "--session-fd")
     try expect(tool("session", "close", "--json", "--session-file", file).json["ended"] as? Int, equals: 1)
     expect(7, try tool("token", "get", "card", "--session-file", file))
   }
@@ -225,6 +225,18 @@ struct CardTokenVerbTests {
     expect(7, late, "vaultctl consent confirm")
     let new = try peer.control("consent-code", "u-17")
     expect(0, try tool.run(["consent", "confirm", "view", "--code-fd", "3"] + transport, secrets: [3: new]))
+  }
+
+  @Test(
+    "the fifth wrong code ends the consent as a wrong code, and the sixth is not judged", .requirement("C1"))
+  func lastAttempt() throws {
+    let tool = try tool()
+    let code = try tool("consent", "request", "view", "--user", "u", "--card", "c", "--role", "issuer").text
+    let wrong = code.hasPrefix("000000") ? "000001" : "000000"
+    let exits = try (1...6).map { _ in
+      try tool("consent", "confirm", "view", "--code-fd", "3", secrets: [3: wrong]).exit
+    }
+    expect(exits, equals: [3, 3, 3, 3, 3, 9])
   }
 
   @Test("an issuer prints the code, judges it, and makes another one", .requirement("C1", "C2"))

@@ -16,15 +16,28 @@ enum CardTokenOptions {
   static let longestToken = 64 << 10
   static let accessible = ItemOptions.accessible("When the token can be taken.")
 
+  static let sessionForm = "A session is 64 hexadecimal digits, as 'vaultctl session open' prints them."
   static let sessionNote =
-    "A session is 64 hexadecimal digits, as 'vaultctl session open' prints them. It is a part of the token's key: without it "
-    + "(6) and with another one (9) nothing opens the token."
+    sessionForm
+    + " It is a part of the token's key: without it (6) and with another one (9) nothing opens the token."
   static let cardDataNote =
     "Card numbers and security codes are refused (9), as the token and in every name: 13 to 19 digits that are a card number, and "
     + "3 or 4 digits alone; spaces and dashes do not count."
 }
 
 extension Command {
+  /// The session of a verb that is about one.
+  ///
+  /// - Throws: exit 6 without it, as where an item needs its session; exit 12.
+  func neededSession() throws -> ViewingSession {
+    guard let session = try session() else {
+      throw CommandError(
+        .interactionNotAllowed, "the session is needed, and was not given",
+        hint: "give " + SecretChannel.session.options.advice)
+    }
+    return session
+  }
+
   /// The session of `--session-fd` or `--session-file`; `nil` if neither is given.
   ///
   /// - Throws: exit 12.

@@ -45,6 +45,9 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     }
   }
 
+  /// Whether a prompt asks for it. A program makes the other ones, and nobody types them.
+  var isAskedFor: Bool { self != .token && self != .session }
+
   /// What a prompt calls it: no two secrets by one name.
   func shownTitle(isNew: Bool) -> String {
     switch self {

@@ -12,8 +12,12 @@ package protocol VaultVerb: Verb {
   /// The secrets that it takes, besides those that unlock the vault.
   static var channels: [SecretChannel] { get }
   static var needs: VaultNeed { get }
+  /// When a verb that needs only the vault needs its passcode too, as the end of a sentence; `nil` for never.
+  static var passcodeCase: String? { get }
   /// Asks by the flags of the item (`--access`), not only for the passcode.
   static var asksByFlags: Bool { get }
+  /// What a prompt asks for, where the other members do not say it; `nil` if they do.
+  static var asks: String? { get }
   static var audited: Audited { get }
   static var ownExits: [ExitCode] { get }
   static var allowedInBatch: Bool { get }
@@ -30,7 +34,9 @@ extension VaultVerb {
   package static var ownOptions: [any OptionKey] { [] }
   package static var channels: [SecretChannel] { [] }
   package static var needs: VaultNeed { .vault }
+  package static var passcodeCase: String? { nil }
   package static var asksByFlags: Bool { false }
+  package static var asks: String? { nil }
   package static var audited: Audited { .never }
   package static var ownExits: [ExitCode] { [] }
   package static var allowedInBatch: Bool { true }
@@ -66,11 +72,16 @@ extension VaultVerb {
   package static var exitCodes: [ExitCode] {
     var codes: Set<ExitCode> = [.done, .usage, .io, .interrupted]
     if needs != .noVault { codes.formUnion([.refused, .damaged, .deviceKey, .noVault, .unsupported]) }
-    if needs == .unlocked || !channels.isEmpty {
+    if allChannels.contains(where: \.isAskedFor) {
       codes.formUnion([.authenticationFailed, .blocked, .cancelled, .interactionNotAllowed, .malformed])
+    } else if !channels.isEmpty {
+      codes.formUnion([.interactionNotAllowed, .malformed])
     }
     if target != .none { codes.formUnion([.notFound, .malformed]) }
     if readsStandardInput { codes.formUnion([.malformed, .cancelled, .interactionNotAllowed]) }
+    if ownOptions.contains(where: { $0.name == TransportOptions.program.name }) {
+      codes.formUnion(TransportOptions.exits)
+    }
     return codes.union(ownExits).sorted()
   }
 
@@ -107,17 +118,22 @@ extension VaultVerb {
   private static var sessionFact: String {
     switch needs {
     case .noVault: "needs no vault"
-    case .vault: "needs the vault, not its passcode"
+    case .vault:
+      passcodeCase.map { "needs the vault; its passcode only \($0)" } ?? "needs the vault, not its passcode"
     case .unlocked: "needs the vault unlocked, where a passcode is set and guards what is used"
     }
   }
 
   private static var askFact: String {
+    if let asks { return asks }
     if asksByFlags {
       return "for the passcode where it is needed, and for what the item's --access flags name"
     }
-    return needs == .unlocked || !channels.isEmpty
-      ? "for the secrets above that are needed and not given" : "nothing"
+    guard allChannels.contains(where: \.isAskedFor) else {
+      return readsStandardInput ? "only for standard input, on a terminal" : "nothing"
+    }
+    let unasked = channels.filter { !$0.isAskedFor }.map { "; never for the \($0.title)" }
+    return "for the secrets above that are needed and not given" + unasked.joined()
   }
 
   private static var auditFact: String {

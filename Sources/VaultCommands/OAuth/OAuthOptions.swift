@@ -17,7 +17,6 @@ enum OAuthOptions {
     "redirect-uri", .text, "URL", "Where the server sends the browser of the person.")
   static let accessible = ItemOptions.accessible("When the registration and its tokens can be used.")
 
-  static let exits: [ExitCode] = [.notFound, .expired, .refused, .malformed, .unsupported, .network]
   /// A client key may ask for a person.
   static let channels = ItemOptions.accessChannels
 

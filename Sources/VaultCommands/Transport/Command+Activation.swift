@@ -7,14 +7,14 @@ import VaultWords
 
 /// What the verbs about activations say alike.
 enum ActivationWords {
-  static let exits: [ExitCode] = [
-    .authenticationFailed, .blocked, .refused, .malformed, .network, .outOfStep, .expired, .notFound,
-  ]
   static let transportNote =
     "The transport is stored with the credential. Another one asks for the passcode of the vault, and is stored then, also if the "
     + "server does not answer; in a vault without a passcode it is refused (9) until a new activation. The errors of the server have "
     + "the exit codes that 'docs/guides/transport.md' lists; without an answer it is 16, and only used counters and attempts are "
     + "stored."
+  static let jsonNote =
+    "With --json: name, id, state, and where they apply secondsLeft, pinBlocked, needsNewPIN (whether an unlock ends with a new PIN), "
+    + "isBeingReplaced, pinMode, service, account, issuer, pin and deviceCredential (names of items), and transport."
 }
 
 extension Command {

@@ -24,7 +24,7 @@ enum ConsentRequest: VaultVerb {
   static let channels = [SecretChannel.session]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = ConsentWords.exits + [.alreadyExists]
+  static let ownExits: [ExitCode] = [.alreadyExists]
   static let notes = [
     "Needs --user and --card (2), and for a holder --transport: the program that takes the request to the system of the card. "
       + "That sends the person a code of six digits. The errors of the system have the exit codes that "
@@ -63,9 +63,8 @@ enum ConsentRequest: VaultVerb {
 
 /// What the verbs about consents say alike.
 enum ConsentWords {
-  static let exits: [ExitCode] = [
-    .notFound, .authenticationFailed, .expired, .refused, .malformed, .network, .blocked,
-  ]
+  static let sameTransport =
+    "A consent is bound to the transport that requested it; another one is refused (9)."
 
   /// An issued consent with its code.
   static func outcome(_ issued: consuming IssuedConsent) -> Outcome {

@@ -14,11 +14,10 @@ enum ConsentResend: VaultVerb {
   static let channels = [SecretChannel.session]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = ConsentWords.exits
   static let notes = [
     "At most once in 30 seconds, and three times for a consent (9). Without --transport, the vault is the issuer: a new code is "
       + "printed, and the old one no longer counts.",
-    CardTokenOptions.sessionNote,
+    ConsentWords.sameTransport, CardTokenOptions.sessionNote,
   ]
   static let example = "vaultctl consent resend view --transport ~/transport"
 

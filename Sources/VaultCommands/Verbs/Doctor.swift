@@ -14,8 +14,9 @@ enum Doctor: VaultVerb {
     "remove-old-keys", "Remove device keys that this vault has replaced, without asking.")
   static let ownOptions: [any OptionKey] = [removeOldKeys]
   static let channels = [SecretChannel.passcode]
+  static let asks: String? = "whether to delete an old device key, on a terminal"
   static let notes = [
-    "The command asks for nothing. With the passcode it also says whether the passcode can be guessed.",
+    "With the passcode, which it does not ask for, it also says whether the passcode can be guessed.",
     "It looks at locked memory, core dumps, swap, the clock, libraries, PAM and its helper, the passcode, the recovery "
       + "code, "
       + "protector and device key, permissions, the file system, counters and expired items.",

@@ -22,9 +22,10 @@ enum JWTSign: VaultVerb {
   static let audited = Audited.onRequest
   static let ownExits: [ExitCode] = [.expired, .refused]
   static let notes = [
-    "The claims are signed byte for byte, and nothing is added: give iss, aud, exp and jti as the other side wants them. Claims "
-      + "that 'jwt verify' would not read, such as an exp that is no whole number, are refused (12).",
-    "The algorithm is the one of the key: ES256, ES384, RS256 or EdDSA.",
+    "The claims are signed byte for byte, and nothing is added: give iss, aud, exp and jti as the other side wants them. They "
+      + "are one JSON object of at most 131072 bytes. A registered claim of the wrong type, such as an exp that is not a whole "
+      + "number, is refused (12). Claims without exp are signed; 'jwt verify' refuses their token (12).",
+    "The algorithm is the one of the key: ES256, ES384, RS256 or EdDSA. With --json: name and token.",
   ]
   static let example =
     #"printf '{"iss":"shop","aud":"https://as.example","exp":4102444800}' | vaultctl jwt sign shop"#

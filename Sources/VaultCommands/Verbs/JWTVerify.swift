@@ -22,6 +22,7 @@ enum JWTVerify: VaultVerb {
       + "key; 7 for a token that has expired; 9 for one whose nbf is more than 60 seconds ahead, and for another audience, issuer or "
       + "name; 12 for one that is not readable, or that lacks exp or a name that is compared; 15 for another algorithm than those of "
       + "keys, and for crit, b64 and zip. Names are compared byte for byte.",
+    "With --json: name, valid, which is true, and claims, the text of the claims.",
     "The vault stays locked: the public half comes from the attributes of the item, which the device key alone can replace.",
   ]
   static let example =

@@ -14,7 +14,6 @@ enum OAuthRefresh: VaultVerb {
   static let needs = VaultNeed.unlocked
   static let asksByFlags = true
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = OAuthOptions.exits
   static let notes = [
     "Needs --transport (2). All tokens are replaced in one commit; a refresh token and a scope that the server does not name stay. "
       + "Without a refresh token it is refused (9), also without --transport, and no request is made: client_credentials gives none.",

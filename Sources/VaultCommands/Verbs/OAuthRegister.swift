@@ -34,7 +34,7 @@ enum OAuthRegister: VaultVerb {
   static let channels = [SecretChannel.token]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = OAuthOptions.exits + [.alreadyExists]
+  static let ownExits: [ExitCode] = [.alreadyExists]
   static let notes = [
     "Needs --template, --url and --transport (2). A client of this name and template that is there is not registered again: no request is "
       + "made, and a note on standard error names its server if that is not the one of --url. Where two processes register at once, the first to store it wins.",

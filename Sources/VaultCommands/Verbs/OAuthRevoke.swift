@@ -15,7 +15,6 @@ enum OAuthRevoke: VaultVerb {
   static let needs = VaultNeed.unlocked
   static let asksByFlags = true
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = OAuthOptions.exits
   static let notes = [
     "Needs --transport (2). The refresh token is revoked first, then the access token (RFC 7009). If the server fails, both stay here. "
       + "The registration stays.",

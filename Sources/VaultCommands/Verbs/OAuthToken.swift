@@ -22,7 +22,6 @@ enum OAuthToken: VaultVerb {
   static let needs = VaultNeed.unlocked
   static let asksByFlags = true
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = OAuthOptions.exits
   /// The code belongs to the address that this call prints.
   static let allowedInBatch = false
   static let notes = [

@@ -10,12 +10,12 @@ enum OTPActivateDisable: VaultVerb {
   static let summary = "End the use of a credential on this device, with its server."
   static let arguments = [ItemOptions.name]
   static let ownOptions: [any OptionKey] = [TransportOptions.program]
-  static let needs = VaultNeed.unlocked
+  static let passcodeCase: String? = "for another transport"
+  static let channels = [SecretChannel.passcode, .recovery]
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = ActivationWords.exits + [.notFound]
   static let notes = [
     "Needs --transport (2). The credential is disabled here, with its device credential, after the server agreed. Only a new "
-      + "activation ends this.", ActivationWords.transportNote,
+      + "activation ends this.", ActivationWords.transportNote, ActivationWords.jsonNote,
   ]
   static let example = "vaultctl otp activate disable work --transport ~/transport"
 

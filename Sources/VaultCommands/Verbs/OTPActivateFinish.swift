@@ -16,14 +16,14 @@ enum OTPActivateFinish: VaultVerb {
   static let channels = [SecretChannel.code, .pin]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = ActivationWords.exits + [.notFound, .expired, .alreadyExists]
+  static let ownExits: [ExitCode] = [.alreadyExists]
   static let notes = [
     "Needs --transport (2). The server's mode, which 'otp activate status' shows, says whether a PIN must guard the credential; "
       + "--pin or --pin-mode names it. A checked PIN is verified before the server is asked, a camouflaged one is typed twice. "
       + "Where --pin-mode makes the PIN item, --pin-fd gives the new PIN.",
     "A code that the server refuses (3) and the end of the time (7), here or at the server, end the activation, and what was "
       + "stored for it is wiped. Any other failure leaves it. An activation that is finished has used its code (3).",
-    ActivationWords.transportNote,
+    ActivationWords.transportNote, ActivationWords.jsonNote + " Also type: hotp, totp or ocra.",
   ]
   static let example =
     "vaultctl otp activate finish work --transport ~/transport --code-file code --pin-mode checked --pin-file pin"

@@ -19,12 +19,12 @@ enum OTPActivateStart: VaultVerb {
   static let channels = [SecretChannel.code]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = ActivationWords.exits + [.alreadyExists]
+  static let ownExits: [ExitCode] = [.alreadyExists]
   static let notes = [
     "Needs --transport (2). The server says until when the activation can be finished; 300 s if it does not. Until then there "
       + "is no credential, and no code. A start again replaces what was started. A credential that its server has disabled "
       + "(9) is replaced at the end of the new activation; any other item of that name is refused (8).",
-    ActivationWords.transportNote,
+    ActivationWords.transportNote, ActivationWords.jsonNote,
   ]
   static let example = "vaultctl otp activate start work --transport ~/transport --code-file code"
 

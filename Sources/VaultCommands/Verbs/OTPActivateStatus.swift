@@ -19,6 +19,7 @@ enum OTPActivateStatus: VaultVerb {
       + "has the name with '-activation' after it.",
     "An activation whose time is over is deleted by the first command that looks at it: this one then says so (7), and the "
       + "next one finds nothing (1).",
+    ActivationWords.jsonNote,
   ]
   static let example = "vaultctl otp activate status work"
 

@@ -28,6 +28,9 @@ enum OTPCode: VaultVerb {
     "A TOTP code changes nothing and is audited only for items made with --audit all.",
     "Behind a checked PIN, a wrong PIN is an error (3), and the last attempt blocks the PIN (4). Behind a camouflaged PIN, a "
       + "wrong PIN gives a wrong code, and only the server can tell.",
+    "With --json: name, type (hotp, totp, steam), code and digits; of HOTP also counter, of the others validFrom and validTo (Unix "
+      + "seconds) and remaining (seconds). With --online and a suite: name, type (ocra), suite, code, and where they apply counter, "
+      + "validFrom and validTo. With --copy there is no code.",
     ItemOptions.copyNote,
   ]
   static let example = "vaultctl otp code rfc --json"

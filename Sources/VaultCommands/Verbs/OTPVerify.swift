@@ -18,6 +18,11 @@ enum OTPVerify: VaultVerb {
   static let asksByFlags = true
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.expired, .refused, .outOfStep]
+  static let notes = [
+    "After a wrong code (3), codes are not judged for 5 seconds (4). Each further wrong code adds 5 seconds, up to an hour. A right code "
+      + "ends this.",
+    "With --json: name, accepted, which is true, counter (HOTP) or step (TOTP), and distance from the one that was expected.",
+  ]
   static let example = "printf 755224 | vaultctl otp verify door"
 
   static func run(_ command: Command) throws -> Outcome {

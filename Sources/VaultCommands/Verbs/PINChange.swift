@@ -19,6 +19,7 @@ enum PINChange: VaultVerb {
       + "an old copy of the vault file the old PIN still works.",
     "A camouflaged PIN: nothing here can check the old PIN, so the change is pending. 'otp confirm' makes it final after "
       + "the server accepted a code; 'pin undo' takes it back.",
+    "With --json: name, pending (whether the change waits for 'otp confirm'), and biokey (whether the PIN still has one).",
   ]
   static let example = "vaultctl pin change --pin-fd 3 --new-pin-fd 4 3<pin 4<new-pin"
 

@@ -25,6 +25,7 @@ enum PINSet: VaultVerb {
       + "a PIN: each credential that is put behind it asks for the PIN.",
     "Without an unlock key, nothing ends a block of a checked PIN. Keep the unlock key like a recovery code: with the vault, "
       + "it replaces the PIN.",
+    "With --json: name, id, mode, and unlockKeyFile where --unlock-key-out named one.",
   ]
   static let example = "vaultctl pin set work --limit 5 --new-pin-fd 3 3<pin"
 

@@ -12,7 +12,9 @@ enum PINUndo: VaultVerb {
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.notFound, .refused]
-  static let notes = ["Without such a change, and for a checked PIN, there is nothing to take back (9)."]
+  static let notes = [
+    "Without such a change, and for a checked PIN, there is nothing to take back (9). With --json: name, and pending, which is false."
+  ]
   static let example = "vaultctl pin undo pin-camouflaged"
 
   static func run(_ command: Command) throws -> Outcome {

@@ -21,7 +21,6 @@ enum PINUnlock: VaultVerb {
   static let channels = [SecretChannel.unlockKey, .code, .pin, .newPIN]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = ActivationWords.exits
   static let notes = [
     "'pin set --unlock-key-out' makes the unlock key; a PIN item without one stays blocked (9) until a server ends the block. "
       + "The old PIN no longer works, and the biokeys of the PIN are deleted unless --keep-biokeys is given.",
@@ -29,6 +28,7 @@ enum PINUnlock: VaultVerb {
       + "in another call. The server says whether the current PIN (--pin-fd) or a new one (--new-pin-fd) ends it. A "
       + "current PIN that is not blocked is judged before the code is sent; if it is blocked, the code permits one attempt, and a wrong "
       + "PIN blocks again (3). Five wrong codes refuse the unlock for good (4); then the server must begin another one.",
+    "With --json: name, attemptsLeft, and biokey (whether there is one). With --transport it is what 'otp activate status' prints.",
     ActivationWords.transportNote,
   ]
   static let example = "vaultctl pin unlock --unlock-key-file unlock-key --new-pin-fd 3 3<new-pin"

@@ -25,6 +25,7 @@ enum PINVerify: VaultVerb {
       + "With --transport and --credential, the server gets a code of the credential and the data, and names the login. With "
       + "a suite, the data is the question, and required.",
     "A wrong PIN counts (3), and the last one blocks the PIN (4). Nothing here can check a camouflaged PIN (9).",
+    "With --json: name and id of the PIN item, verified, which is true, login (the name of the login), and attemptsLeft.",
   ]
   static let example = "vaultctl pin verify --pin-fd 3 3<pin"
 

@@ -11,16 +11,13 @@ enum SessionClose: VaultVerb {
   static let channels = [SecretChannel.session]
   static let audited = Audited.always
   static let notes = [
-    "Needs no passcode. With --json: ended, how many ended now.", CardTokenOptions.sessionNote,
+    "Needs the session (6), and no passcode. A session to which nothing belongs ends nothing (0). With --json: ended, how many "
+      + "ended now.", CardTokenOptions.sessionForm,
   ]
   static let example = "vaultctl session close --session-file session"
 
   static func run(_ command: Command) throws -> Outcome {
-    guard let session = try command.session() else {
-      throw CommandError.usage(
-        "the session is missing", hint: "give it with --session-fd N or --session-file PATH")
-    }
-    let ended = try command.vault.opened().closeSession(session)
+    let ended = try command.vault.opened().closeSession(command.neededSession())
     return Outcome(json: .object { Field("ended", ended) })
   }
 }

@@ -10,7 +10,7 @@ enum SessionOpen: VaultVerb {
   static let needs = VaultNeed.noVault
   static let notes = [
     "It is printed once, as 64 hexadecimal digits on a line, and stored nowhere: give it to the other verbs with --session-fd or "
-      + "--session-file. What is stored with it opens with it alone."
+      + "--session-file. What is stored with it opens with it alone. With --json: session."
   ]
   static let example = "(umask 077; vaultctl session open > session)"
 

@@ -12,6 +12,7 @@ enum Verify: VaultVerb {
   static let ownOptions: [any OptionKey] = [complete]
   static let channels = [SecretChannel.passcode]
   static let ownExits: [ExitCode] = [.unsupported]
+  static let asks: String? = "nothing"
   static let notes = [
     "verify does not ask for the passcode. Without the passcode, where one is set, it does not open the secrets that the "
       + "passcode guards, and does not check the chain of the audit. It never opens secrets behind an access rule. The report has a line for each of "
