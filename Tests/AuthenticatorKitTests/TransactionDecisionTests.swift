@@ -339,10 +339,16 @@ struct TransactionDecisionTests {
     }
   }
 
-  @Test("a transaction whose credential is gone says so", .requirement("B6"))
+  @Test("a transaction that was left without its credential says so", .requirement("B6"))
   func orphan() throws {
     let scene = try TransactionScene()
     let id = try scene.pushed()
+    // Or the end of its credential would be its own.
+    try scene.core.writing { transaction throws(VaultError) in
+      var changes = ItemChanges()
+      changes.attributes[.account] = String(repeating: "0", count: 32)
+      _ = try transaction.update(id, changes, secret: nil, by: .transaction, with: nil)
+    }
     try scene.core.delete(scene.bank)
     let errors = [
       thrown { () throws(VaultError) in
