@@ -23,6 +23,8 @@ struct InitOutputTests {
     let left = try FileManager.default.subpathsOfDirectory(atPath: tool.home.path)
     #expect(
       !left.contains { $0.hasSuffix(".vault") || $0.hasSuffix(".key") || $0.contains(".new") }, "\(left)")
+    // Nor an empty directory for the keys of a vault. Verified to fail when it stays.
+    #expect(!left.contains { $0.wholeMatch(of: /.*\/[0-9a-f]{32}/) != nil }, "\(left)")
     let made = try tool.run(words)
     #expect(made.exit == 0 && made.errors.contains("write the recovery code down now") != isJSON)
   }

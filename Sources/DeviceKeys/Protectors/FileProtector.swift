@@ -106,7 +106,7 @@ public struct FileProtector: Protector {
     }
   }
 
-  /// Removes the key file.
+  /// Removes the key file, and the directory of the vault with its last key.
   public func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
     let path = path(of: key, vault)
     if let next = nextPath(of: key) {
@@ -121,6 +121,8 @@ public struct FileProtector: Protector {
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw Self.failure("remove", path: path) }
     if case .folder = place { witness(of: key, in: vault).remove() }
     try Self.synchronizeFolder(of: path)
+    // With the last key of a vault, its directory goes; one that is not empty stays.
+    if case .folder = place { unsafe rmdir(Self.parent(of: path)) }
   }
 
   /// Replaces a key file that the caller named, in one step. Until then the new key waits beside that file.
