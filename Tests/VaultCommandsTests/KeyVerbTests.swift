@@ -94,6 +94,31 @@ struct KeyVerbTests {
     try expect(tool("key", "public", "plain", "--format", "certificates").exit, equals: 1)
   }
 
+  /// Verified to fail when a passphrase is asked for before an empty one is tried.
+  @Test(
+    "PKCS#12 under an empty passphrase opens without one",
+    arguments: [
+      "p256.empty-passphrase.p12", "p256.empty-passphrase-3des.p12", "p256.nothing-as-passphrase.p12",
+    ])
+  func emptyPassphrase(name: String) throws {
+    let tool = try newTool()
+    let run = try tool("key", "import", "tls", "--no-input", input: file(name))
+    expect(run.exit, equals: 0, "\(run.errors)")
+    let other = try tool("key", "import", "x", "--passphrase-fd", "3", input: file(name), secrets: [3: "x"])
+    expect(other.exit, equals: 3, "\(other.errors)")
+  }
+
+  @Test(
+    "PEM that is encrypted in the old way, and PKCS#12 of too many iterations, are refused before a question")
+  func refusedUnasked() throws {
+    let tool = try newTool()
+    for (name, exit) in [
+      ("old-pem.encrypted.pem", 15), ("billion-iterations-of-the-mac.p12", 9), ("without-mac.p12", 9),
+    ] as [(String, Int32)] {
+      try expect(tool("key", "import", "x", "--no-input", input: file(name)).exit, equals: exit, "\(name)")
+    }
+  }
+
   /// The bounds and the reasons are those of `AuthenticatorKitTests.KeyFileTests`; here they have their exit codes.
   @Test(
     "a file that is refused says why in one line, and stores nothing",

@@ -46,12 +46,13 @@ public struct ClientKey: Sendable {
   ///
   /// - Parameters:
   ///   - file: The file.
-  ///   - passphrase: Opens it, UTF-8; `nil` where ``KeyFile/needsPassphrase`` is false.
+  ///   - passphrase: Opens it, UTF-8; `nil` where ``KeyFile/needsPassphrase`` is false, and for PKCS#12 under an empty
+  ///     passphrase.
   ///   - new: The name and the rules of the key.
   ///   - vault: The vault that stores it.
   ///   - context: As for ``generate(_:_:in:context:)``.
-  /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase; ``VaultError/Code/malformed``,
-  ///   ``VaultError/Code/unsupported`` or ``VaultError/Code/policy`` for a file that ``KeyFile`` refuses;
+  /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase; ``VaultError/Code/verificationNeeded`` where one
+  ///   is needed; ``VaultError/Code/malformed``, ``VaultError/Code/unsupported`` or ``VaultError/Code/policy`` for a file that ``KeyFile`` refuses;
   ///   ``VaultError/Code/duplicateItem`` also if the vault has the same key under another name.
   public static func importing(
     _ file: KeyFile, passphrase: consuming SecretBytes? = nil, _ new: NewClientKey, in vault: Vault,

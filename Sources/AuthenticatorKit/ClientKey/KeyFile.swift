@@ -47,11 +47,21 @@ public struct KeyFile: Sendable {
     }
   }
 
-  /// Whether a passphrase opens it.
+  /// Whether a passphrase opens it. That of PKCS#12 can be empty: such a file is imported without one.
   public var needsPassphrase: Bool {
     switch content {
     case .der(_, let structure): structure.needsPassphrase
     case .openSSH: false
+    }
+  }
+
+  /// Whether it is PKCS#12 under an empty passphrase, as its MAC says.
+  ///
+  /// - Throws: What ``KeyFile`` refuses before it derives anything.
+  package func hasEmptyPassphrase() throws(VaultError) -> Bool {
+    guard case .der(let bytes, .pkcs12) = content else { return false }
+    do throws(KeyFileError) { return try KeyFiles.hasEmptyPassphrase(bytes.bytes) } catch {
+      throw VaultError(keyFile: error)
     }
   }
 

@@ -19,7 +19,7 @@ extension VaultCore {
 
   /// Stores the key of a file, with its certificates.
   ///
-  /// - Parameter passphrase: Opens the file; `nil` if it needs none.
+  /// - Parameter passphrase: Opens the file; `nil` if it needs none or an empty one.
   package func importClientKey(
     _ file: KeyFile, passphrase: SharedSecret? = nil, _ new: NewClientKey,
     context: AuthenticationContext? = nil

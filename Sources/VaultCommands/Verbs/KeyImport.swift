@@ -17,10 +17,11 @@ enum KeyImport: VaultVerb {
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
   static let notes = [
     "The file is PKCS#12, PKCS#8 with or without a passphrase, PKCS#1 or SEC 1, as DER or PEM, or a key of OpenSSH without a "
-      + "passphrase. A passphrase is asked for only if the file needs one.",
+      + "passphrase. A passphrase is asked for only if the file needs one: PKCS#12 whose passphrase is empty opens "
+      + "without a question and without --passphrase-fd.",
     "Refused are files with several keys, keys other than P-256, P-384, Ed25519 and RSA of 2048, 3072 or 4096 bits (15), "
-      + "encryption by RC2, DES, scrypt or bcrypt (15), and files that ask for more than 10,000,000 iterations, or PKCS#12 "
-      + "without a MAC (9).",
+      + "encryption by RC2, DES, scrypt or bcrypt (15), PEM that is encrypted in the old way of OpenSSL (15), and files that ask "
+      + "for more than 10,000,000 iterations, or PKCS#12 without a MAC (9).",
     "Certificates in the file stay with the key: 'key public --format certificates' prints them.",
     "The file stays where it is: delete it when the key works.",
   ]
@@ -32,16 +33,21 @@ enum KeyImport: VaultVerb {
     try command.vault.unlockBeforeTyping(access)
     let file = try KeyFile(
       command.secrets.data("file with the key", to: "import a key", limit: KeyFile.longest))
-    var passphrase: SharedSecret?
-    if file.needsPassphrase {
-      passphrase = SharedSecret(
-        try command.secrets.secret(.passphrase, titled: "passphrase of the file", to: "open the file"))
-    }
+    let passphrase = try passphrase(of: file, command)
     let context = try command.vault.context(for: access)
     let made = try command.vault.unlocking { core in
       try core.importClientKey(
         file, passphrase: passphrase, command.newClientKey(access), context: context)
     }
     return Outcome(json: made.json)
+  }
+
+  /// The passphrase that opens the file; `nil` if it has none or an empty one, which nobody needs to type.
+  private static func passphrase(of file: KeyFile, _ command: Command) throws -> SharedSecret? {
+    guard file.needsPassphrase else { return nil }
+    if let given = try command.secrets.given(.passphrase) { return SharedSecret(given) }
+    guard try !file.hasEmptyPassphrase() else { return nil }
+    return SharedSecret(
+      try command.secrets.secret(.passphrase, titled: "passphrase of the file", to: "open the file"))
   }
 }

@@ -1,17 +1,22 @@
 import COpenSSL
-import SecretMemory
+package import SecretMemory
 
 /// PKCS#12 (RFC 7292), in the order in which a foreign file is safe to open: what it costs, its MAC, and only then what is
 /// encrypted.
 extension KeyFiles {
+  /// Whether an empty passphrase opens a file, as its MAC says.
+  package static func hasEmptyPassphrase(_ der: borrowing SecretBytes) throws(KeyFileError) -> Bool {
+    let file = try unsafe parsedPKCS12(der)
+    defer { unsafe PKCS12_free(file) }
+    var cost = PasswordCost()
+    try unsafe takeMAC(of: file, from: &cost)
+    return PKCS12Passphrase.forms(of: nil).contains { unsafe $0.isRight(for: file) }
+  }
+
   static func openPKCS12(
-    _ der: borrowing SecretBytes, passphrase: borrowing SecretBytes
+    _ der: borrowing SecretBytes, passphrase: SharedSecret?
   ) throws(KeyFileError) -> ImportedKey {
-    OpenSSL.start
-    let file = unsafe der.parsed(freeing: { unsafe PKCS12_free($0) }) { start, count in
-      unsafe d2i_PKCS12(nil, &start, count)
-    }
-    guard let file = unsafe file else { throw .malformed }
+    let file = try unsafe parsedPKCS12(der)
     defer { unsafe PKCS12_free(file) }
     var cost = PasswordCost()
     try unsafe takeMAC(of: file, from: &cost)
@@ -24,11 +29,19 @@ extension KeyFiles {
     }
     var bags = PKCS12Bags(cost: cost)
     try unsafe bags.countContents(contents)
-    let isRight = unsafe passphrase.withCharacters { unsafe PKCS12_verify_mac(file, $0, $1) == 1 }
-    ERR_clear_error()
-    guard isRight else { throw .wrongPassphrase }
-    try unsafe bags.read(contents, passphrase: passphrase)
+    let right = PKCS12Passphrase.forms(of: passphrase).first { unsafe $0.isRight(for: file) }
+    guard let right else { throw passphrase == nil ? .passphraseNeeded : .wrongPassphrase }
+    try unsafe bags.read(contents, passphrase: right)
     return try bags.imported()
+  }
+
+  private static func parsedPKCS12(_ der: borrowing SecretBytes) throws(KeyFileError) -> OpaquePointer {
+    OpenSSL.start
+    let file = unsafe der.parsed(freeing: { unsafe PKCS12_free($0) }) { start, count in
+      unsafe d2i_PKCS12(nil, &start, count)
+    }
+    guard let file = unsafe file else { throw .malformed }
+    return unsafe file
   }
 
   /// - Throws: ``KeyFileError/withoutMAC``; ``KeyFileError/unsupportedEncryption`` for a MAC of another hash.
@@ -45,6 +58,34 @@ extension KeyFiles {
       throw .unsupportedEncryption
     }
     try unsafe cost.take(iterations)
+  }
+}
+
+/// A passphrase as it goes into the derivations of a PKCS#12 file. Programs write an empty one in two ways: as a text that has no
+/// characters before its end, two zero bytes (RFC 7292 B.1), and as nothing at all.
+private enum PKCS12Passphrase {
+  case text(SharedSecret)
+  case emptyText
+  case nothing
+
+  static func forms(of passphrase: SharedSecret?) -> [PKCS12Passphrase] {
+    guard let passphrase, passphrase.byteCount > 0 else { return [.emptyText, .nothing] }
+    return [.text(passphrase)]
+  }
+
+  /// Whether the MAC of a file is made with it.
+  func isRight(for file: OpaquePointer) -> Bool {
+    defer { ERR_clear_error() }
+    return unsafe withCharacters { unsafe PKCS12_verify_mac(file, $0, $1) == 1 }
+  }
+
+  /// Lends the characters, with their number. OpenSSL adds the end to a text, and takes a null pointer for nothing.
+  func withCharacters<R>(_ body: (UnsafePointer<CChar>?, Int32) -> R) -> R {
+    switch self {
+    case .text(let text): unsafe text.bytes.withCharacters(body)
+    case .emptyText: unsafe "".withCString { unsafe body($0, 0) }
+    case .nothing: body(nil, 0)
+    }
   }
 }
 
@@ -77,7 +118,7 @@ private struct PKCS12Bags: ~Copyable {
   }
 
   mutating func read(
-    _ contents: OpaquePointer, passphrase: borrowing SecretBytes
+    _ contents: OpaquePointer, passphrase: PKCS12Passphrase
   ) throws(KeyFileError) {
     for index in unsafe 0..<OPENSSL_sk_num(contents) {
       let content = unsafe OPENSSL_sk_value(contents, index)!.assumingMemoryBound(to: PKCS7.self)
@@ -105,7 +146,7 @@ private struct PKCS12Bags: ~Copyable {
   }
 
   private mutating func take(
-    _ bag: OpaquePointer, passphrase: borrowing SecretBytes
+    _ bag: OpaquePointer, passphrase: PKCS12Passphrase
   ) throws(KeyFileError) {
     switch unsafe PKCS12_SAFEBAG_get_nid(bag) {
     case NID_keyBag:
@@ -124,7 +165,7 @@ private struct PKCS12Bags: ~Copyable {
   }
 
   private mutating func opened(
-    _ bag: OpaquePointer, passphrase: borrowing SecretBytes
+    _ bag: OpaquePointer, passphrase: PKCS12Passphrase
   ) throws(KeyFileError) -> OpenedKey {
     guard let sealed = unsafe PKCS12_SAFEBAG_get0_pkcs8(bag) else { throw .malformed }
     var algorithm: UnsafePointer<X509_ALGOR>?

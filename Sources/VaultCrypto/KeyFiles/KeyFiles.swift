@@ -36,7 +36,7 @@ package enum KeyFiles {
   /// Opens a DER structure.
   ///
   /// - Parameters:
-  ///   - passphrase: UTF-8, or `nil` if there is none.
+  ///   - passphrase: UTF-8, or `nil` if there is none. PKCS#12 then opens if its passphrase is empty.
   ///   - certificates: Those that came beside it, DER.
   package static func open(
     _ der: borrowing SecretBytes, as structure: Structure, passphrase: SharedSecret?,
@@ -45,8 +45,8 @@ package enum KeyFiles {
     guard structure.needsPassphrase else {
       return try ImportedKey(privateKey(der), certificates: certificates)
     }
+    if structure == .pkcs12 { return try openPKCS12(der, passphrase: passphrase) }
     guard let passphrase else { throw .passphraseNeeded }
-    if structure == .pkcs12 { return try openPKCS12(der, passphrase: passphrase.bytes) }
     return try ImportedKey(
       encryptedPKCS8(der, passphrase: passphrase.bytes), certificates: certificates)
   }
