@@ -46,6 +46,23 @@ struct AuthorizationRequestTests {
     expect(scene.server.requests.last?.form["code"], equals: "4/only-the_code+==")
   }
 
+  /// Verified to fail when the address of the redirection is not looked at.
+  @Test("without an address to which a person gets back, nobody is asked", .requirement("D4"))
+  func withoutRedirection() throws {
+    let scene = try OAuthScene()
+    var new = OAuthScene.new()
+    new.redirect = nil
+    let client = try scene.register(new).id
+    for redirect in [nil, "foo", "https://shop.example/back#x"] {
+      expect(.malformed) { () throws(VaultError) in
+        _ = try scene.core.beginAuthorization(for: client, redirect: redirect)
+      }
+    }
+    let back = "com.example.app:/cb"
+    try expect(
+      scene.core.beginAuthorization(for: client, redirect: back).url.contains("redirect_uri="), equals: true)
+  }
+
   /// Verified to fail when a text without `://` counts as a code, and when the bytes of the two addresses are compared.
   @Test("a redirection is recognized as the browser shows it", .requirement("D4"))
   func shownRedirections() throws {

@@ -112,6 +112,32 @@ struct ClientRegistrationTests {
     }
   }
 
+  /// Verified to fail without the check.
+  @Test("a redirection has an absolute address without a fragment", .requirement("D2"))
+  func redirections() throws {
+    let scene = try OAuthScene()
+    for redirect in [
+      "foo", "", "/back", "//shop.example/back", "https://shop.example/back#x", "https:", "https:/back",
+      "https://", "https://a b/", "http://shop.example:x/", "https://shop.example/<>", "1app:/back", ":/back",
+      "app:", "app:/b\u{e9}", "app:/b\nc", "\u{212A}app:/b",
+      "https://shop.example/" + String(repeating: "a", count: 2048),
+    ] {
+      var new = OAuthScene.new()
+      new.redirect = redirect
+      let error = thrown { () throws(VaultError) in try scene.register(new) }
+      expect(error?.code, equals: .malformed, "\(redirect)")
+    }
+    #expect(scene.server.requests.isEmpty)
+    for (index, redirect) in [
+      "com.example.app:/cb", "http://127.0.0.1:8080/", "http://[::1]:9/", "https://shop.example/b%20k?a=b",
+      "urn:ietf:wg:oauth:2.0:oob",
+    ].enumerated() {
+      var new = OAuthScene.new("c\(index)", template: "x\(index)")
+      new.redirect = redirect
+      #expect(try scene.register(new).isNew, "\(redirect)")
+    }
+  }
+
   @Test("an answer that cannot be meant stores nothing", .requirement("D2"))
   func malformed() throws {
     let good = #""client_id":"c","client_secret":"s-71c9","client_secret_expires_at":0"#

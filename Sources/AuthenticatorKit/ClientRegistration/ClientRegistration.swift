@@ -90,7 +90,8 @@ public struct NewClientRegistration: Sendable {
   public var authentication: ClientAuthentication
   /// The client key of ``ClientAuthentication/privateKeyJWT``; the server gets its public half.
   public var key: ItemID?
-  /// Where the server sends the browser of the person; needed for ``ClientGrant/authorizationCode``.
+  /// Where the server sends the browser of the person, an absolute address without a fragment; needed for
+  /// ``ClientGrant/authorizationCode``.
   public var redirect: String?
   /// What the client gets tokens for; `nil`: for a person if there is a ``redirect``, else for itself.
   public var grant: ClientGrant?
@@ -108,24 +109,19 @@ public struct NewClientRegistration: Sendable {
   /// - Throws: ``VaultError/Code/malformed``.
   func check() throws(VaultError) {
     let texts = [
-      (template, RegistrationRecord.nameBytes), (redirect ?? "-", RegistrationRecord.addressBytes),
-      (scope ?? "-", 1...TokenSetRecord.scopeBytes.upperBound),
+      (template, RegistrationRecord.nameBytes), (scope ?? "-", 1...TokenSetRecord.scopeBytes.upperBound),
     ]
     guard texts.allSatisfy({ $1.contains($0.utf8.count) && VisibleText.flaw(inName: $0) == nil }) else {
       throw VaultError(
-        .malformed,
-        "template, redirection and scope are neither empty nor long, and all their characters show",
+        .malformed, "template and scope are neither empty nor long, and all their characters show",
         hint: "give them as the server has them")
     }
     guard (key != nil) == (authentication == .privateKeyJWT) else {
       throw VaultError(
         .malformed, "a key is for private_key_jwt, and that needs one", hint: "give both or neither")
     }
-    guard grant != .authorizationCode || redirect != nil else {
-      throw VaultError(
-        .malformed, "a person who agrees in a browser must get back, and the redirection is missing",
-        hint: "give the address of the redirection")
-    }
+    if let redirect { try RedirectAddress.check(redirect) }
+    guard grant != .authorizationCode || redirect != nil else { throw RedirectAddress.missing }
   }
 
   var item: NewItem {

@@ -14,13 +14,13 @@ public struct AuthorizationRequest: Sendable {
   /// The registration of the client.
   public let registration: ItemID
   let verifier: SharedSecret
-  let redirect: String?
+  let redirect: String
   let scope: String?
   let key: ItemID?
 
   /// - Throws: ``VaultError/Code/unsupported`` where the server has no such page; ``VaultError/Code/io``.
   init(
-    of record: RegistrationRecord, _ registration: ItemID, redirect: String?, scope: String?,
+    of record: RegistrationRecord, _ registration: ItemID, redirect: String, scope: String?,
     key: (id: ItemID, thumbprint: String)?, random: any RandomSource
   ) throws(VaultError) {
     guard let page = record.authorizationEndpoint else {
@@ -84,15 +84,13 @@ struct AuthorizationAnswer {
   }
 
   private static func parameters(
-    of text: borrowing SecretBytes, at redirect: String?
+    of text: borrowing SecretBytes, at redirect: String
   ) throws(VaultError) -> [String: SharedSecret] {
     let found = text.expose { text -> [String: SharedSecret]? in
       guard let mark = text.firstRange(of: "?") else { return nil }
-      if let redirect {
-        let shown = text.extracting(0..<mark.lowerBound).text
-        guard Self.normalized(shown).isSame(as: Self.normalized(redirect.prefix { $0 != "?" })) else {
-          return nil
-        }
+      let shown = text.extracting(0..<mark.lowerBound).text
+      guard Self.normalized(shown).isSame(as: Self.normalized(redirect.prefix { $0 != "?" })) else {
+        return nil
       }
       let end = text.firstRange(of: "#")?.lowerBound ?? text.byteCount
       guard mark.upperBound <= end else { return nil }

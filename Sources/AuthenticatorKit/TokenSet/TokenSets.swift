@@ -53,10 +53,11 @@ public struct TokenSets: Sendable {
   ///   - client: The registration.
   ///   - key: A client key to which the tokens are to be bound; `nil` for tokens that anybody can use.
   ///   - scope: What they are to permit, in the words of the server.
-  ///   - redirect: Where the server sends the browser; `nil` for the address of the registration.
+  ///   - redirect: Where the server sends the browser, an absolute address without a fragment; `nil` for the address of the
+  ///     registration.
   ///   - context: Gives the passcode of a locked vault, and verifies the person for the key.
-  /// - Throws: ``VaultError/Code/unsupported`` where the server has no such page, ``VaultError/Code/itemNotFound``,
-  ///   ``VaultError/Code/locked``.
+  /// - Throws: ``VaultError/Code/unsupported`` where the server has no such page, ``VaultError/Code/malformed`` for another
+  ///   address, and without one here and in the registration; ``VaultError/Code/itemNotFound``, ``VaultError/Code/locked``.
   public func begin(
     for client: ItemID, boundTo key: ItemID? = nil, scope: String? = nil, redirect: String? = nil,
     context: AuthenticationContext? = nil

@@ -25,18 +25,15 @@ extension VaultCore {
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> AuthorizationRequest {
     try Self.check(scope: scope)
-    if let redirect {
-      guard RegistrationRecord.addressBytes.contains(redirect.utf8.count),
-        VisibleText.flaw(inName: redirect) == nil
-      else { throw VaultError(.malformed, "the address of the redirection is empty, long, or does not show") }
-    }
+    if let redirect { try RedirectAddress.check(redirect) }
     try checkPresentTokens(of: client, context: context)
     let (item, record) = try openRegistration(client, over: nil, context: context)
+    guard let redirect = redirect ?? record.redirect else { throw RedirectAddress.missing }
     let thumbprint = try key.map { id throws(VaultError) in
       (id: id, thumbprint: try describeClientKey(of: id).publicKey.thumbprint)
     }
     return try AuthorizationRequest(
-      of: record, item.id, redirect: redirect ?? record.redirect, scope: scope, key: thumbprint,
+      of: record, item.id, redirect: redirect, scope: scope, key: thumbprint,
       random: environment.random)
   }
 
