@@ -103,6 +103,24 @@ struct OAuthVerbTests {
     }
   }
 
+  /// Verified to fail when only another `--url` gets a note.
+  @Test("a second registration says which options have no effect", .requirement("D2"))
+  func unused() throws {
+    let rig = try Rig()
+    #expect(try rig.register().errors.isEmpty)
+    let words = ["oauth", "register", "shop", "--template", "t1", "--url", "https://as.example"]
+    #expect(try rig.tool.run(words + rig.transport).errors.isEmpty)
+    let options = [
+      "--redirect-uri", "https://other.example/back", "--auth", "none", "--grant", "authorization_code",
+      "--scope",
+      "orders",
+    ]
+    let run = try rig.tool.run(words + options + rig.transport)
+    expect(0, run)
+    #expect(run.errors.contains("no effect: --auth, --grant, --redirect-uri, --scope;"), "\(run.errors)")
+    try expect(rig.operations(), equals: ["oauthMetadata", "oauthRegister"])
+  }
+
   @Test("client_credentials gives no refresh token, and a refresh then makes no call", .requirement("D4"))
   func credentials() throws {
     let rig = try Rig()

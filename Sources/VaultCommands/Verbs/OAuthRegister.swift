@@ -37,7 +37,10 @@ enum OAuthRegister: VaultVerb {
   static let ownExits: [ExitCode] = [.alreadyExists]
   static let notes = [
     "Needs --template, --url and --transport (2). A client of this name and template that is there is not registered again: no request is "
-      + "made, and a note on standard error names its server if that is not the one of --url. Where two processes register at once, the first to store it wins.",
+      + "made, and notes on standard error name its server if that is not the one of --url, and the options that have no effect. "
+      + "Where two processes register at once, the first to store it wins.",
+    "--redirect-uri is an absolute address without a fragment, such as https://shop.example/back or com.example.app:/back; "
+      + "another one is refused (12).",
     "The secret of the client stays in the vault. --token-fd or --token-file gives the initial access token of a server that asks for "
       + "one; it is not asked for.",
     OAuthOptions.transportNote,
@@ -68,9 +71,7 @@ enum OAuthRegister: VaultVerb {
     let made = try command.vault.unlocking { [new, token] in
       try $0.registerClient(new, token: token, over: transport, context: context)
     }
-    if !made.isNew, !made.isRegistered(at: url) {
-      command.messages.note("'\(made.name)' is registered at \(made.issuer): nothing was asked of \(url)")
-    }
+    if !made.isNew { noteUnused(by: made, url: url, command) }
     return Outcome(
       json: .object {
         Field("id", made.id.hexadecimal)
@@ -96,5 +97,21 @@ enum OAuthRegister: VaultVerb {
         "--grant authorization_code needs --redirect-uri",
         hint: "give the address to which the server sends the browser")
     }
+  }
+
+  /// Names what has no effect on a client that is already registered.
+  private static func noteUnused(by present: ClientRegistration, url: String, _ command: Command) {
+    if !present.isRegistered(at: url) {
+      command.messages.note(
+        "'\(present.name)' is registered at \(present.issuer): nothing was asked of \(url)")
+    }
+    let options: [any OptionKey] = [
+      authentication, OAuthOptions.key, grant, OAuthOptions.redirect, OAuthOptions.scope,
+    ]
+    let unused = options.filter(command.has).map(\.shown)
+    guard !unused.isEmpty else { return }
+    command.messages.note(
+      "'\(present.name)' is already registered, and these options have no effect: \(unused.joined(separator: ", ")); "
+        + "to change them, delete it with 'vaultctl item rm' and register it again")
   }
 }
