@@ -39,11 +39,11 @@ extension Torture {
         "oauth", "register", "shop", "--template", "t1", "--url", "https://as.example", "--redirect-uri",
         "https://shop.example/back", "--transport", "@/in/as",
       ])
-      try home.write("in/code", "code-71c9")
-      try home.run([
-        "oauth", "token", "shop", "--grant", "authorization_code", "--dpop", "k1", "--code-file", "@/in/code",
-        "--transport", "@/in/as",
-      ])
+      try home.run(
+        [
+          "oauth", "token", "shop", "--grant", "authorization_code", "--dpop", "k1", "--code-fd", "0",
+          "--transport", "@/in/as",
+        ], "code-71c9")
       commands = try KilledCommands(
         in: home, random: SeededRandom(seed: seed), timedBy: Self.refresh, share: 1.5)
     }

@@ -121,7 +121,7 @@ struct ExampleTests {
     guard verb.name != "oauth token" else { return script }
     return script + """
       printf code-71c9 > code
-      vaultctl oauth token shop --grant authorization_code --code-file code --transport ~/as
+      vaultctl oauth token shop --grant authorization_code --code-fd 3 --transport ~/as 3<code
 
       """
   }

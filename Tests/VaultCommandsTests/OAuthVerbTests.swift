@@ -121,6 +121,26 @@ struct OAuthVerbTests {
     try expect(rig.operations(), equals: ["oauthMetadata", "oauthRegister"])
   }
 
+  /// Verified to fail when the address of the redirection is not looked at, and with the option for a file.
+  @Test("a person is asked only where the browser gets back, and no file has the code", .requirement("D4"))
+  func noWayBack() throws {
+    let rig = try Rig()
+    expect(12, try rig.register("bad", "t1", "--redirect-uri", "foo"), "redirection")
+    expect(12, try rig.register("bad", "t1", "--grant", "authorization_code"), "redirection")
+    try expect(rig.operations(), equals: [])
+    expect(0, try rig.register("job", "t1", "--grant", "client_credentials"))
+    let words = ["oauth", "token", "job", "--grant", "authorization_code"] + rig.transport
+    for more in [[], ["--redirect-uri", "foo"]] {
+      let run = try rig.tool.run(words + more + ["--code-fd", "3"], secrets: [3: "code-71c9"])
+      expect(12, run, "redirection")
+      #expect(!run.errors.contains("as.example"), "\(run.errors)")
+    }
+    let back = ["--redirect-uri", "https://shop.example/back", "--code-fd", "3"]
+    expect(0, try rig.tool.run(words + back, secrets: [3: "code-71c9"]), "https://as.example/authorize")
+    expect(2, try rig.tool.run(words + ["--code-file", rig.tool.file("code", "code-71c9")]), "--code-file")
+    expect(6, try rig.tool.run(words + back.prefix(2) + ["--no-input"]), "give --code-fd N")
+  }
+
   @Test("client_credentials gives no refresh token, and a refresh then makes no call", .requirement("D4"))
   func credentials() throws {
     let rig = try Rig()

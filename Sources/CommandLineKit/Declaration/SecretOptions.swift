@@ -1,22 +1,26 @@
-/// The two options through which a secret comes in: `--NAME-fd N` and `--NAME-file PATH`.
+/// The options through which a secret comes in: `--NAME-fd N`, and as a rule `--NAME-file PATH`.
 package struct SecretOptions: Sendable {
   /// Reads the secret from a descriptor to its end.
   package let descriptor: Setting<Int32>
-  /// Reads the secret from a private file.
-  package let file: Setting<String>
+  /// Reads the secret from a private file; `nil` where a file cannot have it yet when the command begins.
+  package let file: Setting<String>?
 
-  /// - Parameter title: What the help calls the secret.
-  package init(name: String, title: String) {
+  /// - Parameters:
+  ///   - title: What the help calls the secret.
+  ///   - hasFile: Whether a file can bring it.
+  package init(name: String, title: String, hasFile: Bool = true) {
     descriptor = Setting(
       name + "-fd", .descriptor, "N",
       "Read the \(title) from descriptor N to its end; one final newline is dropped.")
-    file = Setting(
-      name + "-file", .path, "PATH",
-      "Read the \(title) from PATH: your own file, mode 0600 or 0400, links not followed.")
+    file =
+      hasFile
+      ? Setting(
+        name + "-file", .path, "PATH",
+        "Read the \(title) from PATH: your own file, mode 0600 or 0400, links not followed.") : nil
   }
 
   /// `--NAME-fd N or --NAME-file PATH`
-  package var advice: String { "\(descriptor.option.usage) or \(file.option.usage)" }
+  package var advice: String { options.map(\.option.usage).joined(separator: " or ") }
 
-  package var options: [any OptionKey] { [descriptor, file] }
+  package var options: [any OptionKey] { [descriptor] + (file.map { [$0] } ?? []) }
 }

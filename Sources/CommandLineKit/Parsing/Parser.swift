@@ -266,8 +266,8 @@ extension Parser {
     var descriptors: [Int32: Setting<Int32>] = [:]
     for secret in invocation.verb.secretOptions {
       guard let number = invocation[secret.descriptor] else { continue }
-      if invocation.has(secret.file) {
-        throw .usage("\(secret.descriptor.shown) and \(secret.file.shown) are given, one of them is enough")
+      if let file = secret.file, invocation.has(file) {
+        throw .usage("\(secret.descriptor.shown) and \(file.shown) are given, one of them is enough")
       }
       if let other = descriptors[number] {
         throw .usage("\(other.shown) and \(secret.descriptor.shown) name the same descriptor")

@@ -12,7 +12,8 @@ package enum SecretChannel: String, CaseIterable, Sendable {
   case newPIN = "new-pin"
   case unlockKey = "unlock-key"
   case code
-  /// What a browser brings back from an OAuth server. Its options have the name of a code.
+  /// What a browser brings back from an OAuth server. Its option has the name of a code. It answers the address that the
+  /// command has just printed, so no file has it.
   case authorization
   case token
   case session
@@ -78,6 +79,10 @@ package enum SecretChannel: String, CaseIterable, Sendable {
 
   /// The options that give it.
   var options: SecretOptions {
-    SecretOptions(name: self == .authorization ? "code" : rawValue, title: title)
+    let isAnswer = self == .authorization
+    return SecretOptions(name: isAnswer ? "code" : rawValue, title: title, hasFile: !isAnswer)
   }
+
+  /// The option that gives it on a command line; `nil` if none does.
+  func option(in invocation: Invocation) -> (any OptionKey)? { options.options.first { invocation.has($0) } }
 }

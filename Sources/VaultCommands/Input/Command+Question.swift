@@ -108,10 +108,9 @@ extension Command {
     if has(QuestionOptions.ownQuestion), !has(QuestionOptions.question) {
       throw .usage("--own-question needs --question")
     }
-    let pin = SecretChannel.pin.options
     let surplus: [(isNamed: Bool, options: [any OptionKey], part: String)] = [
       (suite.sessionByteCount != nil, [QuestionOptions.session, QuestionOptions.sessionFormat], "session"),
-      (suite.pinHash != nil || isBehindPIN, [pin.descriptor, pin.file], "PIN"),
+      (suite.pinHash != nil || isBehindPIN, SecretChannel.pin.options.options, "PIN"),
       (suite.timeStepSeconds != nil, [TransactionSign.at], "time"),
     ]
     for (isNamed, options, part) in surplus where !isNamed {

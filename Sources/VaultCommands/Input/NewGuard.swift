@@ -34,8 +34,7 @@ enum NewGuard {
       let isMade = try Self.isTaken(new.name, in: command.vault.opened())
       self = isMade ? try .pin(command, named: new.name) : .new(new)
     } else {
-      let given = SecretChannel.pin.options
-      guard !command.has(given.descriptor), !command.has(given.file) else {
+      guard SecretChannel.pin.option(in: command.invocation) == nil else {
         throw CommandError.usage("a PIN is given, but neither --pin-mode nor --pin")
       }
       self = .none

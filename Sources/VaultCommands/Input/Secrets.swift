@@ -62,7 +62,7 @@ package struct Secrets {
     if let descriptor = invocation[channel.options.descriptor] {
       return try SecretReading.secret(from: descriptor, of: channel)
     }
-    if let path = invocation[channel.options.file] {
+    if let file = channel.options.file, let path = invocation[file] {
       return try SecretFile.read(path, of: channel)
     }
     guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
@@ -74,7 +74,7 @@ package struct Secrets {
 
   /// Whether ``secret(_:isNew:to:problem:triesLeft:)`` would ask a person.
   func willAsk(_ channel: SecretChannel) -> Bool {
-    if invocation.has(channel.options.descriptor) || invocation.has(channel.options.file) { return false }
+    guard channel.option(in: invocation) == nil else { return false }
     guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
     else { return true }
     // If the credential cannot be examined, the person is not asked either: reading it reports the reason.

@@ -27,8 +27,9 @@ enum OAuthToken: VaultVerb {
   static let notes = [
     "Needs --grant and --transport (2). The tokens take the place of those that the client has, in one commit.",
     "With authorization_code, the address that the person opens is printed on standard error, with a state and a PKCE challenge (S256). "
-      + "Then the code is read, or the whole address to which the server redirects, whose state is compared (9): from --code-fd, "
-      + "--code-file or a prompt. With --json that line is an object with authorizationURL.",
+      + "Then the code is read, or the whole address to which the server redirects, whose state is compared (9): from --code-fd "
+      + "or a prompt. Without --redirect-uri here and at the registration it is refused (12). With --json that line is an object "
+      + "with authorizationURL.",
     "With --dpop, an answer whose tokens are not bound to the key is refused (9). DPoP-Nonce is remembered for each server; a server "
       + "that wants another nonce is answered once.",
     OAuthWords.tokens, OAuthOptions.errorNote, OAuthOptions.transportNote,
@@ -46,8 +47,7 @@ enum OAuthToken: VaultVerb {
     let scope = command[OAuthOptions.scope]
     let context = try command.vault.pinContext()
     guard grant == .authorizationCode else {
-      let code = SecretChannel.authorization.options
-      for option in [OAuthOptions.redirect, code.descriptor, code.file] as [any OptionKey]
+      for option in [OAuthOptions.redirect] + SecretChannel.authorization.options.options
       where command.has(option) {
         throw CommandError.usage("\(option.shown) is for --grant authorization_code")
       }

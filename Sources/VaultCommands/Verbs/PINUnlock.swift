@@ -66,8 +66,7 @@ enum PINUnlock: VaultVerb {
 /// `vaultctl pin unlock --transport PROGRAM`.
 enum CredentialUnlocking {
   static func run(_ command: Command, over transport: any Transport) throws -> Outcome {
-    let unlockKey = SecretChannel.unlockKey.options
-    guard !command.has(unlockKey.descriptor), !command.has(unlockKey.file) else {
+    guard SecretChannel.unlockKey.option(in: command.invocation) == nil else {
       throw CommandError.usage(
         "--transport and the unlock key contradict each other", hint: "give one of the two")
     }

@@ -380,7 +380,8 @@ extension Torture.Scenario {
       ] + transportOption),
     Self(
       verb: "oauth token", before: { try $0.registerClient() },
-      words: ["oauth", "token", "shop", "--grant", "authorization_code"] + codeOptions),
+      words: ["oauth", "token", "shop", "--grant", "authorization_code", "--code-fd", "0"] + transportOption,
+      input: Torture.ScenarioHome.code),
     Self(
       verb: "oauth token", variant: "bound to a key, in the place of others",
       before: { try $0.bindTokens() },

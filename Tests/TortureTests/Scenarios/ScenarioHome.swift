@@ -258,7 +258,7 @@ extension Torture.ScenarioHome {
       esac
 
       """
-    try write("in/code", "471199")
+    try write("in/code", Self.code)
     try write("in/draft", script)
     // Another process makes it: a child that is started meanwhile would hold one of ours open for writing.
     try #require(
@@ -326,7 +326,7 @@ extension Torture.ScenarioHome {
   /// Gets tokens for the client `shop`.
   func authorizeClient() throws {
     try registerClient()
-    try run(["oauth", "token", "shop", "--grant", "authorization_code"] + Self.codeOptions)
+    try run(["oauth", "token", "shop", "--grant", "authorization_code"] + Self.answerOptions, Self.code)
   }
 
   /// Gets tokens for the client `shop` that are bound to the key `k1`, whose uses are logged.
@@ -334,7 +334,9 @@ extension Torture.ScenarioHome {
     try registerClient()
     try write("in/bound", "")
     try run(["key", "generate", "k1"])
-    try run(["oauth", "token", "shop", "--grant", "authorization_code", "--dpop", "k1"] + Self.codeOptions)
+    try run(
+      ["oauth", "token", "shop", "--grant", "authorization_code", "--dpop", "k1"] + Self.answerOptions,
+      Self.code)
   }
 
   /// Makes the active credential `bank`, without a PIN.
@@ -364,6 +366,9 @@ extension Torture.ScenarioHome {
   }
 
   private static let codeOptions = ["--transport", "@/in/server", "--code-file", "@/in/code"]
+  private static let answerOptions = ["--transport", "@/in/server", "--code-fd", "0"]
+  /// What the server takes as its code.
+  static let code = "471199"
 
   /// Activates the credential `bank` behind a PIN, and receives the transaction `pay-1` for it.
   func receiveTransaction() throws {
