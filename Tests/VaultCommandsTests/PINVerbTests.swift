@@ -141,6 +141,19 @@ struct PINVerbTests {
     #expect(exported.exit == 0 && exported.errors.contains("behindPIN"), "\(exported.errors)")
   }
 
+  /// Verified to fail when the PIN is not looked at.
+  @Test("a camouflaged PIN item refuses a PIN, which nothing would keep")
+  func camouflagedWithPIN() throws {
+    let tool = try newTool()
+    let words = ["pin", "set", "--mode", "camouflaged"]
+    let given = try tool.run(words + ["--new-pin-fd", "3"], secrets: [3: "8306"])
+    #expect(given.exit == 9 && given.errors.contains("--new-pin-fd is given"), "\(given.errors)")
+    let file = try tool.run(words + ["--new-pin-file", tool.file("pin", "8306")])
+    #expect(file.exit == 9 && file.errors.contains("--new-pin-file is given"), "\(file.errors)")
+    try expect(tool("pin", "status", "pin-camouflaged").exit, equals: 1)
+    try expect(tool.run(words).exit, equals: 0)
+  }
+
   @Test("a change of a camouflaged PIN is pending until it is confirmed or undone")
   func pending() throws {
     let tool = try newTool("camouflaged")

@@ -22,7 +22,7 @@ enum PINSet: VaultVerb {
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
   static let notes = [
     "A PIN has 4 to 6 digits. The first ones that a thief tries are refused (9). A camouflaged PIN item is made without "
-      + "a PIN: each credential that is put behind it asks for the PIN.",
+      + "a PIN, and refuses one (9): each credential that is put behind it asks for the PIN.",
     "Without an unlock key, nothing ends a block of a checked PIN. Keep the unlock key like a recovery code: with the vault, "
       + "it replaces the PIN.",
     "With --json: name, id, mode, and unlockKeyFile where --unlock-key-out named one.",
@@ -35,6 +35,11 @@ enum PINSet: VaultVerb {
     new.limit = command[PINOptions.limit].map(Int.init)
     new.access = AccessControl(
       command[accessible] ?? .whenUnlocked, thisDeviceOnly: command[ItemOptions.thisDeviceOnly])
+    if new.mode == .camouflaged, let option = SecretChannel.newPIN.option(in: command.invocation) {
+      throw CommandError(
+        .refused, "a camouflaged PIN item is made without a PIN, and \(option.shown) is given",
+        hint: "give the PIN to each credential that is put behind it, such as 'vaultctl otp add --pin-fd N'")
+    }
     let path = command[unlockKey]
     if let path {
       guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
