@@ -1,6 +1,8 @@
 import Foundation
+import CommandLineKit
 import TestSupport
 import Testing
+import VaultCommands
 
 @Suite("Batches at the command line")
 struct BatchVerbTests {
@@ -83,6 +85,70 @@ struct BatchVerbTests {
     let run = try tool("batch", input: lines(line))
     expect(run.exit, equals: 2, "\(run.text)")
     #expect(!run.text.contains("CANARY") && !run.errors.contains("CANARY"))
+  }
+
+  /// Verified to fail when a batch has the channels of the passcode and the recovery code alone.
+  @Test("each secret that a line may not give is given on the line of the batch")
+  func channels() throws {
+    let batch = try #require(VerbTable.verb(["batch"]))
+    let options = Set(batch.secretOptions.flatMap(\.options).map(\.option.name))
+    for verb in VerbTable.all where verb.allowedInBatch {
+      let missing = verb.secretOptions.flatMap(\.options).map(\.option.name).filter { !options.contains($0) }
+      #expect(missing.isEmpty, "\(verb.name): \(missing)")
+    }
+  }
+
+  /// Verified to fail when a batch has no channel for a session.
+  @Test("a session of the batch serves all lines that need one, and none without it")
+  func session() throws {
+    let tool = try Tool()
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    let session = try tool.file("session", tool("session", "open").text)
+    let input = lines(
+      #"{"args":["token","put","card","--ttl","90s","--uses","2"],"stdin":"tok-1"}"#,
+      #"{"args":["token","get","card"]}"#, #"{"args":["item","list"]}"#, #"{"args":["token","get","card"]}"#)
+    let run = try tool("batch", "--session-file", session, input: input)
+    try expect(answers(run).map { $0["exit"] as? Int }, equals: [0, 0, 0, 0], "\(run.text)")
+    let next = lines(
+      #"{"args":["token","put","other","--ttl","90s"],"stdin":"tok-2"}"#,
+      #"{"args":["token","get","other","--session-file","\#(session)"]}"#)
+    let inLine = try tool(
+      "batch", "--session-fd", "3", input: next, secrets: [3: tool("session", "open").text])
+    expect(inLine.exit, equals: 2)
+    #expect(inLine.text.contains("--session-file stands on the line of 'vaultctl batch'"))
+    try expect(tool("token", "get", "other").exit, equals: 6)
+  }
+
+  /// Verified to fail when a batch has no channel for a PIN.
+  @Test("a PIN of the batch serves all lines, and a wrong one is counted once")
+  func pin() throws {
+    let tool = try Tool()
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
+    let words = ["otp", "add", "bank", "--pin-mode", "checked", "--pin-fd", "3"]
+    try expect(tool.run(words, input: Array(uri.utf8), secrets: [3: "8306"]).exit, equals: 0)
+    let code = #"{"args":["otp","code","bank"]}"#
+    let input = lines(code, code, code)
+    let right = try tool("batch", "--pin-fd", "3", input: input, secrets: [3: "8306"])
+    try expect(answers(right).map { $0["exit"] as? Int }, equals: [0, 0, 0])
+    let wrong = try tool("batch", "--keep-going", "--pin-fd", "3", input: input, secrets: [3: "2749"])
+    expect(wrong.exit, equals: 3)
+    try expect(answers(wrong).count, equals: 1)
+    try expect(tool("pin", "status", "pin", "--json").json["attemptsLeft"] as? Int, equals: 9)
+  }
+
+  /// Verified to fail when a line looks for `--no-input` among its own options.
+  @Test("a batch that may not ask asks for no line")
+  func noInput() throws {
+    let tool = try Tool()
+    try expect(tool("init", "--no-passcode").exit, equals: 0)
+    let file = try Data(
+      contentsOf: Tool.repository.appendingPathComponent("Tests/Vectors/key-files/p256.chain.p12"))
+    let line = #"{"args":["key","import","tls"],"stdinBase64":"\#(file.base64EncodedString())"}"#
+    let asked = try tool("batch", "--no-input", input: lines(line))
+    #expect(asked.exit == 6 && asked.text.contains("asking is switched off"), "\(asked.text)")
+    let given = try tool("batch", "--passphrase-fd", "3", input: lines(line), secrets: [3: "correct horse"])
+    expect(given.exit, equals: 0, "\(given.text)")
   }
 
   @Test("data for a command that takes none, or none for one that needs it, is malformed")

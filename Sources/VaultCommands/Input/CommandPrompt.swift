@@ -69,7 +69,7 @@ package final class CommandPrompt: Prompt {
     return verbHas(.newPIN) ? .newPIN : .pin
   }
 
-  /// A batch has neither channel: its commands share this prompt, and a PIN that was typed for one serves no other.
+  /// A batch has both channels: its commands share this prompt, and a PIN that was typed for one serves no other.
   private func verbHas(_ channel: SecretChannel) -> Bool {
     let name = channel.options.descriptor.name
     return secrets.invocation.verb.secretOptions.contains { $0.descriptor.name == name }

@@ -7,7 +7,10 @@ import VaultWords
 
 /// The sources of a command's secrets: an option, a systemd credential, or a prompt.
 package struct Secrets {
+  /// The line whose options give secrets and say who asks: that of a batch, for all its commands.
   let invocation: Invocation
+  /// The command that runs, whose name and object a prompt shows.
+  let command: Invocation
   let world: World
   let known: GivenSecrets
 
@@ -224,8 +227,8 @@ extension Secrets {
   /// The command that runs, as the prompt shows it.
   private var action: String {
     let object =
-      invocation[ItemOptions.name] ?? invocation[Target.id]?.hexadecimal ?? invocation[Target.account]
-    return "vaultctl \(invocation.verb.name)" + (object.map { " '\($0)'" } ?? "")
+      command[ItemOptions.name] ?? command[Target.id]?.hexadecimal ?? command[Target.account]
+    return "vaultctl \(command.verb.name)" + (object.map { " '\($0)'" } ?? "")
   }
 
   private func alternatives(to channel: SecretChannel) -> String { "give " + channel.options.advice }

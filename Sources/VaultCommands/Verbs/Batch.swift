@@ -10,6 +10,10 @@ enum Batch: VaultVerb {
   static let summary = "Run commands from standard input, one JSON object on each line, with one unlock."
   static let keepGoing = Flag("keep-going", "Continue after a command that failed.")
   static let ownOptions: [any OptionKey] = [keepGoing]
+  /// Those of every command that it runs. Each is read once, and serves all lines that take it.
+  static let channels = SecretChannel.allCases.filter { channel in
+    VerbTable.all.contains { $0.allowedInBatch && $0.channels.contains(channel) }
+  }
   static let standardInput = StandardInput.data("commands")
   static let needs = VaultNeed.unlocked
   static let ownExits: [ExitCode] = [
@@ -18,7 +22,9 @@ enum Batch: VaultVerb {
   static let notes = [
     "A line is {\"args\":[\"item\",\"add\",\"mail\"],\"stdin\":\"...\"}, or \"stdinBase64\" in place of \"stdin\". "
       + "Each command is answered by one line: {\"exit\":0,\"result\":{...}} or {\"exit\":1,\"error\":{...}}. "
-      + "The batch ends at the first failure, or with --keep-going at the end, with the exit code of the first failure."
+      + "The batch ends at the first failure, or with --keep-going at the end, with the exit code of the first failure.",
+    "Secrets are given on the line of the batch, not in its commands: each one serves every command that takes it. A "
+      + "wrong PIN or code (3) ends the batch also with --keep-going, because each of its uses would be counted.",
   ]
   static let example =
     "printf '%s\\n' '{\"args\":[\"item\",\"list\"]}' '{\"args\":[\"status\"]}' | vaultctl batch"
@@ -41,6 +47,7 @@ enum Batch: VaultVerb {
         if failure == nil { failure = error }
         guard command[keepGoing] else { break }
         if error.exit == .io, answer.isUnread { break }
+        if error.exit == .authenticationFailed, givesCountedSecret(command) { break }
         if answer.isUnread { try reader.skipLine() }
       }
     }
@@ -65,6 +72,10 @@ private struct BatchAnswer {
 }
 
 extension Batch {
+  private static func givesCountedSecret(_ command: Command) -> Bool {
+    channels.contains { $0.isCounted && $0.option(in: command.invocation) != nil }
+  }
+
   /// Runs one line. Its errors are answers; only what concerns the whole batch is thrown.
   private static func answer(to line: BatchLine, for command: Command) throws -> BatchAnswer {
     do {
@@ -84,7 +95,7 @@ extension Batch {
     return try inner.run()
   }
 
-  /// The vault, its passcode and the prompt belong to the whole batch, not to a line.
+  /// The vault, its secrets and the prompt belong to the whole batch, not to a line.
   private static func check(_ inner: Command, line: BatchLine) throws {
     guard inner.verb.allowedInBatch else {
       throw CommandError.usage(

@@ -32,7 +32,9 @@ package struct Command {
   /// Runs the verb. A signal that would end the process waits until the verb has completed its work.
   func run() throws -> Outcome { try holdingEndingSignal { try verb.run(self) } }
 
-  package var secrets: Secrets { Secrets(invocation: invocation, world: world, known: vault.given) }
+  package var secrets: Secrets {
+    Secrets(invocation: vault.secrets.invocation, command: invocation, world: world, known: vault.given)
+  }
   var places: Places { Places(invocation: invocation, world: world) }
   /// Clocks, randomness, derivation costs and protectors of the vault.
   var vaultWorld: VaultEnvironment { places.world(world.vault) }

@@ -25,7 +25,7 @@ final class OpenVault {
   init(invocation: Invocation, world: World, messages: Messages) {
     self.messages = messages
     places = Places(invocation: invocation, world: world)
-    secrets = Secrets(invocation: invocation, world: world, known: given)
+    secrets = Secrets(invocation: invocation, command: invocation, world: world, known: given)
     environment = places.world(world.vault)
     prompt = CommandPrompt(secrets: secrets)
     self.world = world
