@@ -126,7 +126,7 @@ struct OAuthVerbTests {
   func noWayBack() throws {
     let rig = try Rig()
     expect(12, try rig.register("bad", "t1", "--redirect-uri", "foo"), "redirection")
-    expect(12, try rig.register("bad", "t1", "--grant", "authorization_code"), "redirection")
+    expect(2, try rig.register("bad", "t1", "--grant", "authorization_code"), "--redirect-uri")
     try expect(rig.operations(), equals: [])
     expect(0, try rig.register("job", "t1", "--grant", "client_credentials"))
     let words = ["oauth", "token", "job", "--grant", "authorization_code"] + rig.transport

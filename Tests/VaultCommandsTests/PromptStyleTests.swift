@@ -38,6 +38,33 @@ struct PromptStyleTests {
       tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "another"]).text, equals: "secret-a")
   }
 
+  /// Verified to fail when the code, or the passphrase, is asked for first.
+  @Test("the passcode is judged before a code and the passphrase of a file are asked for")
+  func passcodeFirst() throws {
+    let tool = try newTool()
+    let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
+    expect(
+      0,
+      try tool.run(
+        ["otp", "add", "door", "--role", "verifier", "--passcode-fd", "3"], input: Array(uri.utf8),
+        secrets: [3: Self.passcode]))
+    let file = Tool.repository.path + "/Tests/Vectors/key-files/p256.chain.p12"
+    for (line, question, answer) in [
+      ("otp verify door", "\ncode: ", "755224"),
+      ("key import tls <'\(file)'", "\npassphrase of the file: ", "correct horse"),
+    ] {
+      let screen = try PseudoTerminal()
+      let running = try tool.start(shell: "/bin/sh", ["-c", "\"$T\" \(line); echo end=$?."], on: screen)
+      try screen.wait(for: "vault passcode: ")
+      #expect(!screen.transcript.contains(question))
+      screen.type(Self.passcode + "\n")
+      try screen.wait(for: question)
+      screen.type(answer + "\n")
+      try screen.wait(for: "end=0.")
+      try expect(running.wait(), equals: 0)
+    }
+  }
+
   /// Verified to fail when what was typed before is not handed on.
   @Test(
     "item update asks for the passcode once, and an item of the passcode class still asks at its next use")

@@ -33,7 +33,7 @@ enum KeyImport: VaultVerb {
     try command.vault.unlockBeforeTyping(access)
     let file = try KeyFile(
       command.secrets.data("file with the key", to: "import a key", limit: KeyFile.longest))
-    let passphrase = try passphrase(of: file, command)
+    let passphrase = try passphrase(of: file, access, command)
     let context = try command.vault.context(for: access)
     let made = try command.vault.unlocking { core in
       try core.importClientKey(
@@ -43,10 +43,13 @@ enum KeyImport: VaultVerb {
   }
 
   /// The passphrase that opens the file; `nil` if it has none or an empty one, which nobody needs to type.
-  private static func passphrase(of file: KeyFile, _ command: Command) throws -> SharedSecret? {
+  private static func passphrase(
+    of file: KeyFile, _ access: AccessControl, _ command: Command
+  ) throws -> SharedSecret? {
     guard file.needsPassphrase else { return nil }
     if let given = try command.secrets.given(.passphrase) { return SharedSecret(given) }
     guard try !file.hasEmptyPassphrase() else { return nil }
+    try command.vault.unlockBeforeTyping(access, isTyped: true)
     return SharedSecret(
       try command.secrets.secret(.passphrase, titled: "passphrase of the file", to: "open the file"))
   }

@@ -113,11 +113,13 @@ final class OpenVault {
   /// Unlocks the vault before a person types the contents of an item of this class, because a wrong passcode
   /// afterwards would discard the typed text. Data that does not come from a person can wait.
   ///
+  /// - Parameter isTyped: Whether a person types it; `nil` for the data of standard input.
   /// - Returns: The passcode, if it was needed.
   @discardableResult
-  func unlockBeforeTyping(_ access: AccessControl) throws -> ShownSecret? {
+  func unlockBeforeTyping(_ access: AccessControl, isTyped: Bool? = nil) throws -> ShownSecret? {
     let core = try opened()
-    guard access.accessibility != .afterFirstUnlock, core.hasPasscode, secrets.asksForData else { return nil }
+    guard access.accessibility != .afterFirstUnlock, core.hasPasscode, isTyped ?? secrets.asksForData
+    else { return nil }
     return try unlock(core)
   }
 
