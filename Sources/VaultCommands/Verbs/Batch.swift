@@ -10,15 +10,15 @@ enum Batch: VaultVerb {
   static let summary = "Run commands from standard input, one JSON object on each line, with one unlock."
   static let keepGoing = Flag("keep-going", "Continue after a command that failed.")
   static let ownOptions: [any OptionKey] = [keepGoing]
+  /// What a line can run.
+  private static let verbs = VerbTable.all.filter { $0.allowedInBatch }
   /// Those of every command that it runs. Each is read once, and serves all lines that take it.
   static let channels = SecretChannel.allCases.filter { channel in
-    VerbTable.all.contains { $0.allowedInBatch && $0.channels.contains(channel) }
+    verbs.contains { $0.channels.contains(channel) }
   }
   static let standardInput = StandardInput.data("commands")
   static let needs = VaultNeed.unlocked
-  static let ownExits: [ExitCode] = [
-    .notFound, .alreadyExists, .refused, .expired, .unsupported, .outOfStep,
-  ]
+  static let ownExits: [ExitCode] = verbs.flatMap { $0.exitCodes }
   static let notes = [
     "A line is {\"args\":[\"item\",\"add\",\"mail\"],\"stdin\":\"...\"}, or \"stdinBase64\" in place of \"stdin\". "
       + "Each command is answered by one line: {\"exit\":0,\"result\":{...}} or {\"exit\":1,\"error\":{...}}. "
