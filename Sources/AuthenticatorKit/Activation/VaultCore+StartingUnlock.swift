@@ -59,7 +59,9 @@ extension WriteTransaction {
     let effective = try reading.effectiveState(of: item)
     let clock = reading.clock
     try changeState(of: item.id) { state throws(VaultError) in
-      guard !isSame || state.wrongUnlockCodes < ItemState.unlockCodeLimit else { throw .unlockRefused }
+      guard !isSame || state.wrongUnlockCodes < ItemState.unlockCodeLimit else {
+        throw state.wrongUnlockCodes == ItemState.endedUnlock ? .unlockOfEarlierBlock : .unlockRefused
+      }
       // A credential whose PIN is blocked counts as blocked.
       state.set(effective)
       try state.apply(.unlockStarted)
@@ -78,6 +80,12 @@ extension VaultError {
   static var unlockRefused: VaultError {
     VaultError(
       .blocked, "too many wrong codes: this unlock is refused for good",
+      hint: "have the server begin another unlock, under another name", attemptsLeft: 0)
+  }
+
+  fileprivate static var unlockOfEarlierBlock: VaultError {
+    VaultError(
+      .blocked, "this unlock was begun before the present block",
       hint: "have the server begin another unlock, under another name", attemptsLeft: 0)
   }
 

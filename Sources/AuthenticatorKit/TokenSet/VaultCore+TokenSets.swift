@@ -61,7 +61,9 @@ extension VaultCore {
   ) throws(VaultError) -> TokenSet {
     let stored: TokenSet?
     do throws(VaultError) { stored = try store(answer, of: request, scope: scope) } catch {
-      throw withdraw(answer, of: request, because: .unstored(error), next: error.advice)
+      throw withdraw(
+        answer, of: request, because: .unstored(error),
+        next: Hint(.requestTokens, saying: "get new tokens"))
     }
     if let stored { return stored }
     throw withdraw(
@@ -227,8 +229,9 @@ extension SharedSecret {
 }
 
 extension VaultError {
-  /// Tokens that the server gave, and that a commit which failed did not store.
+  /// Tokens that the server gave, and that a commit which failed did not store. The same request would not succeed a second time.
   fileprivate static func unstored(_ error: VaultError) -> VaultError {
-    VaultError(error.code, "the tokens could not be stored (\(error.message))")
+    VaultError(
+      error.code == .busy ? .io : error.code, "the tokens could not be stored (\(error.message))")
   }
 }

@@ -83,9 +83,6 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     return SecretOptions(name: isAnswer ? "code" : rawValue, title: title, hasFile: !isAnswer)
   }
 
-  /// Whether each wrong one is counted, so that a batch tries it once.
-  var isCounted: Bool { self == .pin || self == .code }
-
   /// The option that gives it on a command line; `nil` if none does.
   func option(in invocation: Invocation) -> (any OptionKey)? { options.options.first { invocation.has($0) } }
 }

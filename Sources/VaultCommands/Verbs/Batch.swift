@@ -24,7 +24,8 @@ enum Batch: VaultVerb {
       + "Each command is answered by one line: {\"exit\":0,\"result\":{...}} or {\"exit\":1,\"error\":{...}}. "
       + "The batch ends at the first failure, or with --keep-going at the end, with the exit code of the first failure.",
     "Secrets are given on the line of the batch, not in its commands: each one serves every command that takes it. A "
-      + "wrong PIN or code (3) ends the batch also with --keep-going, because each of its uses would be counted.",
+      + "wrong passcode, phrase, PIN or code (3), and a block (4) where a PIN or a code is given, end the batch also with "
+      + "--keep-going, because each use of a wrong secret is counted.",
   ]
   static let example =
     "printf '%s\\n' '{\"args\":[\"item\",\"list\"]}' '{\"args\":[\"status\"]}' | vaultctl batch"
@@ -47,7 +48,7 @@ enum Batch: VaultVerb {
         if failure == nil { failure = error }
         guard command[keepGoing] else { break }
         if error.exit == .io, answer.isUnread { break }
-        if error.exit == .authenticationFailed, givesCountedSecret(command) { break }
+        if mayCountAgain(error.exit, command) { break }
         if answer.isUnread { try reader.skipLine() }
       }
     }
@@ -72,8 +73,16 @@ private struct BatchAnswer {
 }
 
 extension Batch {
-  private static func givesCountedSecret(_ command: Command) -> Bool {
-    channels.contains { $0.isCounted && $0.option(in: command.invocation) != nil }
+  /// Whether a secret of the batch may have been wrong, so that its next use would be counted too.
+  private static func mayCountAgain(_ exit: ExitCode, _ command: Command) -> Bool {
+    let counted: [SecretChannel] =
+      switch exit {
+      case .authenticationFailed: [.passcode, .phrase, .pin, .code]
+      // By a server, which judged it, or by the last wrong one.
+      case .blocked: [.pin, .code]
+      default: []
+      }
+    return counted.contains { !command.secrets.willAsk($0) }
   }
 
   /// Runs one line. Its errors are answers; only what concerns the whole batch is thrown.

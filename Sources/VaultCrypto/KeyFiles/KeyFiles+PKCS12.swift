@@ -8,8 +8,9 @@ extension KeyFiles {
   package static func hasEmptyPassphrase(_ der: borrowing SecretBytes) throws(KeyFileError) -> Bool {
     let file = try unsafe parsedPKCS12(der)
     defer { unsafe PKCS12_free(file) }
-    var cost = PasswordCost()
-    try unsafe takeMAC(of: file, from: &cost)
+    let contents = try unsafe contents(of: file)
+    defer { unsafe free(contents) }
+    _ = try unsafe countedBags(of: file, contents)
     return PKCS12Passphrase.forms(of: nil).contains { unsafe $0.isRight(for: file) }
   }
 
@@ -18,21 +19,36 @@ extension KeyFiles {
   ) throws(KeyFileError) -> ImportedKey {
     let file = try unsafe parsedPKCS12(der)
     defer { unsafe PKCS12_free(file) }
-    var cost = PasswordCost()
-    try unsafe takeMAC(of: file, from: &cost)
-    guard let contents = unsafe PKCS12_unpack_authsafes(file) else {
-      ERR_clear_error()
-      throw .malformed
-    }
-    defer {
-      unsafe OPENSSL_sk_pop_free(contents) { unsafe PKCS7_free($0?.assumingMemoryBound(to: PKCS7.self)) }
-    }
-    var bags = PKCS12Bags(cost: cost)
-    try unsafe bags.countContents(contents)
+    let contents = try unsafe contents(of: file)
+    defer { unsafe free(contents) }
+    var bags = try unsafe countedBags(of: file, contents)
     let right = PKCS12Passphrase.forms(of: passphrase).first { unsafe $0.isRight(for: file) }
     guard let right else { throw passphrase == nil ? .passphraseNeeded : .wrongPassphrase }
     try unsafe bags.read(contents, passphrase: right)
     return try bags.imported()
+  }
+
+  private static func contents(of file: OpaquePointer) throws(KeyFileError) -> OpaquePointer {
+    guard let contents = unsafe PKCS12_unpack_authsafes(file) else {
+      ERR_clear_error()
+      throw .malformed
+    }
+    return unsafe contents
+  }
+
+  private static func free(_ contents: OpaquePointer) {
+    unsafe OPENSSL_sk_pop_free(contents) { unsafe PKCS7_free($0?.assumingMemoryBound(to: PKCS7.self)) }
+  }
+
+  /// The bags, after a look at what MAC and bags cost to open: nothing is derived before.
+  private static func countedBags(
+    of file: OpaquePointer, _ contents: OpaquePointer
+  ) throws(KeyFileError) -> PKCS12Bags {
+    var cost = PasswordCost()
+    try unsafe takeMAC(of: file, from: &cost)
+    var bags = PKCS12Bags(cost: cost)
+    try unsafe bags.countContents(contents)
+    return bags
   }
 
   private static func parsedPKCS12(_ der: borrowing SecretBytes) throws(KeyFileError) -> OpaquePointer {
