@@ -297,9 +297,16 @@ private final class Trial {
     // A busy service may answer before the item is gone from its list.
     let deadline = Date().addingTimeInterval(60)
     var left = try session.rig.items()
+    var rounds = 0
     while !left.isEmpty, Date() < deadline {
       for item in left { _ = try? session.rig.call("org.freedesktop.Secret.Item.Delete", path: item) }
       left = try session.rig.items()
+      rounds += 1
+      // GNOME Keyring can list an item for ever that no call deletes. When it is started again, it reads its file.
+      if !left.isEmpty, rounds.isMultiple(of: 100) {
+        print("secret service: the daemon does not let go of \(left), and is started again")
+        try session.rig.mend()
+      }
     }
     expect(left, equals: [])
     session.renew()
