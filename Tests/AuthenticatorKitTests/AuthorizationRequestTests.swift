@@ -47,7 +47,7 @@ struct AuthorizationRequestTests {
   }
 
   /// Verified to fail when the address of the redirection is not looked at.
-  @Test("without an address to which a person gets back, nobody is asked", .requirement("D4"))
+  @Test("a request to a person needs a redirection", .requirement("D4"))
   func withoutRedirection() throws {
     let scene = try OAuthScene()
     var new = OAuthScene.new()

@@ -9,9 +9,10 @@ struct GivenToken {
 
   /// - Throws: ``VaultError/Code/network`` for members out of their bounds.
   init(_ answer: TransportFields, to new: NewCardToken) throws(VaultError) {
-    secret = try TransportFields.required("tokenBase64", answer.secret("tokenBase64", 1...65_536))
+    secret = try TransportFields.required(
+      "tokenBase64", answer.secret("tokenBase64", NewCardToken.secretBytes))
     var token = new
-    if let seconds = try answer.number("lifeSeconds", 1...2_592_000) {
+    if let seconds = try answer.number("lifeSeconds", 1...UInt64(NewCardToken.lifeSeconds.upperBound)) {
       token.timeToLive = min(new.timeToLive, .seconds(Int64(seconds)))
     }
     self.token = token

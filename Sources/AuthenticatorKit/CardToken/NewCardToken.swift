@@ -20,9 +20,15 @@ public struct NewCardToken: Sendable {
     (self.name, self.timeToLive) = (name, timeToLive)
   }
 
+  /// Seconds for which a token can be valid.
+  package static let lifeSeconds: ClosedRange<Int64> = 1...30 * 86_400
+  /// How many bytes a token can have.
+  package static let secretBytes = 1...64 << 10
+
   /// - Throws: ``VaultError/Code/malformed``.
   func check() throws(VaultError) {
-    guard (.seconds(1))...(.seconds(30 * 86_400)) ~= timeToLive else {
+    guard (.seconds(Self.lifeSeconds.lowerBound))...(.seconds(Self.lifeSeconds.upperBound)) ~= timeToLive
+    else {
       throw VaultError(.malformed, "a card token is valid for 1 second to 30 days")
     }
     guard uses > 0 else { throw VaultError(.malformed, "a card token has at least one use") }

@@ -143,7 +143,7 @@ extension VaultCore {
 
   /// - Throws: ``VaultError/Code/malformed``.
   static func check(token: SharedSecret) throws(VaultError) {
-    guard 1...65_536 ~= token.byteCount else {
+    guard NewCardToken.secretBytes ~= token.byteCount else {
       throw VaultError(
         .malformed, "a card token has 1 byte to 64 KiB", hint: "give the token, and nothing else")
     }

@@ -7,13 +7,11 @@ import VaultWords
 /// The options of verbs about card tokens and consents.
 enum CardTokenOptions {
   static let timeToLive = Setting(
-    "ttl", .duration(upTo: 30 * 86_400), "D",
+    "ttl", .duration(upTo: NewCardToken.lifeSeconds.upperBound), "D",
     "How long the token is valid: 1s to 30d. It ends with the boot of the machine, too.")
   static let uses = Setting(
     "uses", .number(UInt64(1)...UInt64(UInt32.max)), "N",
     "How often the token can be taken; once if not given.")
-  /// Bytes of a token.
-  static let longestToken = 64 << 10
   static let accessible = ItemOptions.accessible("When the token can be taken.")
 
   static let sessionForm = "A session is 64 hexadecimal digits, as 'vaultctl session open' prints them."

@@ -46,7 +46,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a prompt asks for it. A program makes the other ones, and nobody types them.
+  /// Whether a prompt asks a person for it. Sessions and initial access tokens come from programs.
   var isAskedFor: Bool { self != .token && self != .session }
 
   /// What a prompt calls it: no two secrets by one name.

@@ -26,8 +26,8 @@ enum ConsentConfirm: VaultVerb {
       + "--uses do not say otherwise, and for less if the system says so. The token that an earlier consent of the session gave is "
       + "deleted.",
     "Without --transport, the vault is the issuer, and judges the code itself. It stores no token.",
-    "A wrong code counts (3). The fifth one ends the consent (3), and no code is judged after that (9). A consent of a holder whose 300 seconds are over is requested "
-      + "again by itself, once: the exit code is 7, the line says so, and the person gets a new code.",
+    "A wrong code counts (3). The fifth one ends the consent (3), and no code is judged after that (9). "
+      + "A consent of a holder whose 300 seconds are over is requested again by itself, once: the exit code is 7, the line says so, and the person gets a new code.",
     ConsentWords.sameTransport, CardTokenOptions.sessionNote,
   ]
   static let example = "vaultctl consent confirm view --transport ~/transport --code-file code"

@@ -42,7 +42,7 @@ enum KeyImport: VaultVerb {
     return Outcome(json: made.json)
   }
 
-  /// The passphrase that opens the file; `nil` if it has none or an empty one, which nobody needs to type.
+  /// The passphrase of the file; `nil` if it has none, or an empty one.
   private static func passphrase(
     of file: KeyFile, _ access: AccessControl, _ command: Command
   ) throws -> SharedSecret? {

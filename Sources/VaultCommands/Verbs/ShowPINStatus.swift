@@ -13,8 +13,8 @@ enum ShowPINStatus: VaultVerb {
   static let notes = [
     "pinMode says what makes a code behind the PIN: 1 the PIN, 9 the PIN or a biokey. marked: the vault was copied or "
       + "restored since the last PIN, so the next one needs the passcode once.",
-    "With --json: name, id, mode (checked, camouflaged, or unknown), blocked and marked (true or false), pinMode, uses, and credentials, "
-      + "the names of what is behind it; of a checked PIN also limit and attemptsLeft, of a camouflaged one pending and "
+    "With --json: name, id, mode (checked, camouflaged, or unknown), blocked and marked (true or false), pinMode, uses, and credentials "
+      + "(the names of those behind it). A checked PIN also has limit and attemptsLeft, a camouflaged PIN has pending and "
       + "codesSinceConfirmation. Without PINITEM: items, a list of these.",
   ]
   static let example = "vaultctl pin status --json"

@@ -34,7 +34,7 @@ enum TokenPut: VaultVerb {
     let session = try command.session()
     try command.vault.unlockBeforeTyping(new.access)
     let secret = SharedSecret(
-      try command.secrets.data("token", to: "store a card token", limit: CardTokenOptions.longestToken))
+      try command.secrets.data("token", to: "store a card token", limit: NewCardToken.secretBytes.upperBound))
     let context = try command.vault.context(for: new.access)
     let token = try command.vault.unlocking {
       try $0.storeToken(new, secret: secret, session: session, context: context)
