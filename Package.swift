@@ -49,9 +49,10 @@ func tests(
 let unoptimized: [SwiftSetting] = isOurBuild ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : []
 
 /// How our scripts link a tool of the tests, so that it starts in half of the time: with the runtimes of Swift and C++ in it,
-/// at a fixed address, without names for others. What is installed gets no fixed address.
+/// at a fixed address, without names for others. What is installed gets no fixed address. The sanitizer of threads takes the
+/// place of functions of Swift's runtime, which is a library of its own then.
 let quickStart: [LinkerSetting] =
-  isOurBuild
+  isOurBuild && Context.environment["VAULT_SANITIZER"] == nil
   ? [
     .unsafeFlags(
       [
@@ -245,7 +246,7 @@ let package = Package(
     tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "CSQLite"]),
     tests(
       of: "VaultFormatTests",
-      on: ["VaultFormat", "VaultTestKit", "VaultExpectations", "VaultCrypto", "SecretMemory"]),
+      on: ["VaultFormat", "VaultTestKit", "VaultExpectations", "VaultCrypto", "VaultStorage", "SecretMemory"]),
     tests(
       of: "VaultKitTests",
       on: [

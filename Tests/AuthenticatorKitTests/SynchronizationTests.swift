@@ -209,8 +209,7 @@ struct SynchronizationTests {
     try scene.core.writing { transaction throws(VaultError) in
       try transaction.changeState(of: id) { state throws(VaultError) in
         state.set(.unlockStarted)
-        state.deadline = clock.bootMilliseconds() + 1000
-        state.deadlineBoot = clock.bootID() ?? []
+        state.deadline = try Deadline(seconds: 1, clock: clock)
       }
     }
     if isOver { scene.rig.clock.advance(by: .seconds(2)) }
@@ -218,9 +217,9 @@ struct SynchronizationTests {
     expect(
       thrown { () throws(VaultError) in _ = try scene.synchronize(over: blocks) }?.code, equals: .blocked)
     #expect(try scene.state.credentialState() == (isOver ? .blocked : .unlockStarted))
-    try expect((scene.state.deadline == 0), equals: isOver)
+    try expect((scene.state.deadline == nil), equals: isOver)
     _ = try scene.synchronize(over: Scene.answering(Self.active))
-    #expect(try scene.state.credentialState() == .active && scene.state.deadline == 0)
+    #expect(try scene.state.credentialState() == .active && scene.state.deadline == nil)
     expect(scene.rig.derivations.count, equals: 0)
   }
 

@@ -52,6 +52,18 @@ struct TransactionScene {
 
   // MARK: What a test does
 
+  /// Records what became of a transaction, of which the server does not learn.
+  func end(_ id: ItemID, as state: TransactionState) throws {
+    let found = try core.items(matching: Query(id: id))
+    var changes = ItemChanges()
+    changes.attributes[.standing] = found.first?.attributes[.standing].map {
+      TransactionStanding(state, until: $0.deadline)
+    }
+    _ = try core.writing { transaction throws(VaultError) in
+      try transaction.update(id, changes, secret: nil, by: .transaction, with: nil)
+    }
+  }
+
   /// A context that was given secrets, and whose prompt answers from a script.
   func context(
     pin: String? = nil, phrase: String? = nil, prompt: (any Prompt)? = nil

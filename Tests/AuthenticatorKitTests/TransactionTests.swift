@@ -174,7 +174,7 @@ struct TransactionTests {
     let scene = try TransactionScene()
     let id = try scene.pushed()
     // The server did not learn of it, and offers it again.
-    try scene.core.write { try $0.changeState(of: id) { $0.set(TransactionState.accepted) } }
+    try scene.end(id, as: .accepted)
     let now = scene.clock.now()
     func expectKept() throws {
       try expect(scene.core.transactions().map(\.status), equals: [.accepted])
@@ -200,7 +200,7 @@ struct TransactionTests {
   func clockAheadAndChanges() throws {
     let scene = try TransactionScene()
     let id = try scene.pushed()
-    try scene.core.write { try $0.changeState(of: id) { $0.set(TransactionState.accepted) } }
+    try scene.end(id, as: .accepted)
     let now = scene.clock.now()
     scene.clock.set(to: Instant(seconds: now.seconds + 25 * 3600 + 71))
     // Each change lets the highest time rise by a day, so that the clock is believed the next time.
@@ -227,7 +227,7 @@ struct TransactionTests {
   func bootClockAhead() throws {
     let scene = try TransactionScene()
     let id = try scene.pushed()
-    try scene.core.write { try $0.changeState(of: id) { $0.set(TransactionState.accepted) } }
+    try scene.end(id, as: .accepted)
     let now = scene.clock.now()
     scene.clock.advance(by: .seconds(25 * 3600 + 71))
     scene.clock.set(to: now)
@@ -241,7 +241,7 @@ struct TransactionTests {
   func purgeWithoutBoot() throws {
     let scene = try TransactionScene()
     let id = try scene.pushed()
-    try scene.core.write { try $0.changeState(of: id) { $0.set(TransactionState.accepted) } }
+    try scene.end(id, as: .accepted)
     scene.clock.setSynchronized(true)
     scene.clock.set(to: Instant(seconds: scene.clock.now().seconds + 60 * 3600))
     let place = scene.place

@@ -100,13 +100,18 @@ class RoundTrips(Case):
 
     def test_each_offset_of_the_state_of_a_component(self):
         self.make()
-        states = {(i["kind"], i["name"], i["row"]): i.get("state") for i in self.read()["items"]}
-        found = [s for (kind, _, _), s in states.items() if kind == 22]
-        self.assertEqual([s["state"] for s in found], [4, 1])
-        expected = {"wrongUnlockCodes": 2, "resends": 3, "underWay": 0, "deadline": 70_000, "deadlineBoot": make_vault.BOOT_ID.hex(),
+        items = self.read()["items"]
+        found = [i["state"] for i in items if i["name"] == "issued consent"]
+        expected = {"state": 4, "wrongUnlockCodes": 2, "resends": 3, "underWay": 0, "deadline": 70_000, "deadlineBoot": make_vault.BOOT_ID.hex(),
                     "lastSync": make_vault.NOW, "codesSinceSync": 9, "secondsOffset": -5}
         self.assertEqual({k: found[0][k] for k in expected}, expected)
-        self.assertFalse([s for (kind, _, _), s in states.items() if kind in (23, 24, 25) and s])
+        self.assertFalse([i for i in items if i["kind"] in (22, 23, 24, 25) and i.get("state")])
+
+    def test_the_standing_of_a_transaction(self):
+        self.make()
+        standing = {"deadline": 70_000, "deadlineBoot": make_vault.BOOT_ID.hex()}
+        found = [i["standing"] for i in self.read()["items"] if i["kind"] == 22]
+        self.assertEqual(found, [{"state": state} | standing for state in (0, 1)])
 
     # Each was verified to open, or to be read as another damage, when the condition is left out of the reader.
     def test_keys_that_are_not_what_the_policy_requires(self):

@@ -33,8 +33,8 @@ class Contents:
                            91: raw(nonces)},
                       record({1: b"client-1", 2: b"https://as.example", 3: b"https://as.example/token", 4: u8(2),
                               7: b"a secret", 11: b"t1"}))
-        self.put_item(22, {3: string("anna"), 4: string("order 7")}, b"Pay 12 EUR", state=self.component_state(4))
-        self.put_item(22, {3: string("anna"), 4: string("order 8")}, b"Pay 13 EUR", state=self.component_state(1))
+        for state, alias in enumerate(("order 7", "order 8")):
+            self.put_item(22, {3: string("anna"), 4: string(alias), 92: raw(u8(state) + u64(70_000) + BOOT_ID)}, b"Pay 12 EUR")
         self.put_item(23, {3: string("00" * 16)},
                       record({1: u64(1), 2: u8(1), 3: b"access", 4: b"refresh", 6: b"orders", 7: i64(NOW)}), device=True)
         self.put_item(24, {1: string("answer")}, b"a.b.c", expires=NOW + 300_000)
@@ -56,7 +56,7 @@ class Contents:
                       alternatives=[([], 4, [session])], state=u8(1), opens="session")
         key = self.rnd(32)
         self.put_item(20, {1: string("issued consent"), 65: integer(2)}, record({1: u8(2), 2: key, 3: hm(key, b"123456")}),
-                      policy=self.policy(1, True, token=life), device=True, state=self.component_state(0), expires=NOW + 300_000)
+                      policy=self.policy(1, True, token=life), device=True, state=self.component_state(4), expires=NOW + 300_000)
         self.put_item(20, {1: string("consent"), 65: integer(1)}, record({1: u8(1)}),
                       policy=self.policy(1, True, token=life), device=True, state=self.component_state(4), expires=NOW + 300_000)
 

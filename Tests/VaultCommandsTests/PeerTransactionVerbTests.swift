@@ -276,15 +276,15 @@ struct PeerTransactionVerbTests {
     }
   }
 
-  /// Verified to fail when each state is opened to find one, and when the list ends at the first that does not open.
-  @Test("the damaged state of one keeps no other from being shown and answered", .requirement("B6", "A19"))
+  /// Verified to fail when each is opened to find one, and when the list ends at the first that does not open.
+  @Test("one that is damaged keeps no other from being shown and answered", .requirement("B6", "A19"))
   func damagedNeighbour() throws {
     let aliases = [try push(), try push()]
     for alias in aliases {
       let payload = "{\"alias\":\"\(alias)\"}"
       expect(0, try transaction("show", "--push", "--transport", peer, input: payload))
     }
-    try tool.damage("body", of: "state", where: "row = (SELECT max(row) FROM item)")
+    try tool.damage("meta", of: "item", where: "row = (SELECT max(row) FROM item)")
     let damaged = try #require(try aliases.first { try tool("transaction", "show", $0).exit == 10 })
     let other = try #require(aliases.first { $0 != damaged })
     let listed = try transaction("list")

@@ -11,7 +11,7 @@ struct ItemKindTests {
     }
     expect(numbers(where: \.isKnown), equals: Array(1...4) + Array(16...25))
     expect(numbers(where: \.isOfAuthenticator), equals: Array(16...25))
-    expect(numbers(where: \.hasState), equals: Array(16...20) + [22])
+    expect(numbers(where: \.hasState), equals: Array(16...20))
     expect(numbers { !$0.hasName }, equals: [22, 23])
     for number in [0x7FFF, 0x8000, 0xBFFF, 0xC000] as [UInt32] {
       let kind = ItemKind(rawValue: number)

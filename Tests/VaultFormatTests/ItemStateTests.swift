@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import VaultExpectations
 import VaultFormat
+import VaultStorage
 
 @Suite("States of items")
 struct ItemStateTests {
@@ -10,13 +11,13 @@ struct ItemStateTests {
   func offsets() {
     let boot = [UInt8](1...16)
     check(112, [5]) { $0.set(CredentialState.disabled) }
-    check(112, [4]) { $0.set(TransactionState.timeout) }
     check(112, [3]) { $0.set(ConsentState.expired) }
     check(113, [200]) { $0.wrongUnlockCodes = 200 }
     check(114, [1, 2]) { $0.resends = 0x0102 }
     check(116, [1, 2, 3, 4]) { $0.attemptsUnderWay = 0x0102_0304 }
-    check(120, [1, 2, 3, 4, 5, 6, 7, 8]) { $0.deadline = 0x0102_0304_0506_0708 }
-    check(128, boot) { $0.deadlineBoot = boot }
+    check(120, [1, 2, 3, 4, 5, 6, 7, 8] + boot) {
+      $0.deadline = Deadline(milliseconds: 0x0102_0304_0506_0708, boot: Bytes16(boot))
+    }
     check(144, [255, 255, 255, 255, 255, 255, 255, 251]) {
       $0.lastSynchronization = Instant(milliseconds: -5)
     }
@@ -38,12 +39,14 @@ struct ItemStateTests {
   func roundTrip() throws {
     var state = ItemState()
     state.pendingPINOffset = [9, 8, 7, 6, 5, 4]
-    state.deadlineBoot = [UInt8](repeating: 3, count: 16)
+    state.deadline = Deadline(milliseconds: 7, boot: Bytes16([UInt8](repeating: 3, count: 16)))
     state.secondsOffset = .min
     state.lastSynchronization = Instant(milliseconds: .max)
     #expect(state.pendingPINOffset == [9, 8, 7, 6, 5, 4] && state.bytes[1] == 8)
-    expect(state.deadlineBoot, equals: [UInt8](repeating: 3, count: 16))
+    expect(state.deadline, equals: Deadline(milliseconds: 7, boot: Bytes16([UInt8](repeating: 3, count: 16))))
     #expect(state.secondsOffset == .min && state.lastSynchronization == Instant(milliseconds: .max))
+    state.deadline = nil
+    #expect(state.deadline == nil && state.bytes[120..<144].allSatisfy { $0 == 0 })
     state.pendingPINOffset = nil
     #expect(
       state.pendingPINOffset == nil && state.bytes[1] == 0 && state.bytes[86..<92].allSatisfy { $0 == 0 })
@@ -52,14 +55,12 @@ struct ItemStateTests {
   @Test("the states are numbered as on the page")
   func numbers() throws {
     expect(CredentialState.allCases, equals: [.none, .started, .active, .blocked, .unlockStarted, .disabled])
-    expect(TransactionState.allCases, equals: [.pending, .accepted, .rejected, .cancelled, .timeout])
     expect(ConsentState.allCases, equals: [.requested, .confirmed, .failed, .expired, .revoked])
     for number in UInt8(0)...6 {
       var bytes = ItemState().bytes
       bytes[112] = number
       let state = try ItemState(bytes: bytes)
       #expect((try? state.credentialState())?.rawValue == (number < 6 ? number : nil))
-      #expect((try? state.transactionState())?.rawValue == (number < 5 ? number : nil))
       #expect((try? state.consentState())?.rawValue == (number < 5 ? number : nil))
     }
     var bytes = ItemState().bytes

@@ -30,7 +30,7 @@ INDEXED = {2, 3, 4, 7, 12, 15, 21, 22, 40, 41, 43}
 PRIMARY = {1: [2, 3], 2: [3, *range(15, 21)], 3: [8, *range(21, 29)], 4: [37, 40, 41], 22: [3, 4], 23: [3]}
 KINDS = {1: "genericPassword", 2: "internetPassword", 3: "key", 4: "certificate", 16: "otp", 17: "pin", 18: "biokey", 19: "cardToken",
   20: "consent", 21: "clientRegistration", 22: "transaction", 23: "tokenSet", 24: "responseJWT", 25: "attachment"}
-PROGRAMS, WITH_STATE, LATER_FLAGS = range(0x8000, 0xC000), {16, 17, 18, 19, 20, 22}, 16 | 32
+PROGRAMS, WITH_STATE, LATER_FLAGS = range(0x8000, 0xC000), {16, 17, 18, 19, 20}, 16 | 32
 STATE = {"bits": (1, 2), "failures": (4, 8), "counter": (8, 16), "lastAccepted": (16, 24), "lastUse": (24, 32), "delay": (56, 64),
   "clockOffset": (64, 72), "usesLeft": (72, 76), "unconfirmed": (76, 80), "reservedEnd": (96, 104), "uses": (104, 112), "state": (112, 113),
   "wrongUnlockCodes": (113, 114), "resends": (114, 116), "underWay": (116, 120), "deadline": (120, 128), "lastSync": (144, 152),
@@ -347,6 +347,7 @@ class Vault:
     self.terms.append((1, row, meta[-16:], g)); plain = self.open_state(row, item_id, state, g, 1)
     need(plain or kind not in WITH_STATE, f"damaged: {what} has no state")
     if plain: out["state"] = {k: n(plain[a:b], k in SIGNED) for k, (a, b) in STATE.items()} | {"offset": plain[80:86].hex(), "pending": plain[86:92].hex(), "deadlineBoot": plain[128:144].hex()}
+    if kind == 22 and len(s := values.get(92, b"")) == 25: out["standing"] = {"state": s[0], "deadline": n(s[1:9]), "deadlineBoot": s[9:].hex()}
     if 8 in policy and not closed: out["pin"] = {"mode": self.guard(policy)[0], "item": self.guard(policy)[1].hex()}
     if material:
       self.terms.append((2, row, material[0][-16:] + material[1][-16:], g)); bound = {2: item_id, 6: u(cls, 1), 7: H(m[2]), 9: u(kind, 4)}

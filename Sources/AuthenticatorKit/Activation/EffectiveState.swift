@@ -76,7 +76,7 @@ extension WriteTransaction {
     }
     try changeState(of: item.id) { state throws(VaultError) in
       try state.apply(.lapsed)
-      state.clearDeadline()
+      state.deadline = nil
     }
     try log(.stateChanged, item: item, detail: "the time of the unlock was over")
     return true

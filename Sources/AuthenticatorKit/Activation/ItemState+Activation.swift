@@ -21,28 +21,8 @@ extension ItemState {
     }
   }
 
-  /// Sets the deadline of the present state.
-  ///
-  /// - Throws: ``VaultError/Code/io`` where the boot cannot be told: the deadline would never be kept.
-  mutating func setDeadline(seconds: UInt64, clock: any VaultClock) throws(VaultError) {
-    guard let boot = clock.bootID() else { throw .bootUnreadable }
-    let (milliseconds, isBeyond) = seconds.multipliedReportingOverflow(by: 1000)
-    let (sum, isFurther) = clock.bootMilliseconds().addingReportingOverflow(milliseconds)
-    deadline = isBeyond || isFurther ? .max : sum
-    deadlineBoot = boot
-  }
-
-  mutating func clearDeadline() {
-    deadline = 0
-    deadlineBoot = []
-  }
-
-  /// Whole seconds until the deadline; 0 if it has passed, in another boot, and where the boot cannot be told.
-  func secondsLeft(_ clock: any VaultClock) -> UInt64 {
-    guard deadline > 0, let boot = clock.bootID(), hasDeadline(ofBoot: boot) else { return 0 }
-    let now = clock.bootMilliseconds()
-    return now < deadline ? (deadline - now + 999) / 1000 : 0
-  }
+  /// Whole seconds until the deadline; 0 without one, if it has passed, in another boot, and where the boot cannot be told.
+  func secondsLeft(_ clock: any VaultClock) -> UInt64 { deadline?.secondsLeft(clock) ?? 0 }
 
   /// The state that follows from an event.
   ///
@@ -71,11 +51,5 @@ extension VaultError {
     VaultError(
       .wrongState, "the activation of the credential is not complete",
       hint: Hint(.finishActivation, saying: "finish the activation"))
-  }
-
-  fileprivate static var bootUnreadable: VaultError {
-    VaultError(
-      .io, "the boot id cannot be read, so no deadline can be kept",
-      hint: "look at /proc/sys/kernel/random/boot_id")
   }
 }

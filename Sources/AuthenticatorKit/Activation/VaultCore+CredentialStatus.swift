@@ -82,7 +82,7 @@ extension WriteTransaction {
   fileprivate mutating func disable(_ item: Item) throws(VaultError) {
     try changeState(of: item.id) { state throws(VaultError) in
       try state.apply(.peerDisables)
-      state.clearDeadline()
+      state.deadline = nil
     }
     try log(.stateChanged, item: item, detail: "disabled")
   }

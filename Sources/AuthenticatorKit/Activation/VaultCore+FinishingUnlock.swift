@@ -89,7 +89,7 @@ extension VaultCore {
       return try transaction.changeState(of: unlock.item.id) { state throws(VaultError) -> UInt8? in
         guard state.wrongUnlockCodes < ItemState.unlockCodeLimit else {
           try state.apply(.lastWrongUnlockCode)
-          state.clearDeadline()
+          state.deadline = nil
           return nil
         }
         state.wrongUnlockCodes += 1
@@ -120,7 +120,7 @@ extension VaultCore {
       try transaction.changeState(of: unlock.item.id) { state throws(VaultError) in
         let isLast = state.wrongUnlockCodes >= ItemState.unlockCodeLimit
         try state.apply(isLast ? .lastWrongUnlockCode : .wrongUnlockCode)
-        if isLast { state.clearDeadline() }
+        if isLast { state.deadline = nil }
       }
       try transaction.log(
         .unlockStarted, item: unlock.item, result: error.auditResult, detail: "wrong code")
@@ -197,7 +197,7 @@ extension WriteTransaction {
         // The device credential shares the block, and has no code.
         state.set(CredentialState.unlockStarted)
         try state.apply(.unlocked)
-        state.clearDeadline()
+        state.deadline = nil
       }
       try log(.stateChanged, item: item, detail: "unlocked")
     }

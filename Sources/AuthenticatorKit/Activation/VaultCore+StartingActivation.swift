@@ -22,7 +22,7 @@ extension VaultCore {
     let started = try StartedActivation(answer)
     item.describe(started)
     item.state.set(.started)
-    try item.state.setDeadline(seconds: started.seconds, clock: environment.clock)
+    item.state.deadline = try Deadline(seconds: started.seconds, clock: environment.clock)
     return try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         guard try transaction.reading.placeOfActivation(new.name) == place else { throw .nameChanged }

@@ -66,7 +66,7 @@ extension WriteTransaction {
       state.set(effective)
       try state.apply(.unlockStarted)
       if !isSame { state.wrongUnlockCodes = 0 }
-      try state.setDeadline(seconds: unlock.seconds, clock: clock)
+      state.deadline = try Deadline(seconds: unlock.seconds, clock: clock)
     }
     var changes = ItemChanges()
     changes.attributes[.unlock] = unlock.name

@@ -168,7 +168,7 @@ extension WriteTransaction {
         throw VaultError(.wrongState, "the credential changed its state meanwhile", hint: "try again")
       }
       state.set(after)
-      if after != .unlockStarted { state.clearDeadline() }
+      if after != .unlockStarted { state.deadline = nil }
       // An unlock before this block does not end it, neither by a code on its way nor by another one.
       if before == .active, after == .blocked, state.wrongUnlockCodes > 0 {
         state.wrongUnlockCodes = ItemState.endedUnlock

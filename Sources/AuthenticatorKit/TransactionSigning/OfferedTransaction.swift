@@ -31,19 +31,18 @@ struct OfferedTransaction {
   /// The item that stores it: of this device alone, with the accessibility of the credential, for a day beyond its life.
   ///
   /// - Parameter now: The wall time by which items expire.
-  func item(for credential: Item, now: Instant, state: ItemState) -> NewItem {
+  func item(for credential: Item, now: Instant, deadline: Deadline) -> NewItem {
     var attributes = Query.transactions(alias: alias).attributes
     attributes[.account] = credential.id.hexadecimal
     attributes[.credential] = credential.id.bytes
+    attributes[.standing] = TransactionStanding(.pending, until: deadline)
     if let service, !service.isEmpty { attributes[.service] = service }
     if let serviceName, !serviceName.isEmpty { attributes[.issuer] = serviceName }
     if let deviceAlias, !deviceAlias.isEmpty { attributes[.itemDescription] = deviceAlias }
-    var item = NewItem(
+    return NewItem(
       .transaction, attributes: attributes,
       access: AccessControl(credential.access.accessibility, thisDeviceOnly: true),
       expires: Instant(seconds: now.seconds + Int64(lifeSeconds) + 24 * 3600))
-    item.state = state
-    return item
   }
 
   func record(for credential: Item) -> TransactionRecord {

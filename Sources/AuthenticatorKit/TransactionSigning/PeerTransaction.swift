@@ -42,17 +42,16 @@ public struct PeerTransaction: Sendable, Identifiable {
 
   /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind, ``VaultError/Code/unsupported`` for a state that
   ///   this version does not know.
-  init(_ item: Item, _ state: ItemState, clock: any VaultClock) throws(VaultError) {
-    guard item.kind == .transaction else { throw .noTransaction }
+  init(_ item: Item, clock: any VaultClock) throws(VaultError) {
+    let standing = try item.standing()
     let attributes = item.attributes
     guard let alias = attributes[.label], let credential: ItemID = attributes.identifier(.credential)
     else { throw VaultError(.unsupported, "the transaction has attributes that this version does not know") }
     (self.item, self.alias, self.credential) = (item, alias, credential)
-    let stored = try state.transactionState()
-    secondsLeft = stored == .pending ? Int(clamping: state.secondsLeft(clock)) : 0
-    hasLapsed = stored == .pending && secondsLeft == 0
+    secondsLeft = standing.state == .pending ? Int(clamping: standing.deadline.secondsLeft(clock)) : 0
+    hasLapsed = standing.state == .pending && secondsLeft == 0
     status =
-      switch stored {
+      switch standing.state {
       case .pending: hasLapsed ? .timedOut : .pending
       case .accepted: .accepted
       case .rejected: .rejected
@@ -62,10 +61,18 @@ public struct PeerTransaction: Sendable, Identifiable {
   }
 }
 
-extension ItemState {
-  /// Whether the time of a transaction that waits is over, by the clock since boot. True in another boot.
-  func hasLapsed(_ clock: any VaultClock) -> Bool {
-    (try? transactionState()) == .pending && secondsLeft(clock) == 0
+extension Item {
+  /// What became of a transaction, and until when it can be answered.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind, ``VaultError/Code/unsupported`` for a state that
+  ///   this version does not know.
+  func standing() throws(VaultError) -> (state: TransactionState, deadline: Deadline) {
+    guard kind == .transaction else { throw .noTransaction }
+    guard let standing = attributes[.standing], let state = standing.state else {
+      throw VaultError(
+        .unsupported, "the transaction is in a state that this version does not know", hint: .useNewerVersion)
+    }
+    return (state, standing.deadline)
   }
 }
 

@@ -64,8 +64,7 @@ extension VaultCore {
   ) throws(VaultError) -> TransactionDetails {
     try notingTimeout(of: id) { () throws(VaultError) in
       try reading { transaction throws(VaultError) in
-        let item = try transaction.item(id)
-        try transaction.state(ofTransaction: item).refuseUnlessPending(transaction.clock)
+        try transaction.item(id).refuseUnlessPending(transaction.clock)
       }
     }
     return try transactionDetails(of: id, context: context)
@@ -124,8 +123,7 @@ extension VaultCore {
 
   private func transactionSummary(of id: ItemID) throws(VaultError) -> PeerTransaction {
     try reading { transaction throws(VaultError) in
-      let item = try transaction.item(id)
-      return try PeerTransaction(item, transaction.state(ofTransaction: item), clock: transaction.clock)
+      try PeerTransaction(transaction.item(id), clock: transaction.clock)
     }
   }
 
@@ -164,26 +162,16 @@ extension WriteTransaction {
   /// - Throws: ``VaultError/Code/wrongState``, ``VaultError/Code/expired``.
   fileprivate mutating func decide(_ decision: TransactionState, on id: ItemID) throws(VaultError) {
     let item = try item(id)
-    let clock = reading.clock
-    try changeState(of: id) { state throws(VaultError) in
-      try state.refuseUnlessPending(clock)
-      state.set(decision)
-    }
-    let operation: AuditOperation =
-      switch decision {
-      case .accepted: .transactionAccepted
-      case .rejected: .transactionRejected
-      default: .transactionCancelled
-      }
-    try log(operation, item: item)
+    try item.refuseUnlessPending(reading.clock)
+    try end(item, as: decision)
   }
 }
 
-extension ItemState {
+extension Item {
   /// - Throws: ``VaultError/Code/wrongState`` after a decision, ``VaultError/Code/expired`` after the deadline.
   fileprivate func refuseUnlessPending(_ clock: any VaultClock) throws(VaultError) {
-    let state = try transactionState()
-    guard state != .timeout, !hasLapsed(clock) else {
+    let (state, deadline) = try standing()
+    guard state != .timeout, state != .pending || deadline.secondsLeft(clock) > 0 else {
       throw VaultError(
         .expired, "the transaction was not answered in time", hint: "have the other side ask again")
     }

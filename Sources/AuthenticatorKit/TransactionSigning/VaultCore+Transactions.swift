@@ -14,17 +14,16 @@ extension VaultCore {
     guard let fields = try askForTransaction(push, about: credential, over: transport, context: context)
     else { return nil }
     let offered = try OfferedTransaction(fields, push: push)
-    var state = ItemState()
-    try state.setDeadline(seconds: offered.lifeSeconds, clock: environment.clock)
+    let deadline = try Deadline(seconds: offered.lifeSeconds, clock: environment.clock)
     let stored = try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         let all = try transaction.items(matching: .transactions(alias: offered.alias))
         if let present = all.first(where: { $0.attributes[.credential] == item.id.bytes }) {
           let time = KeptTime(transaction.reading)
-          guard try time.isOver(present, transaction.state(of: present.id)) else { return present.id }
+          guard try time.isOver(present) else { return present.id }
           try transaction.delete(present.id)
         }
-        let new = offered.item(for: item, now: transaction.reading.expiryTime, state: state)
+        let new = offered.item(for: item, now: transaction.reading.expiryTime, deadline: deadline)
         let added = try transaction.add(new, secret: offered.record(for: item).data, by: .transaction)
         try transaction.log(.transactionReceived, item: added)
         return added.id
@@ -50,8 +49,7 @@ extension VaultCore {
     }
   }
 
-  /// The transactions that have not expired. Those that wait come first. Opens no secret, and no state of another transaction,
-  /// which could be damaged.
+  /// The transactions that have not expired. Those that wait come first. Opens no secret.
   ///
   /// - Parameter damaged: Called with each that does not open, and the reason. Without it, such a transaction is an error.
   package func transactions(
@@ -63,12 +61,11 @@ extension VaultCore {
       var (pending, others): ([PeerTransaction], [PeerTransaction]) = ([], [])
       let items = try transaction.items(matching: query, damaged: damaged)
       pending.reserveCapacity(items.count)
-      // The pages of the states take the memory of those of the items, which are not read again.
-      transaction.releasePages()
-      try transaction.forEachState(of: items, damaged: damaged) { (item, state) throws(VaultError) in
-        guard (try? time.isOver(item, state)) != true else { return }
-        let found = try PeerTransaction(item, state, clock: time.clock)
-        if found.status == .pending { pending.append(found) } else { others.append(found) }
+      for item in items where (try? time.isOver(item)) != true {
+        do throws(VaultError) {
+          let found = try PeerTransaction(item, clock: time.clock)
+          if found.status == .pending { pending.append(found) } else { others.append(found) }
+        } catch { guard error.code == .unsupported else { throw error } }
       }
       return (pending, others)
     }
@@ -81,16 +78,15 @@ extension VaultCore {
   package func transactionDetails(
     of id: ItemID, context: AuthenticationContext? = nil
   ) throws(VaultError) -> TransactionDetails {
-    let (item, record, transaction, hasLapsed) = try unlocking(context) { () throws(VaultError) in
+    let (item, record, transaction) = try unlocking(context) { () throws(VaultError) in
       try reading { transaction throws(VaultError) in
         let item = try transaction.item(id)
-        let state = try transaction.state(ofTransaction: item)
-        let shown = try PeerTransaction(item, state, clock: transaction.clock)
+        let shown = try PeerTransaction(item, clock: transaction.clock)
         let opened = try transaction.useSecret(of: item, by: .transaction)
-        return (item, try TransactionRecord(opened.secret), shown, state.hasLapsed(transaction.clock))
+        return (item, try TransactionRecord(opened.secret), shown)
       }
     }
-    if hasLapsed { noteTimeouts(of: [id]) }
+    if transaction.hasLapsed { noteTimeouts(of: [id]) }
     guard record.credential == transaction.credential,
       let action = TransactionAction.allCases.first(where: { $0.number == record.action })
     else {
@@ -111,12 +107,7 @@ extension VaultCore {
       let clock = transaction.reading.clock
       for id in ids {
         let item = try transaction.item(id)
-        let isNew = try transaction.changeState(of: id) { state in
-          guard state.hasLapsed(clock) else { return false }
-          state.set(.timeout)
-          return true
-        }
-        if isNew { try transaction.log(.transactionTimedOut, item: item) }
+        if try PeerTransaction(item, clock: clock).hasLapsed { try transaction.end(item, as: .timeout) }
       }
     }
   }
@@ -178,12 +169,12 @@ private struct KeptTime {
   /// the wall clock be believed for a day more, and a process can give itself another clock since boot.
   ///
   /// - Throws: ``VaultError/Code/expired`` while the wall clock cannot be believed: what was decided could be decided again.
-  func isOver(_ item: Item, _ state: ItemState) throws(VaultError) -> Bool {
+  func isOver(_ item: Item) throws(VaultError) -> Bool {
     guard let expires = item.expires, expires <= wall else { return false }
-    let boot = clock.bootID()
+    let (boot, deadline) = (clock.bootID(), try item.standing().deadline)
     let isSure =
-      if let boot, state.hasDeadline(ofBoot: boot) {
-        state.deadline.addingDay <= clock.bootMilliseconds()
+      if let boot, deadline.isOf(boot: boot) {
+        deadline.milliseconds.addingDay <= clock.bootMilliseconds()
       } else { boot != nil && !isClockAhead }
     guard !isSure else { return true }
     throw VaultError(
@@ -200,11 +191,19 @@ extension UInt64 {
   }
 }
 
-extension ReadTransaction {
-  /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind.
-  mutating func state(ofTransaction item: Item) throws(VaultError) -> ItemState {
-    guard item.kind == .transaction else { throw .noTransaction }
-    return try state(of: item.id)
+extension WriteTransaction {
+  /// Records what became of a transaction that waits, once: the caller has looked that it does.
+  mutating func end(_ item: Item, as state: TransactionState) throws(VaultError) {
+    var changes = ItemChanges()
+    changes.attributes[.standing] = TransactionStanding(state, until: try item.standing().deadline)
+    let operation: AuditOperation =
+      switch state {
+      case .accepted: .transactionAccepted
+      case .rejected: .transactionRejected
+      case .timeout: .transactionTimedOut
+      case .pending, .cancelled: .transactionCancelled
+      }
+    try update(item.id, changes, secret: nil, by: .transaction, with: nil, as: operation)
   }
 }
 

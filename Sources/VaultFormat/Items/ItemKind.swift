@@ -60,7 +60,7 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
   package var isKnown: Bool { 1...4 ~= rawValue || isOfAuthenticator || isOfPrograms }
 
   /// Whether every item of this kind has a state row.
-  package var hasState: Bool { 16...20 ~= rawValue || self == .transaction }
+  package var hasState: Bool { 16...20 ~= rawValue }
 
   /// Whether an item of this kind can have a state row: later versions decide about kinds that this version does not
   /// know.

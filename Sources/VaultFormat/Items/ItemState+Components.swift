@@ -1,3 +1,5 @@
+import VaultStorage
+
 /// What the components of an authenticator keep in the state of their items (section 7). Times of the boot clock are
 /// in milliseconds.
 extension ItemState {
@@ -44,15 +46,10 @@ extension ItemState {
     try known(CredentialState(rawValue: progress))
   }
   /// - Throws: ``VaultError/Code/unsupported`` for a state that this version does not know.
-  package func transactionState() throws(VaultError) -> TransactionState {
-    try known(TransactionState(rawValue: progress))
-  }
-  /// - Throws: ``VaultError/Code/unsupported`` for a state that this version does not know.
   package func consentState() throws(VaultError) -> ConsentState {
     try known(ConsentState(rawValue: progress))
   }
   package mutating func set(_ state: CredentialState) { progress = state.rawValue }
-  package mutating func set(_ state: TransactionState) { progress = state.rawValue }
   package mutating func set(_ state: ConsentState) { progress = state.rawValue }
 
   /// Wrong codes for an unlock.
@@ -65,19 +62,20 @@ extension ItemState {
     get { bytes.bigEndian(at: Offset.resends) }
     set { bytes.setBigEndian(newValue, at: Offset.resends) }
   }
-  /// The boot time at which the present state ends; 0 for none.
-  package var deadline: UInt64 {
-    get { bytes.bigEndian(at: Offset.deadline) }
-    set { bytes.setBigEndian(newValue, at: Offset.deadline) }
-  }
-  /// The boot of ``deadline``, 16 bytes.
-  package var deadlineBoot: [UInt8] {
-    get { Array(bytes[Offset.deadlineBoot..<Offset.deadlineBoot + 16]) }
-    set { set(newValue, at: Offset.deadlineBoot, count: 16) }
-  }
-  /// Whether ``deadline`` is a time of this boot.
-  package func hasDeadline(ofBoot boot: [UInt8]) -> Bool {
-    bytes[Offset.deadlineBoot..<Offset.deadlineBoot + 16] == boot[...]
+  /// When the present state ends; `nil` if it lasts.
+  package var deadline: Deadline? {
+    get {
+      let milliseconds: UInt64 = bytes.bigEndian(at: Offset.deadline)
+      guard milliseconds > 0 else { return nil }
+      return Deadline(
+        milliseconds: milliseconds,
+        boot: Bytes16(
+          high: bytes.bigEndian(at: Offset.deadlineBoot), low: bytes.bigEndian(at: Offset.deadlineBoot + 8)))
+    }
+    set {
+      bytes.setBigEndian(newValue?.milliseconds ?? 0, at: Offset.deadline)
+      set(newValue?.boot.bytes ?? [], at: Offset.deadlineBoot, count: 16)
+    }
   }
   /// The wall time of the last synchronization with the server; zero when there was none.
   package var lastSynchronization: Instant {

@@ -1,4 +1,4 @@
-/// What became of a transaction (offset 112 of its state).
+/// What became of a transaction.
 package enum TransactionState: UInt8, Sendable, CaseIterable {
   case pending
   case accepted

@@ -161,14 +161,17 @@ extension WriteTransaction {
   }
 
   private mutating func mayHaveRecentDeadline(_ item: Item) -> Bool {
-    guard item.kind.hasState else { return false }
-    // What is damaged stays, as does an item that does not open.
-    guard let state = try? state(of: item.id) else { return true }
-    guard state.deadline > 0 else { return false }
+    var deadline = item.attributes[.standing]?.deadline
+    if item.kind.hasState {
+      // What is damaged stays, as does an item that does not open.
+      guard let state = try? state(of: item.id) else { return true }
+      deadline = state.deadline
+    }
+    guard let deadline else { return false }
     let clock = store.environment.clock
     guard let boot = clock.bootID() else { return true }
-    guard state.hasDeadline(ofBoot: boot) else { return false }
+    guard deadline.isOf(boot: boot) else { return false }
     let now = clock.bootMilliseconds()
-    return now < state.deadline || now - state.deadline < UInt64(2 * VaultCore.expiredKept)
+    return now < deadline.milliseconds || now - deadline.milliseconds < UInt64(2 * VaultCore.expiredKept)
   }
 }

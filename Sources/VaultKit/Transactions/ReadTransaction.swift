@@ -72,9 +72,6 @@ public struct ReadTransaction: ~Copyable, Sendable {
     try store.forEachItem(keepingPages: keepingPages, damaged: { damaged(ItemID($0.id), $1) }, body)
   }
 
-  /// Frees the pages of the file that were read, for lists of many.
-  package mutating func releasePages() { store.rows.releasePages() }
-
   /// The state of an item.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``, also if the item's kind has no state.
