@@ -24,7 +24,8 @@ struct TransactionStandingTests {
   /// Verified to fail when a longer value is read as far as it is known.
   @Test("another length is nothing, and a state of a later version keeps its deadline")
   func unknown() throws {
-    let bytes = TransactionStanding(.pending, until: Deadline(milliseconds: 9, boot: Bytes16(boot))).attributeBytes
+    let bytes = TransactionStanding(.pending, until: Deadline(milliseconds: 9, boot: Bytes16(boot)))
+      .attributeBytes
     for other in [[], [UInt8](bytes.dropLast()), bytes + [0]] {
       #expect(TransactionStanding(attributeBytes: other) == nil)
     }
