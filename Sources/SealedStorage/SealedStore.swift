@@ -158,12 +158,20 @@ package struct SealedStore: ~Copyable, Sendable {
       }
     } else {
       var last = Int64.min
-      while let (row, error) = try scan(
-        after: last, with: &opener, into: &list, until: query.limit, where: query.lists)
-      {
-        guard let damaged, error.isUnreadable else { throw error }
-        damaged(ItemID(row.id), error)
-        last = row.row
+      while true {
+        let most = min(query.limit, list.count + Self.mostTogether)
+        let damage = try scan(after: last, with: &opener, into: &list, until: most, where: query.lists)
+        opener.finish(&list)
+        if let (row, error) = damage {
+          guard let damaged, error.isUnreadable else { throw error }
+          damaged(ItemID(row.id), error)
+          last = row.row
+        } else {
+          guard list.count == most, most < query.limit, let end = list.last else { break }
+          last = end.row
+          // A list of many does not keep the pages of all.
+          rows.releasePages()
+        }
       }
     }
     opener.finish(&list)
@@ -183,7 +191,9 @@ package struct SealedStore: ~Copyable, Sendable {
     var batch: [Item] = []
     var last = Int64.min
     while true {
-      let damage = try scan(after: last, with: &opener, into: &batch, until: 256) { _, _, _ in true }
+      let damage = try scan(after: last, with: &opener, into: &batch, until: Self.mostTogether) { _, _, _ in
+        true
+      }
       opener.finish(&batch)
       if !keepingPages { rows.releasePages() }
       for item in batch { guard try body(item) else { return } }
@@ -199,6 +209,9 @@ package struct SealedStore: ~Copyable, Sendable {
       batch.removeAll(keepingCapacity: true)
     }
   }
+
+  /// How many items a walk over all rows opens before it lets the pages that it has read go.
+  private static let mostTogether = 256
 
   /// Opens rows until `count` items are in the list or pending. Returns the row that does not open, if the scan reached
   /// one.

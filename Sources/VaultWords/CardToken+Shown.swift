@@ -48,9 +48,8 @@ extension CardConsent {
   /// The cells of a list.
   package var row: [String] {
     [
-      name, status == .requested ? "\(status.rawValue) \(secondsLeft) s" : status.rawValue, role.rawValue,
-      user,
-      card,
+      name, status == .requested ? words(status.rawValue, secondsLeft: secondsLeft) : status.rawValue,
+      role.rawValue, user, card,
     ]
   }
 }

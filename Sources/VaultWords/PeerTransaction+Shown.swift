@@ -20,11 +20,11 @@ extension PeerTransaction {
 
   /// The cells of a list.
   package func row(of credential: String?) -> [String] {
-    let word = status.rawValue
-    return [
-      alias, status == .pending ? word + " " + String(secondsLeft) + " s" : word, credential ?? "",
-      serviceName ?? service ?? "",
-    ]
+    [alias, state, credential ?? "", serviceName ?? service ?? ""]
+  }
+
+  private var state: String {
+    status == .pending ? words(status.rawValue, secondsLeft: secondsLeft) : status.rawValue
   }
 }
 

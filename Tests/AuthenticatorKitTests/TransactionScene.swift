@@ -56,7 +56,7 @@ struct TransactionScene {
   func end(_ id: ItemID, as state: TransactionState) throws {
     let found = try core.items(matching: Query(id: id))
     var changes = ItemChanges()
-    changes.attributes[.standing] = found.first?.attributes[.standing].map {
+    changes.attributes.standing = found.first?.attributes.standing.map {
       TransactionStanding(state, until: $0.deadline)
     }
     _ = try core.writing { transaction throws(VaultError) in

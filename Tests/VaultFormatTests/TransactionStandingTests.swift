@@ -3,10 +3,17 @@ import Testing
 import VaultExpectations
 import VaultFormat
 import VaultStorage
+import VaultTestKit
 
 @Suite("Standing of transactions")
 struct TransactionStandingTests {
   private let boot = [UInt8](1...16)
+
+  private func read(_ bytes: [UInt8]) -> TransactionStanding? {
+    var attributes = Attributes()
+    attributes[Attribute<[UInt8]>(code: 92)] = bytes
+    return attributes.standing
+  }
 
   /// The bytes of the page, section 6.
   @Test("state, deadline and boot have their places, and are read again")
@@ -14,9 +21,12 @@ struct TransactionStandingTests {
     let deadline = Deadline(milliseconds: 0x0102_0304_0506_0708, boot: Bytes16(boot))
     for (number, state) in TransactionState.allCases.enumerated() {
       let standing = TransactionStanding(state, until: deadline)
-      expect(standing.attributeBytes, equals: [UInt8(number), 1, 2, 3, 4, 5, 6, 7, 8] + boot)
-      let read = try #require(TransactionStanding(attributeBytes: standing.attributeBytes))
-      #expect(read == standing && read.state == state && read.deadline == deadline)
+      var attributes = Attributes()
+      attributes.standing = standing
+      let bytes = [UInt8(number), 1, 2, 3, 4, 5, 6, 7, 8] + boot
+      #expect(attributes[Attribute<[UInt8]>(code: 92)] == bytes && attributes.codes == [92])
+      let found = try #require(read(bytes))
+      #expect(found == standing && found.state == state && found.deadline == deadline)
     }
     expect(TransactionState.allCases, equals: [.pending, .accepted, .rejected, .cancelled, .timeout])
   }
@@ -24,15 +34,29 @@ struct TransactionStandingTests {
   /// Verified to fail when a longer value is read as far as it is known.
   @Test("another length is nothing, and a state of a later version keeps its deadline")
   func unknown() throws {
-    let bytes = TransactionStanding(.pending, until: Deadline(milliseconds: 9, boot: Bytes16(boot)))
-      .attributeBytes
-    for other in [[], [UInt8](bytes.dropLast()), bytes + [0]] {
-      #expect(TransactionStanding(attributeBytes: other) == nil)
-    }
-    let later = try #require(TransactionStanding(attributeBytes: [5] + bytes.dropFirst()))
-    #expect(later.state == nil && later.deadline.milliseconds == 9 && later.attributeBytes.first == 5)
+    let bytes = TransactionStanding(.pending, until: Deadline(milliseconds: 9, boot: Bytes16(boot))).bytes
+    for other in [[], [UInt8](bytes.dropLast()), bytes + [0]] { #expect(read(other) == nil) }
+    let later = try #require(read([5] + bytes.dropFirst()))
+    #expect(later.state == nil && later.deadline.milliseconds == 9 && later.bytes.first == 5)
     var attributes = Attributes()
     attributes[Attribute<String>(code: 92)] = String(repeating: "x", count: 25)
-    #expect(attributes[.standing] == nil)
+    #expect(attributes.standing == nil)
+  }
+
+  @Test("seconds are rounded up, and are none after it, in another boot and where the boot cannot be told")
+  func secondsLeft() throws {
+    let clock = FixedClock()
+    let deadline = try Deadline(seconds: 70, clock: clock)
+    expect(deadline.secondsLeft(BootTime(clock)), equals: 70)
+    clock.advance(by: .milliseconds(1))
+    expect(deadline.secondsLeft(BootTime(clock)), equals: 70)
+    clock.advance(by: .milliseconds(69_998))
+    expect(deadline.secondsLeft(BootTime(clock)), equals: 1)
+    clock.advance(by: .milliseconds(1))
+    expect(deadline.secondsLeft(BootTime(clock)), equals: 0)
+    let last = try Deadline(seconds: .max, clock: clock)
+    #expect(last.milliseconds == .max && last.secondsLeft(BootTime(clock)) > 1 << 40)
+    clock.reboot()
+    expect(last.secondsLeft(BootTime(clock)), equals: 0)
   }
 }

@@ -3,6 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit
@@ -54,6 +55,53 @@ struct OpenedItemsTests {
     wanted[.comment] = String(repeating: "c", count: 150)
     try expect(core.items(matching: Query(where: wanted)).map(\.name), equals: ["n150"])
     #expect(try core.items(matching: Query(limit: 65)).map(\.name) == (0..<65).map { "n\($0)" })
+  }
+
+  /// Verified to fail when a part begins with the last row of the part before, when it leaves one out, and when a list ends at
+  /// a row that does not open.
+  @Test("a list of many is read in parts: each item is in it once, and those that do not open are told")
+  func parts() throws {
+    let core = try place.makeCore()
+    let own = ItemKind(rawValue: 0x8001)
+    var items: [Item] = []
+    try core.write { transaction in
+      for index in 0..<1100 {
+        items.append(try transaction.add(NewItem(index % 2 == 0 ? .genericPassword : own, name: "n\(index)")))
+      }
+    }
+    func names(_ kind: ItemKind?, limit: Int = .max, damaged: ((ItemID, VaultError) -> Void)? = nil) throws
+      -> [String?]
+    {
+      var query = Query(kind)
+      query.limit = limit
+      return try core.reading { transaction throws(VaultError) in
+        try transaction.items(matching: query, damaged: damaged).map(\.name)
+      }
+    }
+    let all = items.map(\.name)
+    let ofOwn = items.filter { $0.kind == own }.map(\.name)
+    try expect(names(nil), equals: all)
+    try expect(names(own), equals: ofOwn)
+    for limit in [0, 1, 255, 256, 257, 511, 512, 513, 550, 551, 1100] {
+      try expect(names(nil, limit: limit), equals: Array(all.prefix(limit)))
+      try expect(names(own, limit: limit), equals: Array(ofOwn.prefix(limit)))
+    }
+    // The first and the last of parts, and one of each kind within.
+    let broken = [0, 255, 256, 511, 512, 700, 701, 1099]
+    try Intruder(place: place).tamper { store throws(StorageError) in
+      for index in broken {
+        guard var row = try store.item(row: items[index].row) else { continue }
+        row.meta[row.meta.count - 1] ^= 1
+        _ = try store.updateItem(row)
+      }
+    }
+    expect(.damaged) { () throws(VaultError) in _ = try core.items(matching: Query()) }
+    for kind in [nil, own] {
+      var damaged: [ItemID] = []
+      let opened = items.indices.filter { !broken.contains($0) && (kind == nil || items[$0].kind == kind) }
+      try expect(names(kind) { id, _ in damaged.append(id) }, equals: opened.map { all[$0] })
+      expect(damaged, equals: broken.map { items[$0].id })
+    }
   }
 
   /// Verified to fail when items are together by their number alone, and when an item that is large by itself is looked

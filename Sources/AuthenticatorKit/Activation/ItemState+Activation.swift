@@ -22,7 +22,7 @@ extension ItemState {
   }
 
   /// Whole seconds until the deadline; 0 without one, if it has passed, in another boot, and where the boot cannot be told.
-  func secondsLeft(_ clock: any VaultClock) -> UInt64 { deadline?.secondsLeft(clock) ?? 0 }
+  func secondsLeft(_ clock: any VaultClock) -> UInt64 { deadline?.secondsLeft(BootTime(clock)) ?? 0 }
 
   /// The state that follows from an event.
   ///

@@ -13,7 +13,7 @@ struct PeerDeadline {
 
   /// - Throws: ``VaultError/Code/expired`` after it.
   func check() throws(VaultError) {
-    guard deadline.secondsLeft(clock) == 0 else { return }
+    guard deadline.secondsLeft(BootTime(clock)) == 0 else { return }
     throw VaultError(.expired, "the server no longer waits for the code", hint: "begin again")
   }
 }

@@ -35,7 +35,7 @@ struct OfferedTransaction {
     var attributes = Query.transactions(alias: alias).attributes
     attributes[.account] = credential.id.hexadecimal
     attributes[.credential] = credential.id.bytes
-    attributes[.standing] = TransactionStanding(.pending, until: deadline)
+    attributes.standing = TransactionStanding(.pending, until: deadline)
     if let service, !service.isEmpty { attributes[.service] = service }
     if let serviceName, !serviceName.isEmpty { attributes[.issuer] = serviceName }
     if let deviceAlias, !deviceAlias.isEmpty { attributes[.itemDescription] = deviceAlias }

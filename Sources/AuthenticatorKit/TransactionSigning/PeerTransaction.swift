@@ -42,13 +42,14 @@ public struct PeerTransaction: Sendable, Identifiable {
 
   /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind, ``VaultError/Code/unsupported`` for a state that
   ///   this version does not know.
-  init(_ item: Item, clock: any VaultClock) throws(VaultError) {
-    let standing = try item.standing()
+  init(_ item: Item, at now: BootTime) throws(VaultError) {
+    guard item.kind == .transaction else { throw .noTransaction }
     let attributes = item.attributes
-    guard let alias = attributes[.label], let credential: ItemID = attributes.identifier(.credential)
+    let standing = try attributes.knownStanding()
+    guard let alias = attributes[.label], let credential = attributes.itemID(.credential)
     else { throw VaultError(.unsupported, "the transaction has attributes that this version does not know") }
     (self.item, self.alias, self.credential) = (item, alias, credential)
-    secondsLeft = standing.state == .pending ? Int(clamping: standing.deadline.secondsLeft(clock)) : 0
+    secondsLeft = standing.state == .pending ? Int(clamping: standing.deadline.secondsLeft(now)) : 0
     hasLapsed = standing.state == .pending && secondsLeft == 0
     status =
       switch standing.state {
@@ -68,7 +69,13 @@ extension Item {
   ///   this version does not know.
   func standing() throws(VaultError) -> (state: TransactionState, deadline: Deadline) {
     guard kind == .transaction else { throw .noTransaction }
-    guard let standing = attributes[.standing], let state = standing.state else {
+    return try attributes.knownStanding()
+  }
+}
+
+extension Attributes {
+  fileprivate func knownStanding() throws(VaultError) -> (state: TransactionState, deadline: Deadline) {
+    guard let standing, let state = standing.state else {
       throw VaultError(
         .unsupported, "the transaction is in a state that this version does not know", hint: .useNewerVersion)
     }

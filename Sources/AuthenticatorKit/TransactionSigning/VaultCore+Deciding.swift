@@ -64,7 +64,7 @@ extension VaultCore {
   ) throws(VaultError) -> TransactionDetails {
     try notingTimeout(of: id) { () throws(VaultError) in
       try reading { transaction throws(VaultError) in
-        try transaction.item(id).refuseUnlessPending(transaction.clock)
+        try transaction.item(id).refuseUnlessPending(BootTime(transaction.clock))
       }
     }
     return try transactionDetails(of: id, context: context)
@@ -123,7 +123,7 @@ extension VaultCore {
 
   private func transactionSummary(of id: ItemID) throws(VaultError) -> PeerTransaction {
     try reading { transaction throws(VaultError) in
-      try PeerTransaction(transaction.item(id), clock: transaction.clock)
+      try PeerTransaction(transaction.item(id), at: BootTime(transaction.clock))
     }
   }
 
@@ -162,16 +162,16 @@ extension WriteTransaction {
   /// - Throws: ``VaultError/Code/wrongState``, ``VaultError/Code/expired``.
   fileprivate mutating func decide(_ decision: TransactionState, on id: ItemID) throws(VaultError) {
     let item = try item(id)
-    try item.refuseUnlessPending(reading.clock)
+    try item.refuseUnlessPending(BootTime(reading.clock))
     try end(item, as: decision)
   }
 }
 
 extension Item {
   /// - Throws: ``VaultError/Code/wrongState`` after a decision, ``VaultError/Code/expired`` after the deadline.
-  fileprivate func refuseUnlessPending(_ clock: any VaultClock) throws(VaultError) {
+  fileprivate func refuseUnlessPending(_ now: BootTime) throws(VaultError) {
     let (state, deadline) = try standing()
-    guard state != .timeout, state != .pending || deadline.secondsLeft(clock) > 0 else {
+    guard state != .timeout, state != .pending || deadline.secondsLeft(now) > 0 else {
       throw VaultError(
         .expired, "the transaction was not answered in time", hint: "have the other side ask again")
     }

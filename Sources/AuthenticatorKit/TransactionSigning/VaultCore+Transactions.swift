@@ -63,8 +63,8 @@ extension VaultCore {
       pending.reserveCapacity(items.count)
       for item in items where (try? time.isOver(item)) != true {
         do throws(VaultError) {
-          let found = try PeerTransaction(item, clock: time.clock)
-          if found.status == .pending { pending.append(found) } else { others.append(found) }
+          let found = try PeerTransaction(item, at: time.sinceBoot)
+          if found.status == .pending { pending.append(consume found) } else { others.append(consume found) }
         } catch { guard error.code == .unsupported else { throw error } }
       }
       return (pending, others)
@@ -81,7 +81,7 @@ extension VaultCore {
     let (item, record, transaction) = try unlocking(context) { () throws(VaultError) in
       try reading { transaction throws(VaultError) in
         let item = try transaction.item(id)
-        let shown = try PeerTransaction(item, clock: transaction.clock)
+        let shown = try PeerTransaction(item, at: BootTime(transaction.clock))
         let opened = try transaction.useSecret(of: item, by: .transaction)
         return (item, try TransactionRecord(opened.secret), shown)
       }
@@ -104,10 +104,10 @@ extension VaultCore {
   func noteTimeouts(of ids: [ItemID]) {
     guard !ids.isEmpty, !isReadOnly, environment.clock.bootID() != nil else { return }
     try? writing { transaction throws(VaultError) in
-      let clock = transaction.reading.clock
+      let now = BootTime(transaction.reading.clock)
       for id in ids {
         let item = try transaction.item(id)
-        if try PeerTransaction(item, clock: clock).hasLapsed { try transaction.end(item, as: .timeout) }
+        if try PeerTransaction(item, at: now).hasLapsed { try transaction.end(item, as: .timeout) }
       }
     }
   }
@@ -155,13 +155,12 @@ extension VaultCore {
 
 /// The clocks by which transactions are kept for a day, read once for a list of many.
 private struct KeptTime {
-  /// Boxed once, not for each of the list.
-  let clock: any VaultClock
+  let sinceBoot: BootTime
   private let wall: Instant
   private let isClockAhead: Bool
 
   init(_ transaction: borrowing ReadTransaction) {
-    clock = ReadClock(transaction.clock)
+    sinceBoot = BootTime(transaction.clock)
     (wall, isClockAhead) = (transaction.expiryTime, transaction.isClockAhead)
   }
 
@@ -171,11 +170,11 @@ private struct KeptTime {
   /// - Throws: ``VaultError/Code/expired`` while the wall clock cannot be believed: what was decided could be decided again.
   func isOver(_ item: Item) throws(VaultError) -> Bool {
     guard let expires = item.expires, expires <= wall else { return false }
-    let (boot, deadline) = (clock.bootID(), try item.standing().deadline)
+    let deadline = try item.standing().deadline
     let isSure =
-      if let boot, deadline.isOf(boot: boot) {
-        deadline.milliseconds.addingDay <= clock.bootMilliseconds()
-      } else { boot != nil && !isClockAhead }
+      if sinceBoot.boot == deadline.boot {
+        deadline.milliseconds.addingDay <= sinceBoot.milliseconds
+      } else { sinceBoot.boot != nil && !isClockAhead }
     guard !isSure else { return true }
     throw VaultError(
       .expired, "the clock says that the transaction is more than a day old, and may be wrong",
@@ -195,7 +194,7 @@ extension WriteTransaction {
   /// Records what became of a transaction that waits, once: the caller has looked that it does.
   mutating func end(_ item: Item, as state: TransactionState) throws(VaultError) {
     var changes = ItemChanges()
-    changes.attributes[.standing] = TransactionStanding(state, until: try item.standing().deadline)
+    changes.attributes.standing = TransactionStanding(state, until: try item.standing().deadline)
     let operation: AuditOperation =
       switch state {
       case .accepted: .transactionAccepted
@@ -205,22 +204,4 @@ extension WriteTransaction {
       }
     try update(item.id, changes, secret: nil, by: .transaction, with: nil, as: operation)
   }
-}
-
-/// A clock that was read once, for a list of many.
-private struct ReadClock: VaultClock {
-  private let time: Instant
-  private let milliseconds: UInt64
-  private let boot: [UInt8]?
-  private let isRight: Bool
-
-  init(_ clock: any VaultClock) {
-    (time, milliseconds) = (clock.now(), clock.bootMilliseconds())
-    (boot, isRight) = (clock.bootID(), clock.isSynchronized())
-  }
-
-  func now() -> Instant { time }
-  func bootMilliseconds() -> UInt64 { milliseconds }
-  func bootID() -> [UInt8]? { boot }
-  func isSynchronized() -> Bool { isRight }
 }

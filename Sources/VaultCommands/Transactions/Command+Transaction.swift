@@ -58,17 +58,23 @@ extension Command {
   ) throws -> [String?] {
     var (names, known): ([String?], [(id: ItemID, name: String?)]) = ([], [])
     names.reserveCapacity(transactions.count)
+    // Most have the credential of the one before.
+    var (last, name): (ItemID?, String?)
     for transaction in transactions {
       let id = transaction.credential
-      if let there = known.last(where: { $0.id == id }) {
-        names.append(there.name)
-      } else {
-        let found = try vault.opened().reading { transaction throws(VaultError) in
-          try transaction.items(matching: Query(id: id), damaged: damaged)
+      if id != last {
+        if let there = known.first(where: { $0.id == id }) {
+          name = there.name
+        } else {
+          let found = try vault.opened().reading { transaction throws(VaultError) in
+            try transaction.items(matching: Query(id: id), damaged: damaged)
+          }
+          name = found.first?.name
+          known.append((id, name))
         }
-        known.append((id, found.first?.name))
-        names.append(known[known.count - 1].name)
+        last = id
       }
+      names.append(name)
     }
     return names
   }

@@ -44,11 +44,15 @@ public struct Attributes: Sendable, Equatable {
     return String(copying: text)
   }
 
-  /// An identifier, read without a copy; `nil` where it is absent, of another type or of another length.
-  package func identifier<Subject>(_ attribute: Attribute<[UInt8]>) -> Identifier<Subject>? {
-    guard let bytes = fields[attribute.code], bytes.first == [UInt8].attributeTypeTag, bytes.count == 17
-    else { return nil }
-    return unsafe Identifier(Bytes16(bytes.span.bytes.extracting(droppingFirst: 1)))
+  /// Lends bytes without a copy; `nil` where they are absent or of another type.
+  func lending<R>(_ attribute: Attribute<[UInt8]>, _ body: (RawSpan) -> R?) -> R? {
+    guard let bytes = fields[attribute.code], bytes.first == [UInt8].attributeTypeTag else { return nil }
+    return unsafe body(bytes.span.bytes.extracting(droppingFirst: 1))
+  }
+
+  /// The identifier of an item, read without a copy; `nil` where it is absent, of another type or of another length.
+  package func itemID(_ attribute: Attribute<[UInt8]>) -> ItemID? {
+    lending(attribute) { $0.byteCount == 16 ? ItemID(Bytes16($0)) : nil }
   }
 
   /// A date, read without a copy; 1970 where it is absent or of another type.

@@ -1,5 +1,16 @@
 package import VaultStorage
 
+/// The clock since boot, read once.
+package struct BootTime: Sendable {
+  package let milliseconds: UInt64
+  /// The boot id; `nil` where it cannot be read.
+  package let boot: Bytes16?
+
+  package init(_ clock: any VaultClock) {
+    (milliseconds, boot) = (clock.bootMilliseconds(), clock.bootID().map { Bytes16($0) })
+  }
+}
+
 /// A time of the clock since boot at which something ends. It has passed in every other boot.
 package struct Deadline: Sendable, Equatable {
   /// The boot time in milliseconds.
@@ -13,20 +24,17 @@ package struct Deadline: Sendable, Equatable {
   ///
   /// - Throws: ``VaultError/Code/io`` where the boot cannot be told: the deadline would never be kept.
   package init(seconds: UInt64, clock: any VaultClock) throws(VaultError) {
-    guard let boot = clock.bootID() else { throw .bootUnreadable }
+    let now = BootTime(clock)
+    guard let boot = now.boot else { throw .bootUnreadable }
     let (duration, isBeyond) = seconds.multipliedReportingOverflow(by: 1000)
-    let (sum, isFurther) = clock.bootMilliseconds().addingReportingOverflow(duration)
-    self.init(milliseconds: isBeyond || isFurther ? .max : sum, boot: Bytes16(boot))
+    let (sum, isFurther) = now.milliseconds.addingReportingOverflow(duration)
+    self.init(milliseconds: isBeyond || isFurther ? .max : sum, boot: boot)
   }
 
-  /// Whether it is a time of this boot.
-  package func isOf(boot id: [UInt8]) -> Bool { boot == Bytes16(id) }
-
   /// Whole seconds until then; 0 if it has passed, in another boot, and where the boot cannot be told.
-  package func secondsLeft(_ clock: any VaultClock) -> UInt64 {
-    guard let id = clock.bootID(), isOf(boot: id) else { return 0 }
-    let now = clock.bootMilliseconds()
-    return now < milliseconds ? (milliseconds - now + 999) / 1000 : 0
+  package func secondsLeft(_ now: BootTime) -> UInt64 {
+    guard now.boot == boot, now.milliseconds < milliseconds else { return 0 }
+    return (milliseconds - now.milliseconds - 1) / 1000 + 1
   }
 }
 

@@ -1,10 +1,8 @@
 import VaultStorage
 
 /// What became of a transaction, and until when it can be answered: attribute 92 (section 6).
-package struct TransactionStanding: Sendable, Equatable, AttributeValue {
-  /// `nil` for one that this version does not know.
-  package var state: TransactionState? { TransactionState(rawValue: stored) }
-  /// Decided or not.
+package struct TransactionStanding: Sendable, Equatable {
+  /// Decided or not, until when it could be answered.
   package let deadline: Deadline
   private let stored: UInt8
 
@@ -12,22 +10,33 @@ package struct TransactionStanding: Sendable, Equatable, AttributeValue {
     (stored, self.deadline) = (state.rawValue, deadline)
   }
 
-  package static var attributeTypeTag: UInt8 { [UInt8].attributeTypeTag }
-  package var attributeBytes: [UInt8] {
+  /// `nil` for bytes of another length.
+  package init?(_ bytes: RawSpan) {
+    guard bytes.byteCount == 25 else { return nil }
+    stored = bytes.byte(at: 0)
+    deadline = Deadline(
+      milliseconds: bytes.word(at: 1), boot: Bytes16(high: bytes.word(at: 9), low: bytes.word(at: 17)))
+  }
+
+  /// `nil` for one that this version does not know.
+  package var state: TransactionState? { TransactionState(rawValue: stored) }
+
+  package var bytes: [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 9)
     bytes[0] = stored
     bytes.setBigEndian(deadline.milliseconds, at: 1)
     return bytes + deadline.boot.bytes
   }
-  package init?(attributeBytes bytes: [UInt8]) {
-    guard bytes.count == 25 else { return nil }
-    stored = bytes[0]
-    deadline = Deadline(
-      milliseconds: bytes.bigEndian(at: 1),
-      boot: Bytes16(high: bytes.bigEndian(at: 9), low: bytes.bigEndian(at: 17)))
+}
+
+extension Attributes {
+  /// Of a transaction; `nil` where it is absent or has another form.
+  package var standing: TransactionStanding? {
+    get { lending(.standing) { TransactionStanding($0) } }
+    set { self[.standing] = newValue?.bytes }
   }
 }
 
-extension Attribute where Value == TransactionStanding {
-  package static var standing: Self { Self(code: 92) }
+extension Attribute where Value == [UInt8] {
+  fileprivate static var standing: Self { Self(code: 92) }
 }

@@ -161,17 +161,17 @@ extension WriteTransaction {
   }
 
   private mutating func mayHaveRecentDeadline(_ item: Item) -> Bool {
-    var deadline = item.attributes[.standing]?.deadline
+    var deadline = item.attributes.standing?.deadline
     if item.kind.hasState {
       // What is damaged stays, as does an item that does not open.
       guard let state = try? state(of: item.id) else { return true }
       deadline = state.deadline
     }
     guard let deadline else { return false }
-    let clock = store.environment.clock
-    guard let boot = clock.bootID() else { return true }
-    guard deadline.isOf(boot: boot) else { return false }
-    let now = clock.bootMilliseconds()
-    return now < deadline.milliseconds || now - deadline.milliseconds < UInt64(2 * VaultCore.expiredKept)
+    let now = BootTime(store.environment.clock)
+    guard let boot = now.boot else { return true }
+    guard deadline.boot == boot else { return false }
+    return now.milliseconds < deadline.milliseconds
+      || now.milliseconds - deadline.milliseconds < UInt64(2 * VaultCore.expiredKept)
   }
 }
