@@ -69,22 +69,13 @@ struct OpenedItemsTests {
         items.append(try transaction.add(NewItem(index % 2 == 0 ? .genericPassword : own, name: "n\(index)")))
       }
     }
-    func names(_ kind: ItemKind?, limit: Int = .max, damaged: ((ItemID, VaultError) -> Void)? = nil) throws
-      -> [String?]
-    {
-      var query = Query(kind)
-      query.limit = limit
-      return try core.reading { transaction throws(VaultError) in
-        try transaction.items(matching: query, damaged: damaged).map(\.name)
-      }
-    }
     let all = items.map(\.name)
     let ofOwn = items.filter { $0.kind == own }.map(\.name)
-    try expect(names(nil), equals: all)
-    try expect(names(own), equals: ofOwn)
+    try expect(core.names(nil), equals: all)
+    try expect(core.names(own), equals: ofOwn)
     for limit in [0, 1, 255, 256, 257, 511, 512, 513, 550, 551, 1100] {
-      try expect(names(nil, limit: limit), equals: Array(all.prefix(limit)))
-      try expect(names(own, limit: limit), equals: Array(ofOwn.prefix(limit)))
+      try expect(core.names(nil, limit: limit), equals: Array(all.prefix(limit)))
+      try expect(core.names(own, limit: limit), equals: Array(ofOwn.prefix(limit)))
     }
     // The first and the last of parts, and one of each kind within.
     let broken = [0, 255, 256, 511, 512, 700, 701, 1099]
@@ -99,7 +90,7 @@ struct OpenedItemsTests {
     for kind in [nil, own] {
       var damaged: [ItemID] = []
       let opened = items.indices.filter { !broken.contains($0) && (kind == nil || items[$0].kind == kind) }
-      try expect(names(kind) { id, _ in damaged.append(id) }, equals: opened.map { all[$0] })
+      try expect(core.names(kind) { id, _ in damaged.append(id) }, equals: opened.map { all[$0] })
       expect(damaged, equals: broken.map { items[$0].id })
     }
   }
@@ -284,6 +275,19 @@ struct OpenedItemsTests {
         _ = try? transaction.delete(item.id)
         throw Back()
       }
+    }
+  }
+}
+
+extension VaultCore {
+  /// The names of the items of a kind, or of all, as a list reads them.
+  fileprivate func names(
+    _ kind: ItemKind?, limit: Int = .max, damaged: ((ItemID, VaultError) -> Void)? = nil
+  ) throws -> [String?] {
+    var query = Query(kind)
+    query.limit = limit
+    return try reading { transaction throws(VaultError) in
+      try transaction.items(matching: query, damaged: damaged).map(\.name)
     }
   }
 }
