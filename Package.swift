@@ -260,8 +260,7 @@ let package = Package(
       of: "AuthenticatorKitTests",
       on: [
         "AuthenticatorKit", "JOSE", "VaultCrypto", "OneTimePassword", "VaultKit", "VaultTestKit",
-        "SecretMemory",
-        "VaultExpectations",
+        "VaultStorage", "SecretMemory", "VaultExpectations",
       ]),
     tests(of: "TextFormatsTests", on: ["TextFormats", "SecretMemory"]),
     tests(of: "JOSETests", on: ["JOSE", "TextFormats", "VaultCrypto", "VaultTestKit", "SecretMemory"]),

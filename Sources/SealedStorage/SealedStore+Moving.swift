@@ -201,7 +201,7 @@ extension SealedStore {
     throw VaultError(.locked, "the vault is locked", hint: "unlock it with the passcode")
   }
 
-  /// Attributes and policy, sealed for the current generation together with the row's clear columns.
+  /// Attributes and policy, sealed for the generation of the row together with its clear columns.
   ///
   /// - Parameter later: Fields of the row that this version does not know. They are kept.
   package func sealedMeta(
@@ -210,7 +210,8 @@ extension SealedStore {
     var record = later ?? Record()
     record[FieldNumber.Meta.attributes] = attributes.record.encoded
     record[FieldNumber.Meta.policy] = policy.record.encoded
-    return try keys.current.sealMeta(record.encoded, of: row, in: vault, random: environment.random)
+    return try keys(of: row.generation).sealMeta(
+      record.encoded, of: row, in: vault, random: environment.random)
   }
 
   /// The fields of a row's `meta` that this version does not know; `nil` when its length shows that there are none.

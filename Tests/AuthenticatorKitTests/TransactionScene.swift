@@ -54,14 +54,12 @@ struct TransactionScene {
 
   /// Records what became of a transaction, of which the server does not learn.
   func end(_ id: ItemID, as state: TransactionState) throws {
-    let found = try core.items(matching: Query(id: id))
-    var changes = ItemChanges()
-    changes.attributes.standing = found.first?.attributes.standing.map {
-      TransactionStanding(state, until: $0.deadline)
-    }
-    _ = try core.writing { transaction throws(VaultError) in
-      try transaction.update(id, changes, secret: nil, by: .transaction, with: nil)
-    }
+    let standing = try TransactionStanding(state, until: deadline(of: id)!)
+    _ = try core.writing { transaction throws(VaultError) in try transaction.setStanding(standing, of: id) }
+  }
+
+  func deadline(of id: ItemID) throws -> Deadline? {
+    try core.items(matching: Query(id: id)).first?.attributes.standing?.deadline
   }
 
   /// A context that was given secrets, and whose prompt answers from a script.

@@ -112,6 +112,11 @@ class RoundTrips(Case):
         standing = {"deadline": 70_000, "deadlineBoot": make_vault.BOOT_ID.hex()}
         found = [i["standing"] for i in self.read()["items"] if i["kind"] == 22]
         self.assertEqual(found, [{"state": state} | standing for state in (0, 1)])
+        maker = self.make(small=True, members=())
+        for alias, value in (("short", make_vault.raw(bytes(24))), ("text", make_vault.string("x" * 25))):
+            maker.put_item(22, {3: make_vault.string("anna"), 4: make_vault.string(alias), 92: value}, b"Pay 12 EUR")
+        maker.write(self.path)
+        self.assertFalse([i for i in self.read()["items"] if "standing" in i])
 
     # Each was verified to open, or to be read as another damage, when the condition is left out of the reader.
     def test_keys_that_are_not_what_the_policy_requires(self):

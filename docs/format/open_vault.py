@@ -347,7 +347,7 @@ class Vault:
     self.terms.append((1, row, meta[-16:], g)); plain = self.open_state(row, item_id, state, g, 1)
     need(plain or kind not in WITH_STATE, f"damaged: {what} has no state")
     if plain: out["state"] = {k: n(plain[a:b], k in SIGNED) for k, (a, b) in STATE.items()} | {"offset": plain[80:86].hex(), "pending": plain[86:92].hex(), "deadlineBoot": plain[128:144].hex()}
-    if kind == 22 and len(s := values.get(92, b"")) == 25: out["standing"] = {"state": s[0], "deadline": n(s[1:9]), "deadlineBoot": s[9:].hex()}
+    if kind == 22 and len(s := attributes.get(92, b"")) == 26 and s[0] == 2: out["standing"] = {"state": s[1], "deadline": n(s[2:10]), "deadlineBoot": s[10:].hex()}
     if 8 in policy and not closed: out["pin"] = {"mode": self.guard(policy)[0], "item": self.guard(policy)[1].hex()}
     if material:
       self.terms.append((2, row, material[0][-16:] + material[1][-16:], g)); bound = {2: item_id, 6: u(cls, 1), 7: H(m[2]), 9: u(kind, 4)}

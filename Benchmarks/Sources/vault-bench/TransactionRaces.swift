@@ -37,7 +37,7 @@ struct TransactionRaces {
       of: [derivation, code.run, code.run, BenchmarkVault.transport().run])
   }
 
-  /// A list of transactions beside a list of as many items, which has no states to open.
+  /// A list of transactions beside a list of as many items.
   private var listing: Race {
     let items = BenchmarkVault(in: folder + "/as-many-items", count: count).list()
     let vault = BenchmarkVault(in: folder + "/transactions", count: 0)

@@ -106,8 +106,10 @@ extension VaultCore {
     try? writing { transaction throws(VaultError) in
       let now = BootTime(transaction.reading.clock)
       for id in ids {
-        let item = try transaction.item(id)
-        if try PeerTransaction(item, at: now).hasLapsed { try transaction.end(item, as: .timeout) }
+        // One that was deleted meanwhile, or does not open any more, keeps no other from being recorded.
+        guard let item = try? transaction.item(id), (try? PeerTransaction(item, at: now))?.hasLapsed == true
+        else { continue }
+        try transaction.end(item, as: .timeout)
       }
     }
   }
@@ -170,9 +172,8 @@ private struct KeptTime {
   /// - Throws: ``VaultError/Code/expired`` while the wall clock cannot be believed: what was decided could be decided again.
   func isOver(_ item: Item) throws(VaultError) -> Bool {
     guard let expires = item.expires, expires <= wall else { return false }
-    let deadline = try item.standing().deadline
     let isSure =
-      if sinceBoot.boot == deadline.boot {
+      if let deadline = item.attributes.standing?.deadline, deadline.boot == sinceBoot.boot {
         deadline.milliseconds.addingDay <= sinceBoot.milliseconds
       } else { sinceBoot.boot != nil && !isClockAhead }
     guard !isSure else { return true }
@@ -193,8 +194,7 @@ extension UInt64 {
 extension WriteTransaction {
   /// Records what became of a transaction that waits, once: the caller has looked that it does.
   mutating func end(_ item: Item, as state: TransactionState) throws(VaultError) {
-    var changes = ItemChanges()
-    changes.attributes.standing = TransactionStanding(state, until: try item.standing().deadline)
+    try setStanding(TransactionStanding(state, until: try item.standing().deadline), of: item.id)
     let operation: AuditOperation =
       switch state {
       case .accepted: .transactionAccepted
@@ -202,6 +202,6 @@ extension WriteTransaction {
       case .timeout: .transactionTimedOut
       case .pending, .cancelled: .transactionCancelled
       }
-    try update(item.id, changes, secret: nil, by: .transaction, with: nil, as: operation)
+    try log(operation, item: item)
   }
 }

@@ -19,7 +19,7 @@ package enum AssociatedData {
     try withContent(of: meta, openedWith: seal, bound: { putMeta(&$0, vault, row) }, body)
   }
 
-  /// Lends the content of a state. Allocates nothing, because it runs for every item of a list of transactions.
+  /// Lends the content of a state. Allocates nothing, because it runs for every item of a list of tokens.
   package static func withState(
     _ vault: VaultID, item: Bytes16, revision: UInt64, _ sealed: RawSpan, openedWith seal: RecordSeal,
     _ body: (RawSpan) throws(VaultError) -> Void

@@ -5,7 +5,7 @@ import VaultFormat
 struct ItemRule {
   /// Whether only the component changes the expiry.
   var fixesExpiry = false
-  /// Whether its use ends at the deadline in its state. Its expiry only says until when it is kept.
+  /// Whether its use ends at a deadline of its own. Its expiry only says until when it is kept.
   var hasDeadline = false
   /// Whether such an item stays while others are behind it: they are deleted in the same transaction, or it is not.
   var staysUnderOthers = false

@@ -161,7 +161,7 @@ extension WriteTransaction {
   }
 
   private mutating func mayHaveRecentDeadline(_ item: Item) -> Bool {
-    var deadline = item.attributes.standing?.deadline
+    var deadline = item.kind == .transaction ? item.attributes.standing?.deadline : nil
     if item.kind.hasState {
       // What is damaged stays, as does an item that does not open.
       guard let state = try? state(of: item.id) else { return true }

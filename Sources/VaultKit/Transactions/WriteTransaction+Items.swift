@@ -90,11 +90,9 @@ extension WriteTransaction {
   /// - Parameters:
   ///   - component: The component of the item's kind, if it changes its item.
   ///   - grant: For an item whose key is wrapped.
-  ///   - operation: What the audit log calls it.
-  @discardableResult
   package mutating func update(
     _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes?, by component: Component?,
-    with grant: consuming Grant?, as operation: AuditOperation = .itemUpdated
+    with grant: consuming Grant?
   ) throws(VaultError) -> Item {
     let found = try store.row(of: id)
     let old = found.generation == store.keys.current.generation ? found : try move(found)
@@ -151,7 +149,7 @@ extension WriteTransaction {
     let after = index.values(of: attributes)
     for value in before where !after.contains(value) { try removeBlind(value, of: row) }
     for value in after where !before.contains(value) { try addBlind(value, to: row) }
-    try log(AuditNote(operation: operation, item: id, kind: item.kind))
+    try log(AuditNote(operation: .itemUpdated, item: id, kind: item.kind))
     self.changes.underWay -= 1
     return try store.open(row)
   }
@@ -288,7 +286,7 @@ extension WriteTransaction {
     _ row: inout ItemRow, attributes: Attributes, policy: Policy, keeping later: Record?
   ) throws(VaultError) {
     row.meta = try store.sealedMeta(of: row, attributes: attributes, policy: policy, keeping: later)
-    changes.seals += 1
+    noteSeal(of: row.generation)
     changes.isDirty = true
   }
 

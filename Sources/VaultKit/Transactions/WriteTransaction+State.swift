@@ -123,9 +123,35 @@ extension WriteTransaction {
     }
     head.sum += keys.summand.state(row, new.body)
     changes.underWay -= 1
-    // The head row counts only seals of the current generation. The state of an item that is not moved yet has
-    // another.
-    if generation == store.keys.current.generation { changes.seals += 1 }
+    noteSeal(of: generation)
     changes.isDirty = true
+  }
+
+  /// The head row counts only seals of the current generation. An item that is not moved yet has another.
+  mutating func noteSeal(of generation: UInt32) {
+    if generation == store.keys.current.generation { changes.seals += 1 }
+  }
+
+  /// Replaces the standing of a transaction. Needs no unlocked session, and does not ask the gate.
+  ///
+  /// No index and no key depends on a standing. So the item stays in its generation while a rotation of the epoch is under way:
+  /// to move it, its key would have to open.
+  package mutating func setStanding(_ standing: TransactionStanding, of id: ItemID) throws(VaultError) {
+    let old = try store.row(of: id)
+    let item = try store.open(old)
+    guard item.kind == .transaction else { throw VaultError(.itemNotFound, "the item is no transaction") }
+    var attributes = item.attributes
+    attributes.standing = standing
+    attributes[.modificationDate] = store.now
+    let (summand, later) = (
+      try store.keys(of: old.generation).summand, try store.laterFields(of: old, item: item)
+    )
+    var row = old
+    row.version += 1
+    changes.underWay += 1
+    try rewrite(&row, attributes: attributes, policy: item.policy, keeping: later)
+    head.sum -= summand.item(old)
+    head.sum += summand.item(row)
+    changes.underWay -= 1
   }
 }
