@@ -61,8 +61,8 @@ struct StoredStandingTests {
   )
   func notUnderstood(form: Form) throws {
     let scene = try TransactionScene()
-    let (id, other) = (try scene.pushed(), try scene.another())
-    try scene.write(form, to: id)
+    let (id, other, forgotten) = (try scene.pushed(), try scene.another(), try scene.another())
+    for id in [id, forgotten] { try scene.write(form, to: id) }
     try expect(scene.core.transactions().map(\.id), equals: [other])
     let attempts: [() throws -> Void] = [
       { _ = try scene.core.transactionDetails(of: id) },
