@@ -95,6 +95,19 @@ struct OpenedItemsTests {
     }
   }
 
+  @Test("a list of more items than keep their pages has each once")
+  func many() throws {
+    let core = try place.makeCore()
+    let all = (0..<4700).map { "n\($0)" }
+    try core.write { transaction in
+      for name in all { _ = try transaction.add(NewItem(.genericPassword, name: name)) }
+    }
+    try expect(core.items(matching: Query()).map(\.name), equals: all)
+    for limit in [4095, 4096, 4097, 4352, 4353] {
+      try expect(core.items(matching: Query(limit: limit)).map(\.name), equals: Array(all.prefix(limit)))
+    }
+  }
+
   /// Verified to fail when items are together by their number alone, and when an item that is large by itself is looked
   /// for among those that are not finished.
   @Test("a program that keeps one item of a list does not keep the megabytes of its neighbors")
@@ -287,7 +300,7 @@ extension VaultCore {
     var query = Query(kind)
     query.limit = limit
     return try reading { transaction throws(VaultError) in
-      try transaction.items(matching: query, damaged: damaged).map(\.name)
+      try transaction.items(matching: query, keepingPages: false, damaged: damaged).map(\.name)
     }
   }
 }

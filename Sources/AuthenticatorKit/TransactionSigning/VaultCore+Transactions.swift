@@ -59,7 +59,7 @@ extension VaultCore {
       transaction throws(VaultError) -> ([PeerTransaction], [PeerTransaction]) in
       let time = KeptTime(transaction)
       var (pending, others): ([PeerTransaction], [PeerTransaction]) = ([], [])
-      let items = try transaction.items(matching: query, damaged: damaged)
+      let items = try transaction.items(matching: query, keepingPages: false, damaged: damaged)
       pending.reserveCapacity(items.count)
       for item in items where (try? time.isOver(item)) != true {
         do throws(VaultError) {

@@ -51,11 +51,13 @@ public struct ReadTransaction: ~Copyable, Sendable {
 
   /// The same, but reports and skips an item that does not open.
   ///
-  /// - Parameter damaged: Called with the id of such an item and the reason. Without it, such an item is an error.
+  /// - Parameters:
+  ///   - keepingPages: Whether the pages that were read stay in memory for later reads.
+  ///   - damaged: Called with the id of such an item and the reason. Without it, such an item is an error.
   package mutating func items(
-    matching query: Query, damaged: ((ItemID, VaultError) -> Void)?
+    matching query: Query, keepingPages: Bool = true, damaged: ((ItemID, VaultError) -> Void)?
   ) throws(VaultError) -> [Item] {
-    try store.items(matching: query, damaged: damaged)
+    try store.items(matching: query, keepingPages: keepingPages, damaged: damaged)
   }
 
   /// Calls the body with every item, in the order of insertion, until the body returns `false`.
