@@ -139,7 +139,8 @@ package struct SealedStore: ~Copyable, Sendable {
   /// All matching items in the order of insertion.
   ///
   /// - Parameters:
-  ///   - keepingPages: Whether the pages that were read stay in memory for later reads. Most of a long list never do.
+  ///   - keepingPages: Whether the pages that were read stay in memory for later reads. Otherwise, and in a long list always, those
+  ///     of each part of a walk over all rows are freed before the next part.
   ///   - damaged: Called with the id of each item that does not open, and the reason; the item is skipped. Without `damaged`,
   ///     such an item is an error.
   package mutating func items(
@@ -214,8 +215,8 @@ package struct SealedStore: ~Copyable, Sendable {
 
   /// How many items a walk over all rows opens before it lets the pages that it has read go.
   private static let mostTogether = 256
-  /// How many items of a list may keep the pages that were read. To read more from the file again, into memory that the
-  /// processor has at hand, takes less time (P10).
+  /// How many items of a list may keep the pages that were read. Beyond that, to read into the same few pages again is faster
+  /// than to fill new ones (P10).
   private static let mostKept = 4096
 
   /// Opens rows until `count` items are in the list or pending. Returns the row that does not open, if the scan reached

@@ -31,6 +31,32 @@ struct AttackCardTokenTests {
     try expect(scene.core.verify().problems, equals: [])
   }
 
+  // MARK: A rotation under way
+
+  /// Every write begins with the end of what is due. Verified to fail when an end moves the token to the new generation, for
+  /// which its key has to open.
+  @Test(
+    "a token that is due ends in a locked vault, and with a damaged key, while a rotation is under way",
+    arguments: [false, true])
+  func rotating(isDamaged: Bool) throws {
+    let scene = try CardScene(passcode: "passcode")
+    let other = try scene.core.add(NewItem(.genericPassword), secret: SecretBytes(testing: "x")).id
+    let id = try scene.store()
+    let row = try #require(try scene.core.items(matching: Query(id: id)).first).row
+    try scene.core.beginRotationForTesting(passcode: Passcode(testing: "passcode"))
+    if isDamaged { try scene.place.damageKeys(inRow: row) }
+    let core = try scene.place.openCore()
+    if isDamaged { try core.unlock(with: Passcode(testing: "passcode")) }
+    scene.clock.advance(by: .seconds(101))
+    try core.delete(other)
+    #expect(try core.items(matching: Query(id: id)).first?.hasSecret == false && core.isUnlocked == isDamaged)
+    try expect(core.auditEntries().count { $0.operation == .tokenEnded }, equals: 1)
+    try expect(core.verify().problems, equals: [])
+    try core.rotateEpoch(passcode: Passcode(testing: "passcode"))
+    #expect(try !core.isRotating && core.items(matching: Query(id: id)).map(\.hasSecret) == [false])
+    try expect(core.verify().problems, equals: [])
+  }
+
   // MARK: Older states of the file
 
   private func keepState(of place: TemporaryVault) throws {

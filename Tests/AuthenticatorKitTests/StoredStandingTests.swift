@@ -53,7 +53,7 @@ struct StoredStandingTests {
     try expect(scene.status(id), equals: .rejected)
   }
 
-  enum Form: CaseIterable { case unknownState, short, absent }
+  enum Form: CaseIterable { case unknownState, longer, short, absent }
 
   /// Verified to fail when a state that is not known counts as pending, and when a transaction without a standing stays for good.
   @Test(
@@ -128,18 +128,25 @@ struct StoredStandingTests {
     let (damaged, other) = (try scene.pushed(), try scene.another())
     let row = try #require(try scene.core.items(matching: Query(id: damaged)).first).row
     if isRotating { try scene.core.beginRotationForTesting(passcode: Passcode(testing: "passcode")) }
-    var store = try Store.open(at: scene.place.path, access: .readWrite)
-    try store.write { store throws(StorageError) in
-      guard var material = try store.material(row: row) else { return }
-      material.keys[material.keys.count - 20] ^= 1
-      try store.setMaterial(material, row: row)
-    }
+    try scene.place.damageKeys(inRow: row)
     let core = try scene.place.openCore()
     try core.unlock(with: Passcode(testing: "passcode"))
     _ = try core.declineTransaction(damaged, as: .rejected, over: scene.server, context: scene.context())
     scene.clock.advance(by: .seconds(71))
     try expect(core.transactions().map(\.id), equals: [damaged, other])
     try expect(core.auditEntries().count { $0.operation == .transactionTimedOut }, equals: 1)
+  }
+}
+
+extension TemporaryVault {
+  /// Damages the data key of an item, but not its tag, so that the sum over the rows is right.
+  func damageKeys(inRow row: Int64) throws {
+    var store = try Store.open(at: path, access: .readWrite)
+    try store.write { store throws(StorageError) in
+      guard var material = try store.material(row: row) else { return }
+      material.keys[material.keys.count - 20] ^= 1
+      try store.setMaterial(material, row: row)
+    }
   }
 }
 
@@ -153,6 +160,7 @@ extension TransactionScene {
     var changes = ItemChanges()
     switch form {
     case .unknownState: changes.attributes[code] = [9] + bytes.dropFirst()
+    case .longer: changes.attributes[code] = bytes + [0]
     case .short: changes.attributes[code] = Array(bytes.dropLast())
     case .absent: changes.removed = [92]
     }

@@ -167,7 +167,8 @@ private struct KeptTime {
   }
 
   /// Whether a transaction has been kept for its day. Within its boot, both clocks have to say so: each change of the vault lets
-  /// the wall clock be believed for a day more, and a process can give itself another clock since boot.
+  /// the wall clock be believed for a day more, and a process can give itself another clock since boot. Without a deadline the
+  /// wall clock alone says it.
   ///
   /// - Throws: ``VaultError/Code/expired`` while the wall clock cannot be believed: what was decided could be decided again.
   func isOver(_ item: Item) throws(VaultError) -> Bool {

@@ -5,21 +5,22 @@ package struct TransactionStanding: Sendable, Equatable {
   /// Decided or not, until when it could be answered.
   package let deadline: Deadline
   private let stored: UInt8
+  private let isOfLaterVersion: Bool
 
   package init(_ state: TransactionState, until deadline: Deadline) {
-    (stored, self.deadline) = (state.rawValue, deadline)
+    (stored, isOfLaterVersion, self.deadline) = (state.rawValue, false, deadline)
   }
 
-  /// `nil` for bytes of another length.
+  /// `nil` for fewer bytes. Of more, the first say what they always do.
   package init?(_ bytes: RawSpan) {
-    guard bytes.byteCount == 25 else { return nil }
-    stored = bytes.byte(at: 0)
+    guard bytes.byteCount >= 25 else { return nil }
+    (stored, isOfLaterVersion) = (bytes.byte(at: 0), bytes.byteCount > 25)
     deadline = Deadline(
       milliseconds: bytes.word(at: 1), boot: Bytes16(high: bytes.word(at: 9), low: bytes.word(at: 17)))
   }
 
-  /// `nil` for one that this version does not know.
-  package var state: TransactionState? { TransactionState(rawValue: stored) }
+  /// `nil` for one that this version does not know, and for a standing with more bytes than it knows.
+  package var state: TransactionState? { isOfLaterVersion ? nil : TransactionState(rawValue: stored) }
 
   package var bytes: [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 9)

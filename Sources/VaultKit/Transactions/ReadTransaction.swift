@@ -52,7 +52,7 @@ public struct ReadTransaction: ~Copyable, Sendable {
   /// The same, but reports and skips an item that does not open.
   ///
   /// - Parameters:
-  ///   - keepingPages: Whether the pages that were read stay in memory for later reads.
+  ///   - keepingPages: Whether the pages that were read stay in memory for later reads. Those of a long list never do.
   ///   - damaged: Called with the id of such an item and the reason. Without it, such an item is an error.
   package mutating func items(
     matching query: Query, keepingPages: Bool = true, damaged: ((ItemID, VaultError) -> Void)?

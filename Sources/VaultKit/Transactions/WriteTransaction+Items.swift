@@ -258,10 +258,7 @@ extension WriteTransaction {
     try uncountRow()
     guard head.itemCount > 0 else { throw Self.miscounted }
     head.itemCount -= 1
-    // The rotation may have waited for this removal.
-    if row.generation != store.keys.current.generation, head.rotation.phase == .paused {
-      head.rotation = RotationState()
-    }
+    resumeRotation(after: row)
     changes.isDirty = true
     changes.needsCleaning = true
   }

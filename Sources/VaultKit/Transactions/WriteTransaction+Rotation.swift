@@ -65,6 +65,12 @@ extension WriteTransaction {
     changes.isDirty = true
   }
 
+  /// A rotation that is paused may have waited for the removal of a row of the old generation, or of its secret.
+  mutating func resumeRotation(after row: ItemRow) {
+    guard row.generation != store.keys.current.generation, head.rotation.phase == .paused else { return }
+    head.rotation = RotationState()
+  }
+
   private mutating func apply(_ item: MovedItem) throws(VaultError) {
     changes.underWay += 1
     let number = item.old.row

@@ -69,20 +69,20 @@ extension WriteTransaction {
   /// How many tokens and consents this transaction has ended, those included that it ended by itself.
   package var endedTokens: Int { changes.endedTokens }
 
-  /// Deletes the secret of an item, which expires now. Needs no key of the secret.
+  /// Deletes the secret of an item, which expires now. Needs no key of the secret, so the item stays in its generation while a
+  /// rotation of the epoch is under way.
   private mutating func deleteSecret(of id: ItemID) throws(VaultError) {
-    let found = try store.row(of: id)
-    let old = found.generation == store.keys.current.generation ? found : try move(found)
+    let old = try store.row(of: id)
     let item = try store.open(old)
+    let summand = try store.keys(of: old.generation).summand
     let later = try store.laterFields(of: old, item: item)
     var row = old
     row.version += 1
     row.flags &= ~ItemFlags.hasSecret
     row.material = 0
     row.expires = min(row.expires ?? .max, store.time.now.milliseconds)
-    try rewrite(&row, attributes: item.attributes, policy: item.policy, keeping: later)
     changes.underWay += 1
-    let summand = store.keys.current.summand
+    try rewrite(&row, attributes: item.attributes, policy: item.policy, keeping: later)
     head.sum -= summand.item(old)
     head.sum += summand.item(row)
     if let material = try store.rows.material(row: row.row) {
@@ -91,6 +91,7 @@ extension WriteTransaction {
       _ = try store.rows.deleteMaterial(row: row.row)
     }
     noteExpiry(row.expires)
+    resumeRotation(after: row)
     changes.underWay -= 1
     changes.needsCleaning = true
   }
