@@ -62,7 +62,8 @@ struct OTPCredentialTests {
     try expect(core.nextHOTPCode(of: id).code, equals: rfc4226[0])
     let before = try core.status().sequence
     try RawSQLite.run(
-      "UPDATE material SET secret = CAST(substr(secret, 1, length(secret) - 1) || x'00' AS BLOB)",
+      "UPDATE material SET secret = CAST("
+        + "substr(secret, 1, length(secret) - 1) || iif(substr(secret, -1) = x'00', x'01', x'00') AS BLOB)",
       on: place.path)
     for _ in 0..<3 { expect(.damaged) { () throws(VaultError) in _ = try core.nextHOTPCode(of: id) } }
     try expect(core.describeOTP(named: "n").state.counter, equals: 1)

@@ -322,7 +322,7 @@ struct PeerTransactionVerbTests {
     _ = try list()
     try tool.alter(
       by: """
-        UPDATE item SET id = CAST(substr(id, 1, 8) || x'5a' || substr(id, 10) AS BLOB)
+        UPDATE item SET id = CAST(substr(id, 1, 8) || iif(substr(id, 9, 1) = x'5a', x'a5', x'5a') || substr(id, 10) AS BLOB)
         WHERE row = (SELECT min(row) FROM item)
         """)
     let asked = try transaction("list", "--transport", peer)
