@@ -159,6 +159,7 @@ package struct SealedStore: ~Copyable, Sendable {
           damaged(ItemID(row.id), error)
         }
       }
+      opener.finish(&list)
     } else {
       var last = Int64.min
       while true {
@@ -177,7 +178,6 @@ package struct SealedStore: ~Copyable, Sendable {
         }
       }
     }
-    opener.finish(&list)
     return list
   }
 

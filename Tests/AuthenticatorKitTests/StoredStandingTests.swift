@@ -77,7 +77,7 @@ struct StoredStandingTests {
       expect(error?.code, equals: .unsupported)
     }
     try expect(scene.uses(), equals: [5, 0, 10, 5])
-    // Its time is over: the server that offers it again gets it stored anew.
+    // Its time is over: if the server offers it again, it is stored as a new one.
     scene.clock.setSynchronized(true)
     scene.clock.advance(by: .seconds(25 * 3600 + 71))
     #expect(try #require(try scene.receive()).id != id)

@@ -245,7 +245,7 @@ struct TransactionVerbTests {
   }
 
   /// Verified to fail when a PIN counts as a question although an option gives it.
-  @Test("data that does not show as itself is signed if nobody is asked")
+  @Test("data with characters that do not show is signed if nobody is asked")
   func unseen() throws {
     let tool = try newTool()
     expect(

@@ -52,8 +52,8 @@ public struct ClientKey: Sendable {
   ///   - vault: The vault that stores it.
   ///   - context: As for ``generate(_:_:in:context:)``.
   /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase; ``VaultError/Code/verificationNeeded`` where one
-  ///   is needed; ``VaultError/Code/malformed``, ``VaultError/Code/unsupported`` or
-  ///   ``VaultError/Code/policy`` for a file that ``KeyFile`` refuses; ``VaultError/Code/duplicateItem`` also if the vault has the same key under another name.
+  ///   is needed; ``VaultError/Code/malformed``, ``VaultError/Code/unsupported`` or ``VaultError/Code/policy`` for a file that
+  ///   ``KeyFile`` refuses; ``VaultError/Code/duplicateItem`` also if the vault has the same key under another name.
   public static func importing(
     _ file: KeyFile, passphrase: consuming SecretBytes? = nil, _ new: NewClientKey, in vault: Vault,
     context: AuthenticationContext? = nil

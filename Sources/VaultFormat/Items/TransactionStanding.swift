@@ -2,7 +2,7 @@ import VaultStorage
 
 /// What became of a transaction, and until when it can be answered: attribute 92 (section 6).
 package struct TransactionStanding: Sendable, Equatable {
-  /// Decided or not, until when it could be answered.
+  /// Until when it can be answered. It stays when the transaction has ended.
   package let deadline: Deadline
   private let stored: UInt8
   private let isOfLaterVersion: Bool

@@ -303,6 +303,27 @@ extension WriteTransaction {
     _ = try store.rows.updateItem(row)
   }
 
+  /// Changes the row of an item, or attributes on which no index depends. Needs no key of its secret, so the item stays in its
+  /// generation while a rotation of the epoch is under way: to move it, its key would have to open.
+  @discardableResult
+  mutating func rewriteInGeneration(
+    _ id: ItemID, _ change: (inout ItemRow, inout Attributes) -> Void
+  ) throws(VaultError) -> ItemRow {
+    let old = try store.row(of: id)
+    let item = try store.open(old)
+    let summand = try store.keys(of: old.generation).summand
+    let later = try store.laterFields(of: old, item: item)
+    var (row, attributes) = (old, item.attributes)
+    row.version += 1
+    change(&row, &attributes)
+    changes.underWay += 1
+    try rewrite(&row, attributes: attributes, policy: item.policy, keeping: later)
+    head.sum -= summand.item(old)
+    head.sum += summand.item(row)
+    changes.underWay -= 1
+    return row
+  }
+
   /// Writes the row, then its secret under a new data key.
   ///
   /// A holder of the device key can seal another policy into the row, but not into the parts that the class key

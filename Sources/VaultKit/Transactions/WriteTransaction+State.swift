@@ -133,25 +133,11 @@ extension WriteTransaction {
   }
 
   /// Replaces the standing of a transaction. Needs no unlocked session, and does not ask the gate.
-  ///
-  /// No index and no key depends on a standing. So the item stays in its generation while a rotation of the epoch is under way:
-  /// to move it, its key would have to open.
   package mutating func setStanding(_ standing: TransactionStanding, of id: ItemID) throws(VaultError) {
-    let old = try store.row(of: id)
-    let item = try store.open(old)
-    guard item.kind == .transaction else { throw VaultError(.itemNotFound, "the item is no transaction") }
-    var attributes = item.attributes
-    attributes.standing = standing
-    attributes[.modificationDate] = store.now
-    let (summand, later) = (
-      try store.keys(of: old.generation).summand, try store.laterFields(of: old, item: item)
-    )
-    var row = old
-    row.version += 1
-    changes.underWay += 1
-    try rewrite(&row, attributes: attributes, policy: item.policy, keeping: later)
-    head.sum -= summand.item(old)
-    head.sum += summand.item(row)
-    changes.underWay -= 1
+    let now = store.now
+    try rewriteInGeneration(id) { _, attributes in
+      attributes.standing = standing
+      attributes[.modificationDate] = now
+    }
   }
 }

@@ -69,23 +69,17 @@ extension WriteTransaction {
   /// How many tokens and consents this transaction has ended, those included that it ended by itself.
   package var endedTokens: Int { changes.endedTokens }
 
-  /// Deletes the secret of an item, which expires now. Needs no key of the secret, so the item stays in its generation while a
-  /// rotation of the epoch is under way.
+  /// Deletes the secret of an item, which expires now. Needs no key of the secret.
   private mutating func deleteSecret(of id: ItemID) throws(VaultError) {
-    let old = try store.row(of: id)
-    let item = try store.open(old)
-    let summand = try store.keys(of: old.generation).summand
-    let later = try store.laterFields(of: old, item: item)
-    var row = old
-    row.version += 1
-    row.flags &= ~ItemFlags.hasSecret
-    row.material = 0
-    row.expires = min(row.expires ?? .max, store.time.now.milliseconds)
+    let now = store.time.now.milliseconds
+    let row = try rewriteInGeneration(id) { row, _ in
+      row.flags &= ~ItemFlags.hasSecret
+      row.material = 0
+      row.expires = min(row.expires ?? .max, now)
+    }
     changes.underWay += 1
-    try rewrite(&row, attributes: item.attributes, policy: item.policy, keeping: later)
-    head.sum -= summand.item(old)
-    head.sum += summand.item(row)
     if let material = try store.rows.material(row: row.row) {
+      let summand = try store.keys(of: row.generation).summand
       head.sum -= summand.material(row.row, material)
       try uncountRow()
       _ = try store.rows.deleteMaterial(row: row.row)
