@@ -14,11 +14,11 @@ package struct HTTPTarget: Sendable, Equatable {
   ///   characters that its host or its path cannot have (RFC 3986 §3.2.2, §3.3).
   package init(_ url: String) throws(JOSEError) {
     guard url.utf8.count <= 2048, url.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\\") }),
-      let mark = url.firstRange(of: "://")
+      let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://")
     else { throw Self.malformed }
-    let scheme = url[..<mark.lowerBound].lowercased()
+    let scheme = url[..<colon].lowercased()
     guard scheme == "https" || scheme == "http" else { throw Self.malformed }
-    let rest = url[mark.upperBound...].prefix { $0 != "?" && $0 != "#" }
+    let rest = url[colon...].dropFirst(3).prefix { $0 != "?" && $0 != "#" }
     let slash = rest.firstIndex(of: "/") ?? rest.endIndex
     let path = slash == rest.endIndex ? "/" : rest[slash...]
     // A client removes such parts before it sends the request, so the server would see another address.
@@ -29,7 +29,7 @@ package struct HTTPTarget: Sendable, Equatable {
   }
 
   private static func isDots(_ part: Substring) -> Bool {
-    [".", ".."].contains(part.lowercased().replacing("%2e", with: "."))
+    [".", "..", "%2e", ".%2e", "%2e.", "%2e%2e"].contains(part.lowercased())
   }
 
   /// Whether a text of visible ASCII has only characters of a path, and two digits behind each `%`.

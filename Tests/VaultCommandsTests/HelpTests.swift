@@ -15,7 +15,9 @@ struct HelpTests {
     for verb in VerbTable.all {
       let text = Help(VerbTable.program).verb(verb)
       #expect(text.hasSuffix("Example:\n  \(verb.example)\n"), "\(verb.name)")
-      for option in verb.options + VerbTable.program.commonOptions {
+      let options = verb.options + VerbTable.program.commonOptions
+      expect(Set(options.map(\.name)).count, equals: options.count, "\(verb.name): each name is one option's")
+      for option in options {
         #expect(text.contains("--\(option.name)"), "\(verb.name) \(option.name)")
       }
       for code in verb.exitCodes { #expect(text.contains("  \(code.rawValue)  "), "\(verb.name) \(code)") }

@@ -60,10 +60,10 @@ struct ServerAddress {
         .malformed, "the address of the server is not https, or has a query or a fragment",
         hint: "give its issuer, such as https://as.example, or the address of its metadata")
     }
-    let start = url.firstRange(of: "//").map { url[$0.upperBound...].firstIndex(of: "/") ?? url.endIndex }!
+    let start = url.dropFirst("https://".count).firstIndex(of: "/") ?? url.endIndex
     let (origin, path) = (String(url[..<start]), String(url[start...]))
     let mark = "/.well-known/"
-    guard let place = path.firstRange(of: mark) else {
+    guard let place = path.indices.first(where: { path[$0...].hasPrefix(mark) }) else {
       issuer = url
       let bare = path.hasSuffix("/") ? String(path.dropLast()) : path
       documents = [
@@ -72,8 +72,8 @@ struct ServerAddress {
       return
     }
     // OpenID puts the mark after the path of the issuer, RFC 8414 before it.
-    let after = path[place.upperBound...].firstIndex(of: "/").map { String(path[$0...]) } ?? ""
-    issuer = origin + path[..<place.lowerBound] + after
+    let after = path[place...].dropFirst(mark.count).firstIndex(of: "/").map { String(path[$0...]) } ?? ""
+    issuer = origin + path[..<place] + after
     documents = [url]
   }
 

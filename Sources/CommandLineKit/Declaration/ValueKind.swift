@@ -50,14 +50,26 @@ extension ValueKind where Value == String {
 
 extension ValueKind {
   /// One of a few words, each with what it means.
-  package static func choice(_ meanings: KeyValuePairs<String, Value>) -> ValueKind {
-    let words = meanings.map { $0.key }
-    let values = meanings.map { $0.value }
-    return ValueKind(completedWith: .words(words)) { text, name throws(CommandError) in
-      guard let index = words.firstIndex(of: text) else {
-        throw .usage("\(name) takes one of \(words.joined(separator: ", "))")
+  package static func choice(_ meanings: Meanings<Value>) -> ValueKind {
+    ValueKind(completedWith: .words(meanings.words)) { text, name throws(CommandError) in
+      guard let index = meanings.words.firstIndex(of: text) else {
+        throw .usage("\(name) takes one of \(meanings.words.joined(separator: ", "))")
       }
-      return values[index]
+      return meanings.values[index]
+    }
+  }
+}
+
+/// Words and what they mean, in the order of the help.
+package struct Meanings<Value: Sendable>: Sendable, ExpressibleByDictionaryLiteral {
+  fileprivate var words: [String] = []
+  fileprivate var values: [Value] = []
+
+  package init(dictionaryLiteral pairs: (String, Value)...) {
+    // Without the generic functions of collections: at the start of each command, the runtime would make types for them.
+    for index in 0..<pairs.count {
+      words.append(pairs[index].0)
+      values.append(pairs[index].1)
     }
   }
 }

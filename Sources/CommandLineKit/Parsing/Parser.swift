@@ -120,10 +120,15 @@ extension Parser {
     guard word.hasPrefix("--") else { throw unknownOption(word) }
     let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
-    guard let option = known.first(where: { $0.name == name }) else { throw unknownOption(name) }
+    // The options of a verb are made when they are asked for.
+    guard
+      let option = option(name, of: program.commonOptions) ?? option(name, of: invocation?.verb.options ?? [])
+    else { throw unknownOption(name) }
     let value = try takeValue(of: option, attached: parts.count == 2 ? String(parts[1]) : nil)
     try store(value, for: option)
   }
+
+  private func option(_ name: String, of options: [Option]) -> Option? { options.first { $0.name == name } }
 
   private mutating func takeValue(of option: Option, attached: String?) throws(CommandError) -> String {
     guard let kind = option.value else {

@@ -52,7 +52,9 @@ struct FoundItems: ~Copyable {
 extension FoundItems {
   /// Whether the service refused the session only because of its random numbers, before it did anything.
   static func wasRefusedAtRandom(_ answer: secret_service_answer) -> Bool {
-    answer.status == SECRET_SERVICE_FAILED && text(answer.message).contains("public key size")
+    let message = text(answer.message)
+    return answer.status == SECRET_SERVICE_FAILED
+      && message.indices.contains { message[$0...].hasPrefix("public key size") }
   }
 
   /// The error of an answer. Each kind of fault has its own message.

@@ -46,7 +46,8 @@ public struct Item: Sendable, Identifiable {
     guard kind == .otp else { return false }
     let attributes = attributes
     return attributes[.otpType] == 1
-      || attributes[.otpType] == 4 && attributes[.ocraSuite]?.contains(":C-") == true
+      || attributes[.otpType] == 4
+        && attributes[.ocraSuite]?.split(separator: ":").last?.hasPrefix("C-") == true
   }
 
   /// The row in the file; ascending in the order of insertion.
