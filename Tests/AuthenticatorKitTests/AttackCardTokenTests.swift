@@ -103,12 +103,7 @@ struct AttackCardTokenTests {
   func copied() throws {
     let scene = try CardScene()
     let id = try scene.store()
-    let copy = scene.place.folder + "/data/copy.vault"
-    try RawSQLite.run("VACUUM INTO '\(copy)'", on: scene.place.path)
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy)
-    let other = try VaultCore.open(
-      at: copy, protector: scene.place.protector, environment: scene.place.environment)
-    expect(scene.refusal(id, in: other), equals: .expired)
+    try expect(scene.refusal(id, in: scene.openCopy()), equals: .expired)
     try expect(scene.take(id), equals: CardScene.token)
   }
 

@@ -1,6 +1,8 @@
 import AuthenticatorKit
+import Foundation
 import SecretMemory
 import Synchronization
+import VaultCrypto
 import VaultExpectations
 import VaultKit
 import VaultTestKit
@@ -12,8 +14,8 @@ struct CardScene {
   let place: TemporaryVault
   let core: VaultCore
 
-  init(passcode: String? = nil) throws {
-    place = TemporaryVault(environment: .testing(clock: clock))
+  init(passcode: String? = nil, random: any RandomSource = SystemRandom()) throws {
+    place = TemporaryVault(environment: .testing(clock: clock, random: random))
     core = try place.makeCore(passcode: passcode)
   }
 
@@ -41,6 +43,14 @@ struct CardScene {
   ) throws(VaultError) -> String {
     let secret = try (core ?? self.core).takeToken(id, session: session, context: context)
     return String(decoding: secret.bytesForTesting, as: UTF8.self)
+  }
+
+  /// A copy of the vault's file, opened.
+  func openCopy() throws -> VaultCore {
+    let copy = place.folder + "/data/copy.vault"
+    try RawSQLite.run("VACUUM INTO '\(copy)'", on: place.path)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy)
+    return try VaultCore.open(at: copy, protector: place.protector, environment: place.environment)
   }
 
   /// The code of the error of a token that cannot be taken.

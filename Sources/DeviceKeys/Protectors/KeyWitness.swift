@@ -33,7 +33,7 @@ package struct KeyWitness {
     var bytes = [UInt8](repeating: 0, count: 24)
     let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(file, $0.baseAddress, $0.count, 0) }
     guard count == 24, Array(bytes[..<16]) == key.bytes else { return nil }
-    return bytes.bigEndian(at: 16)
+    return bytes[16...].reduce(0) { $0 << 8 | UInt64($1) }
   }
 
   package func remove() { unsafe unlink(path) }

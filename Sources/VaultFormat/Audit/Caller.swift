@@ -22,21 +22,32 @@ public struct Caller: Sendable, Hashable, CustomStringConvertible {
   ///
   /// - Parameter executable: The path of its program; empty if it is unknown.
   public init(user: UInt32, process: UInt32, executable: String = "") {
+    self.init(user: user, process: process, executable: executable, executableBytes: Self.logged(executable))
+  }
+
+  private init(user: UInt32, process: UInt32, executable: String, executableBytes: [UInt8]) {
     self.user = user
     self.process = process
     self.executable = executable
-    executableBytes = Self.logged(executable)
+    self.executableBytes = executableBytes
   }
 
   /// This process.
   public static var current: Caller {
+    Caller(
+      user: getuid(), process: UInt32(getpid()), executable: ownExecutable,
+      executableBytes: ownExecutableBytes)
+  }
+
+  /// The path of this program, read when it is first needed: most commands write no entry.
+  private static let ownExecutable: String = {
     var path = [UInt8](repeating: 0, count: 255)
     let length = unsafe path.withUnsafeMutableBytes {
       unsafe readlink("/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
     }
-    let name = length > 0 ? String(decoding: path[..<length], as: UTF8.self) : "unknown"
-    return Caller(user: getuid(), process: UInt32(getpid()), executable: name)
-  }
+    return length > 0 ? String(decoding: path[..<length], as: UTF8.self) : "unknown"
+  }()
+  private static let ownExecutableBytes = logged(ownExecutable)
 
   /// The program, the process and the user.
   public var description: String {

@@ -10,9 +10,11 @@ extension Record {
   package func packedList(_ field: UInt16, of byteCount: Int, inOrderOfTime: Bool = false) -> [[UInt8]]? {
     guard let bytes = self[field], bytes.count % byteCount == 0 else { return nil }
     let entries = stride(from: 0, to: bytes.count, by: byteCount).map { Array(bytes[$0..<$0 + byteCount]) }
-    guard Set(entries).count == entries.count else { return nil }
+    if inOrderOfTime {
+      // The first set of a process is a tenth of a millisecond, and most lists are empty.
+      return entries.count < 2 || Set(entries).count == entries.count ? entries : nil
+    }
     let numbers = entries.map { $0.bigEndian(at: 0) as UInt32 }
-    guard inOrderOfTime || zip(numbers, numbers.dropFirst()).allSatisfy({ $0 < $1 }) else { return nil }
-    return entries
+    return zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 } ? entries : nil
   }
 }

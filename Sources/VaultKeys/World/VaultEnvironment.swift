@@ -11,8 +11,9 @@ package struct VaultEnvironment: Sendable {
   package var bounds: Argon2id.Bounds
   /// The parameters a new passcode gets.
   package var parameters: Argon2id.Parameters
-  /// This process.
-  package var process: Caller
+  /// Who writes the entries of the audit: this process, unless another one was named.
+  package var process: Caller { otherProcess ?? .current }
+  private let otherProcess: Caller?
   /// The process that is served; `nil` if this one asks for itself.
   package var caller: Caller?
   /// The protector of the kind that a vault's header names, for a caller that names none.
@@ -23,13 +24,13 @@ package struct VaultEnvironment: Sendable {
   package init(
     clock: any VaultClock = SystemClock(), random: any RandomSource = SystemRandom(),
     bounds: Argon2id.Bounds = .standard, parameters: Argon2id.Parameters = .standard,
-    process: Caller = .current, derivationObserver: (@Sendable () -> Void)? = nil
+    process: Caller? = nil, derivationObserver: (@Sendable () -> Void)? = nil
   ) {
     self.clock = clock
     self.random = random
     self.bounds = bounds
     self.parameters = parameters
-    self.process = process
+    otherProcess = process
     self.derivationObserver = derivationObserver
   }
 

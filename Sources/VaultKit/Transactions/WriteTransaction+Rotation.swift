@@ -27,7 +27,8 @@ extension WriteTransaction {
       head.rotation.position == batch.from,
       head.rotation.phase == .items || head.rotation.phase == .itemsLeft
     else { return nil }
-    let isUnchanged = head.sequence == batch.sequence
+    // Another process may have written since the rows were read, and so may this transaction, which ended due tokens first.
+    let isUnchanged = head.sequence == batch.sequence && !changes.isDirty
     var result = Moving()
     var last = batch.last
     var damaged = batch.damaged
@@ -43,7 +44,8 @@ extension WriteTransaction {
         damaged.append((item.old.row, part))
       }
     }
-    try settle(damaged.filter { $0.row <= last }, dropDamaged: dropDamaged, result: &result)
+    try settle(
+      damaged.filter { $0.row <= last }, isUnchanged: isUnchanged, dropDamaged: dropDamaged, result: &result)
     head.rotation.position = last
     result.isLast = last == batch.last && batch.isLast
     if result.isLast { try endItems() }
@@ -65,10 +67,11 @@ extension WriteTransaction {
     changes.isDirty = true
   }
 
-  /// A rotation that is paused may have waited for the removal of a row of the old generation, or of its secret.
+  /// Starts again with the first item: a rotation that left rows behind may have waited for the removal of this one, or of its
+  /// secret.
   mutating func resumeRotation(after row: ItemRow) {
-    guard row.generation != store.keys.current.generation, head.rotation.phase == .paused else { return }
-    head.rotation = RotationState()
+    guard row.generation != store.keys.current.generation else { return }
+    restartMoving()
   }
 
   private mutating func apply(_ item: MovedItem) throws(VaultError) {
@@ -107,15 +110,31 @@ extension WriteTransaction {
     }
   }
 
+  /// - Returns: Whether all parts of the item open, and are sealed for the current generation now.
+  private mutating func moveIfSound(_ row: ItemRow) throws(VaultError) -> Bool {
+    do throws(VaultError) {
+      _ = try move(row)
+      return true
+    } catch {
+      guard error.isUnreadable, changes.underWay == 0 else { throw error }
+      return false
+    }
+  }
+
   /// Removes damaged parts or leaves them behind. Always leaves parts behind that a newer version made.
   private mutating func settle(
-    _ damaged: [(row: Int64, part: DamagedPart)], dropDamaged: Bool, result: inout Moving
+    _ damaged: [(row: Int64, part: DamagedPart)], isUnchanged: Bool, dropDamaged: Bool, result: inout Moving
   ) throws(VaultError) {
     var rows: [ItemRow] = []
     for (number, var part) in damaged {
       guard let row = try store.rows.item(row: number),
         row.generation != store.keys.current.generation
       else { continue }
+      // What did not open may have left the file meanwhile, such as the secret of a token that ended.
+      if !isUnchanged, try moveIfSound(row) {
+        result.moved += 1
+        continue
+      }
       part.isRemoved = dropDamaged && part.remedy != .newerVersion
       if part.isRemoved { rows.append(row) } else { head.rotation.phase = .itemsLeft }
       result.damaged.append(part)

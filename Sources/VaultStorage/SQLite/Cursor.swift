@@ -161,8 +161,9 @@ struct Cursor: ~Copyable {
     let value = unsafe value(column)
     guard unsafe sqlite3_value_type(value) == SQLITE_TEXT, let start = unsafe sqlite3_value_text(value)
     else { return nil }
-    let count = Int(unsafe sqlite3_value_bytes(value))
-    return unsafe String(validating: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    // SQLite ends each text with a zero byte. One in the middle is no part of any text of ours.
+    let text = unsafe String(validatingCString: UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self))
+    return text?.utf8.count == Int(unsafe sqlite3_value_bytes(value)) ? text : nil
   }
 
   @unsafe
