@@ -229,13 +229,13 @@ extension SealedStore {
     return record
   }
 
-  /// Whether a row of the old generation is left.
-  package mutating func hasOldRows() throws(VaultError) -> Bool {
+  /// The numbers of the rows of the old generation.
+  package mutating func oldRows() throws(VaultError) -> [Int64] {
     let current = keys.current.generation
-    var found = false
+    var found: [Int64] = []
     try rows.scanItems { row, _ in
-      found = row.generation != current
-      return !found
+      if row.generation != current { found.append(row.row) }
+      return true
     }
     return found
   }

@@ -64,7 +64,21 @@ struct RotationBatchTests {
     #expect(!copy.isRotating)
   }
 
-  /// Verified to fail when only a rotation that waits begins again.
+  /// Verified to fail when `endEpoch` asks only for entries of the log.
+  @Test("the keys of the old generation stay while a row needs them")
+  func early() throws {
+    let scene = try CardScene()
+    let id = try scene.core.add(NewItem(.genericPassword), secret: SecretBytes(testing: "x")).id
+    try scene.core.beginRotationForTesting()
+    #expect(try !scene.core.endRotationTooEarlyForTesting())
+    try expect(scene.core.secret(of: id).byteCount, equals: 1)
+    try scene.core.rotateEpoch()
+    #expect(!scene.core.isRotating)
+    try expect(scene.core.secret(of: id).byteCount, equals: 1)
+    try expect(scene.core.verify().problems, equals: [])
+  }
+
+  /// Verified to fail when the rows that are left are not tried again.
   @Test("a rotation goes on when the row that it left behind was the one of a token that ended")
   func leftBehind() throws {
     let scene = try CardScene()

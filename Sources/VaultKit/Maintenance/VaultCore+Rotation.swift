@@ -109,7 +109,7 @@ extension VaultCore {
       }
       try moveItems(dropDamaged: dropDamaged, progress: progress, told: note)
       try moveAudit(dropDamaged: dropDamaged, told: note)
-      guard left.isEmpty, try rotationPhase() != .paused else { throw Self.paused(left) }
+      guard try rotationPhase() != .paused else { throw Self.paused(left) }
       // The rotation is not ended if another process has started again with the first row.
     } while try !endEpoch()
     if dropDamaged { try writing { transaction throws(VaultError) in try transaction.countAnew() } }
@@ -224,8 +224,7 @@ extension VaultCore {
     try beginEpoch(keys)
   }
 
-  /// Ends a rotation of a vault without items before its log is moved, like a process that another process has
-  /// overtaken.
+  /// Ends a rotation before its items and its log are moved, like a process that another process has overtaken.
   ///
   /// - Returns: Whether it was ended.
   package func endRotationTooEarlyForTesting() throws(VaultError) -> Bool {
@@ -382,6 +381,12 @@ extension VaultCore {
     try writing { transaction throws(VaultError) in
       guard transaction.store.keys.previous != nil else { return true }
       guard transaction.head.rotation.phase == .audit, try transaction.isLogMoved() else { return false }
+      // Without the keys of the old generation, such a row would never open again.
+      guard try transaction.store.oldRows().isEmpty else {
+        transaction.head.rotation = RotationState()
+        transaction.changes.isDirty = true
+        return false
+      }
       try transaction.moveVaultState()
       transaction.head.rotation = RotationState()
       var change = transaction.store.keyChange

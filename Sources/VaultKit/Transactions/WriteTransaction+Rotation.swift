@@ -48,7 +48,7 @@ extension WriteTransaction {
       damaged.filter { $0.row <= last }, isUnchanged: isUnchanged, dropDamaged: dropDamaged, result: &result)
     head.rotation.position = last
     result.isLast = last == batch.last && batch.isLast
-    if result.isLast { try endItems() }
+    if result.isLast { try endItems(&result) }
     changes.isDirty = true
     return result
   }
@@ -67,11 +67,10 @@ extension WriteTransaction {
     changes.isDirty = true
   }
 
-  /// Starts again with the first item: a rotation that left rows behind may have waited for the removal of this one, or of its
-  /// secret.
+  /// A rotation that is paused may have waited for the removal of a row of the old generation, or of its secret.
   mutating func resumeRotation(after row: ItemRow) {
-    guard row.generation != store.keys.current.generation else { return }
-    restartMoving()
+    guard row.generation != store.keys.current.generation, head.rotation.phase == .paused else { return }
+    head.rotation = RotationState()
   }
 
   private mutating func apply(_ item: MovedItem) throws(VaultError) {
@@ -143,9 +142,18 @@ extension WriteTransaction {
   }
 
   /// Ends the part of the rotation that moves items: the log is next, or the rotation waits.
-  private mutating func endItems() throws(VaultError) {
-    let isLeft = head.rotation.phase == .itemsLeft
-    let isPaused = isLeft ? try store.hasOldRows() : false
+  private mutating func endItems(_ result: inout Moving) throws(VaultError) {
+    var isPaused = false
+    if head.rotation.phase == .itemsLeft {
+      for number in try store.oldRows() {
+        // It may open by now, as the row of a token does that has ended.
+        guard let row = try store.rows.item(row: number), try moveIfSound(row) else {
+          isPaused = true
+          continue
+        }
+        result.moved += 1
+      }
+    }
     head.rotation = RotationState(phase: isPaused ? .paused : .audit, position: 0)
   }
 
