@@ -111,7 +111,11 @@ extension SealedStore {
     do {
       try rows.beginImmediate()
       var head = try headForWriting()
-      guard head.cleaningPending else { return rows.rollback() }
+      // In a copy or an older state the next transaction comes first: it marks what may have been used, which the rise of the
+      // sequence here would hide.
+      guard head.cleaningPending, head.sequence >= seenSequence, head.fileIdentity == rows.fileIdentity else {
+        return rows.rollback()
+      }
       head.cleaningPending = false
       try seal(&head, seals: 0)
       try rows.commit()

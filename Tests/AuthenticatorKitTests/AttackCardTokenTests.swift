@@ -59,17 +59,6 @@ struct AttackCardTokenTests {
 
   // MARK: Older states of the file
 
-  private func keepState(of place: TemporaryVault) throws {
-    try RawSQLite.run("VACUUM INTO '\(place.folder)/kept.db'", on: place.path)
-  }
-
-  private func putStateBack(of place: TemporaryVault) throws {
-    let tables = ["header", "slot", "head", "item", "material", "state", "blind", "audit", "segment"]
-    let moves = tables.map { "DELETE FROM main.\($0); INSERT INTO main.\($0) SELECT * FROM old.\($0);" }
-    try RawSQLite.run(
-      "ATTACH '\(place.folder)/kept.db' AS old; BEGIN;" + moves.joined() + "COMMIT", on: place.path)
-  }
-
   /// Verified to fail when tokens keep their uses in an older state, and consents their attempts.
   @Test(
     "an older state that is put back gives no use and no attempt again", .requirement("C1", "C3"),
@@ -80,14 +69,14 @@ struct AttackCardTokenTests {
     let made = try scene.core.issueConsent(CardScene.new)
     let code = String(decoding: made.code.bytesForTesting, as: UTF8.self)
     let wrong = code == "000000" ? "000001" : "000000"
-    try keepState(of: scene.place)
+    try scene.place.keepRows()
     try scene.take(spent)
     for _ in 1...5 {
       expect(.authenticationFailed) { () throws(VaultError) in
         _ = try scene.core.judgeConsent(made.consent.id, CardScene.code(wrong))
       }
     }
-    try putStateBack(of: scene.place)
+    try scene.place.putRowsBack()
     let core = isOpen ? scene.core : try scene.place.openCore()
     expect(scene.refusal(spent, in: core), equals: .expired)
     expect(.wrongState) { () throws(VaultError) in

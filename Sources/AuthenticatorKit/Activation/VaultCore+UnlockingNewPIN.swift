@@ -10,7 +10,11 @@ extension VaultCore {
     for unlock: UnlockUnderWay, _ stored: StoredPIN?, context: AuthenticationContext?
   ) throws(VaultError) -> UnlockingPIN {
     guard let stored else { throw .noCheckedPIN }
-    if !stored.record.hasUnlockKey { try refuseOthers(behind: stored, than: unlock.item) }
+    if !stored.record.hasUnlockKey {
+      try reading { transaction throws(VaultError) in
+        try transaction.refuseOthers(behind: stored, than: unlock.item)
+      }
+    }
     return try askingPIN(stored.requestForNew, context: context) { (pin, shown) throws(VaultError) in
       try CommonPINs.refuse(pin, of: .checked)
       try refusePasscode(pin, context: context)
@@ -39,11 +43,11 @@ extension VaultCore {
     guard credential.attributes[.otpType] == unlock.item.attributes[.otpType] else {
       throw .peerAnswered("'credential' has another type than the credential that is unlocked")
     }
-    try refuseOthers(behind: stored, than: unlock.item)
     let secret = SharedSecret(try environment.random.newSecret(32))
     let record = try PINRecord.wrapping(
       secret.bytes, in: new.digits.bytes, of: stored.id, vault: stored.vault, environment: environment)
     try commit(new, record, of: stored, ending: unlock, context: context) { transaction throws(VaultError) in
+      try transaction.reading.refuseOthers(behind: stored, than: unlock.item)
       try transaction.replace(
         unlock.item, by: credential, component: Component(.otp, pin: .checked(secret)))
     }
@@ -69,9 +73,11 @@ extension VaultCore {
       }
     }
   }
+}
 
+extension ReadTransaction {
   /// A new secret of one credential leaves the others without the key that they are behind.
-  private func refuseOthers(behind stored: StoredPIN, than credential: Item) throws(VaultError) {
+  fileprivate mutating func refuseOthers(behind stored: StoredPIN, than credential: Item) throws(VaultError) {
     let others = try items(matching: Query()).filter {
       $0.policy.guardingPINItem == stored.id && $0.id != credential.id
     }

@@ -7,6 +7,8 @@ struct ShownBiokey: Sendable {
   let pin: ItemID
   /// `D` of that PIN.
   let secret: SharedSecret
+  /// Whether the passcode was verified because the file is a copy or an older state.
+  let wasMarked: Bool
   /// How the member was verified, for the log.
   let notes: [AuditNote]
 }
@@ -14,9 +16,11 @@ struct ShownBiokey: Sendable {
 extension WriteTransaction {
   /// Writes what the use of a biokey leaves. The same commit must hold what the biokey permits.
   ///
-  /// - Throws: ``VaultError/Code/blocked`` if the PIN was blocked meanwhile.
+  /// - Throws: ``VaultError/Code/blocked`` if the PIN was blocked meanwhile, ``VaultError/Code/busy`` if it was marked.
   mutating func settle(_ biokey: ShownBiokey) throws(VaultError) {
-    guard try !reading.state(of: biokey.pin).isBlocked else { throw .pinBlocked }
+    let state = try reading.state(of: biokey.pin)
+    guard !state.isBlocked else { throw .pinBlocked }
+    guard biokey.wasMarked || !state.needsResync else { throw .pinChanged }
     try log(biokey.notes)
   }
 }

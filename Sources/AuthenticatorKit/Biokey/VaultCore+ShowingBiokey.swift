@@ -61,7 +61,7 @@ extension VaultCore {
     _ biokey: Item, pin: ItemID, to action: String, of label: String?, context: AuthenticationContext?
   ) throws(VaultError) -> ShownBiokey {
     // A blocked PIN, or one of a copied file, is refused or settled first.
-    _ = try usablePIN(pin, context: context)
+    let wasMarked = try usablePIN(pin, context: context).settledMark != nil
     try refuseLocked(biokey: biokey)
     var notes: [AuditNote] = []
     let secret = try authorizing(.use, on: biokey.id, by: .biokey, to: action, of: label, context: context) {
@@ -78,7 +78,7 @@ extension VaultCore {
         return SharedSecret(record.withSecret { SecretBytes(copying: $0) })
       }
     }
-    return ShownBiokey(pin: pin, secret: secret, notes: notes)
+    return ShownBiokey(pin: pin, secret: secret, wasMarked: wasMarked, notes: notes)
   }
 
   /// Why a biokey cannot be used now, and the PIN can.

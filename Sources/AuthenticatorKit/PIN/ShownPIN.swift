@@ -56,7 +56,9 @@ extension WriteTransaction {
         return nil
       }
       guard state.offsetInUse == offset else { throw .pinChanged }
-      if pin.wasMarked { state.needsResync = false }
+      // Marked since it was asked for, or by this transaction: the passcode has not been verified.
+      guard pin.wasMarked || !state.needsResync else { throw .pinChanged }
+      state.needsResync = false
       let (sum, isBeyond) = state.unconfirmed.addingReportingOverflow(1)
       state.unconfirmed = isBeyond ? .max : sum
       return state.unconfirmed

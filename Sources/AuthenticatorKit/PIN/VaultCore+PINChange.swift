@@ -106,9 +106,9 @@ extension VaultCore {
       of: stored.id, detail: nil, noting: (stored.settledMark ?? []) + shown.notes(.pin) + notes,
       context: context
     ) { state throws(VaultError) in
-      guard state.pinOffset == confirmed, state.offsetInUse == stored.state.offsetInUse else {
-        throw .pinChanged
-      }
+      guard state.pinOffset == confirmed, state.offsetInUse == stored.state.offsetInUse,
+        stored.settledMark != nil || !state.needsResync
+      else { throw .pinChanged }
       state.needsResync = false
       state.pendingPINOffset = offset
       state.unconfirmed = 0

@@ -9,6 +9,7 @@ extension VaultCore {
   func usablePIN(_ id: ItemID, context: AuthenticationContext?) throws(VaultError) -> StoredPIN {
     var stored: StoredPIN
     do throws(VaultError) {
+      try markIfCopied()
       stored = try unlocking(context) { () throws(VaultError) in try storedPIN(id) }
     } catch {
       if error.code == .blocked { logBlocked(id, error) }

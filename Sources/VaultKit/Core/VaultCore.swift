@@ -153,6 +153,18 @@ package final class VaultCore: Sendable {
     }
   }
 
+  /// In a copy of the file, or an older state, marks what may have been used elsewhere, as the next write would. Who reads a mark
+  /// and asks a person calls this first: a mark that only the last write sets comes too late.
+  package func markIfCopied() throws(VaultError) {
+    let isMarked = try reading { transaction throws(VaultError) in
+      let head = try transaction.store.head()
+      return transaction.store.rows.isReadOnly
+        || head.fileIdentity == transaction.store.rows.fileIdentity
+          && head.sequence >= transaction.store.seenSequence
+    }
+    if !isMarked { try writing { _ throws(VaultError) in } }
+  }
+
   /// Runs a transaction. If the file has another `config` than the keys, it reads the keys again and runs the
   /// transaction again.
   private func refreshingKeys<R>(_ body: (inout SealedStore) throws -> Result<R, any Error>) throws -> R {

@@ -78,7 +78,8 @@ extension VaultCore {
     var race = KeyRace()
     while race.mayTry() {
       do throws(VaultError) {
-        return try rotateOnce(with: keys, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
+        return try rotateOnce(
+          with: keys, for: validity, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
       } catch {
         guard error.code == .locked, let keys, try opened(with: keys, for: validity) else { throw error }
       }
@@ -87,12 +88,13 @@ extension VaultCore {
   }
 
   private func rotateOnce(
-    with keys: PasscodeKeys?, dropDamaged: Bool, progress: (VerifyProgress) -> Void,
+    with keys: PasscodeKeys?, for validity: CallValidity, dropDamaged: Bool,
+    progress: (VerifyProgress) -> Void,
     damaged: (DamagedPart) -> Void
   ) throws(VaultError) {
     if !isRotating {
       try prepareEpoch(dropDamaged: dropDamaged, progress: progress, told: damaged)
-      try beginEpoch(keys)
+      try beginEpoch(keys, for: validity)
     } else {
       try writing { transaction throws(VaultError) in
         if dropDamaged { try transaction.repairVaultState() }
@@ -221,7 +223,7 @@ extension VaultCore {
   package func beginRotationForTesting(passcode: consuming Passcode? = nil) throws(VaultError) {
     var keys: PasscodeKeys?
     if let typed = consume passcode { keys = try verified(typed) }
-    try beginEpoch(keys)
+    try beginEpoch(keys, for: CallValidity(self))
   }
 
   /// Ends a rotation before its items and its log are moved, like a process that another process has overtaken.
@@ -250,7 +252,7 @@ extension VaultCore {
   /// seconds is a reserve for a commit that takes longer than the previous one.
   private static let lockTime = Duration.milliseconds(1_200)
 
-  func beginEpoch(_ keys: PasscodeKeys?) throws(VaultError) {
+  func beginEpoch(_ keys: PasscodeKeys?, for validity: CallValidity) throws(VaultError) {
     guard !isRotating else { return }
     let (vault, id) = try reading { transaction throws(VaultError) in
       (transaction.store.vault, transaction.store.keys.header.deviceKey)
@@ -259,6 +261,8 @@ extension VaultCore {
     try writing { transaction throws(VaultError) in
       guard transaction.store.keys.previous == nil else { return }
       try transaction.store.refuseShut()
+      // What follows opens what the passcode guards, which a lock meanwhile has shut.
+      try validity.check(locks: transaction.store.locks)
       guard transaction.store.keys.header.deviceKey == key.id,
         try transaction.store.keys.header.passcodeDerivation() == keys?.derivation
       else {

@@ -16,9 +16,10 @@ extension VaultCore {
     guard !isRotating else {
       throw VaultError(.policy, "a rotation of the epoch is under way", hint: "continue that one first")
     }
+    let validity = CallValidity(self)
     let keys = try keysToRotate(passcode)
     try prepareEpoch(dropDamaged: false, progress: progress, told: { _ in })
-    try beginEpoch(keys)
+    try beginEpoch(keys, for: validity)
   }
 
   /// Moves one batch of the rotation that is under way, at most about 0.3 seconds long. The last batch ends the

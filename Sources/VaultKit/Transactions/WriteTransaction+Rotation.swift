@@ -109,14 +109,16 @@ extension WriteTransaction {
     }
   }
 
-  /// - Returns: Whether all parts of the item open, and are sealed for the current generation now.
-  private mutating func moveIfSound(_ row: ItemRow) throws(VaultError) -> Bool {
+  /// Seals an item for the current generation if all of its parts open.
+  ///
+  /// - Returns: The part that does not open; `nil` if the item is sealed.
+  private mutating func moveIfSound(_ row: ItemRow) throws(VaultError) -> DamagedPart? {
     do throws(VaultError) {
       _ = try move(row)
-      return true
+      return nil
     } catch {
       guard error.isUnreadable, changes.underWay == 0 else { throw error }
-      return false
+      return store.damaged(row, error: error)
     }
   }
 
@@ -130,9 +132,12 @@ extension WriteTransaction {
         row.generation != store.keys.current.generation
       else { continue }
       // What did not open may have left the file meanwhile, such as the secret of a token that ended.
-      if !isUnchanged, try moveIfSound(row) {
-        result.moved += 1
-        continue
+      if !isUnchanged {
+        guard let present = try moveIfSound(row) else {
+          result.moved += 1
+          continue
+        }
+        part = present
       }
       part.isRemoved = dropDamaged && part.remedy != .newerVersion
       if part.isRemoved { rows.append(row) } else { head.rotation.phase = .itemsLeft }
@@ -147,11 +152,8 @@ extension WriteTransaction {
     if head.rotation.phase == .itemsLeft {
       for number in try store.oldRows() {
         // It may open by now, as the row of a token does that has ended.
-        guard let row = try store.rows.item(row: number), try moveIfSound(row) else {
-          isPaused = true
-          continue
-        }
-        result.moved += 1
+        guard let row = try store.rows.item(row: number) else { continue }
+        if try moveIfSound(row) == nil { result.moved += 1 } else { isPaused = true }
       }
     }
     head.rotation = RotationState(phase: isPaused ? .paused : .audit, position: 0)

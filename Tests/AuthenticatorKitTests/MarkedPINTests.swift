@@ -1,0 +1,118 @@
+import AuthenticatorKit
+import OneTimePassword
+import SecretMemory
+import Synchronization
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+/// In a copy of the file, or an older state, a PIN asks for the passcode of the vault first: its count of attempts may be an old
+/// one. The file is marked by the first write, which must not be the one that uses the PIN.
+@Suite("A PIN in a copied file")
+struct MarkedPINTests {
+  /// The attack succeeded: the passcode was never asked for. Verified to fail when nothing marks the file before the PIN is
+  /// asked for.
+  @Test("a camouflaged PIN in a locked copy asks for the passcode first", arguments: [false, true])
+  func copied(changes: Bool) throws {
+    let rig = try PINRig(passcode: "passcode")
+    var new = NewPINItem(.camouflaged)
+    new.access = AccessControl(.afterFirstUnlock)
+    let pin = try rig.core.makePIN(new).id
+    let id = try rig.timed(behind: pin, access: AccessControl(.afterFirstUnlock))
+    let path = rig.place.folder + "/data/copy.vault"
+    try RawSQLite.run("VACUUM INTO '\(path)'", on: rig.place.path)
+    try run("chmod", "600", path)
+    let copy = try VaultCore.open(
+      at: path, protector: rig.place.protector, environment: rig.place.environment)
+    try rig.expectRefusal(of: id, behind: pin, changes: changes, in: copy)
+  }
+
+  @Test("a camouflaged PIN in an older state asks for the passcode first", arguments: [false, true])
+  func older(changes: Bool) throws {
+    let rig = try PINRig(passcode: "passcode")
+    let pin = try rig.camouflaged()
+    let id = try rig.timed(behind: pin)
+    try rig.place.keepRows()
+    for _ in 0..<3 { _ = try rig.core.timedCode(of: id, context: rig.context("8306")) }
+    try rig.place.putRowsBack()
+    try rig.expectRefusal(of: id, behind: pin, changes: changes, in: rig.core)
+  }
+
+  @Test("a biokey in an older state asks for the passcode first")
+  func biokey() throws {
+    let scene = try BiokeyScene()
+    try scene.register()
+    let text = SecretBytes(testing: "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")
+    let id = try scene.core.addOTP(
+      OTPAuthURI(parsing: text), named: "timed", pin: scene.pin, context: BiokeyScene.given(pin: "8306")
+    ).item.id
+    let context = try BiokeyScene.given(phrase: "right")
+    try scene.place.keepRows()
+    for _ in 0..<3 { _ = try scene.core.timedCode(of: id, by: .biometric, context: context) }
+    try scene.place.putRowsBack()
+    for _ in 0..<2 {
+      #expect(throws: VaultError.self) {
+        try scene.core.timedCode(of: id, by: .biometric, context: BiokeyScene.given(phrase: "right"))
+      }
+    }
+    #expect(try scene.core.state(of: scene.pin).needsResync)
+  }
+
+  /// Verified to fail when the others are looked for only before the prompt.
+  @Test("a credential that is stored behind a PIN while it gets a new secret is not lost")
+  func enrolledMeanwhile() throws {
+    let scene = try ActivationScene()
+    let (id, pin) = try scene.activated()
+    try scene.core.write { try $0.changeState(of: id) { $0.set(CredentialState.blocked) } }
+    scene.server.change {
+      $0.unlock["pinMode"] = .number(2)
+      $0.unlocked = [
+        "credential": .fields(ActivationServer.credential(key: [UInt8](repeating: 0xC1, count: 24)))
+      ]
+    }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    let other = try scene.rig.place.openCore()
+    let shop = Mutex<ItemID?>(nil)
+    scene.rig.derivations.reset { _ in
+      guard shop.withLock({ $0 == nil }) else { return }
+      shop.withLock { $0 = id }
+      do {
+        let uri = try scene.rig.uri(Array("12345678901234567890".utf8))
+        let added = try other.addOTP(uri, named: "shop", pin: pin, context: scene.rig.context("8306")).item.id
+        shop.withLock { $0 = added }
+      } catch { Issue.record("storing failed: \(error)") }
+    }
+    expect(.policy) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context(new: "5207")) }
+    scene.rig.derivations.reset()
+    let second = try #require(shop.withLock { $0 })
+    #expect(second != id)
+    _ = try scene.code(of: second, "8306")
+  }
+}
+
+extension PINRig {
+  fileprivate func timed(behind pin: ItemID, access: AccessControl = AccessControl()) throws -> ItemID {
+    try core.addOTP(
+      uri(PINRig.rawKey, kind: .totp(periodSeconds: 30)), named: "bank", access: access, pin: pin,
+      context: context("8306")
+    ).item.id
+  }
+
+  /// Twice: the first time must not settle the mark.
+  fileprivate func expectRefusal(
+    of id: ItemID, behind pin: ItemID, changes: Bool, in core: VaultCore
+  ) throws {
+    for _ in 0..<2 {
+      #expect(throws: VaultError.self) {
+        if changes {
+          try core.changePIN(pin, context: context("8306", new: "274951"))
+        } else {
+          _ = try core.timedCode(of: id, context: context("8306"))
+        }
+      }
+    }
+    #expect(try core.state(of: pin).needsResync)
+  }
+}
