@@ -92,6 +92,44 @@ struct MarkedPINTests {
   }
 }
 
+extension MarkedPINTests {
+  /// Verified to fail when the commit does not look at the PIN item again: the credential never opens then.
+  @Test("a credential is not stored behind a key that was replaced while its password was derived")
+  func replacedMeanwhile() throws {
+    let scene = try ActivationScene()
+    let (id, pin) = try scene.activated()
+    try scene.core.write { try $0.changeState(of: id) { $0.set(CredentialState.blocked) } }
+    scene.server.change {
+      $0.unlock["pinMode"] = .number(2)
+      $0.unlocked = [
+        "credential": .fields(ActivationServer.credential(key: [UInt8](repeating: 0xC1, count: 24)))
+      ]
+    }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    let other = try scene.rig.place.openCore()
+    let context = try scene.rig.context("8306")
+    context.provide(try ApplicationPassword(testing: "application"))
+    let count = Atomic(0)
+    let (server, rig) = (scene.server, scene.rig)
+    rig.derivations.reset { _ in
+      // The first is the PIN's, the second that of the application password.
+      guard count.add(1, ordering: .relaxed).newValue == 2 else { return }
+      #expect(throws: Never.self) {
+        try other.finishUnlock(
+          of: id, code: SharedSecret(SecretBytes(testing: "third")), over: server,
+          context: rig.context(new: "5207"))
+      }
+    }
+    let uri = try rig.uri(Array("12345678901234567890".utf8))
+    expect(.busy) { () throws(VaultError) in
+      _ = try scene.core.addOTP(
+        uri, named: "shop", access: AccessControl(.applicationPassword), pin: pin, context: context)
+    }
+    rig.derivations.reset()
+    #expect(try scene.core.items(matching: Query(.otp)).count == 1)
+  }
+}
+
 extension PINRig {
   fileprivate func timed(behind pin: ItemID, access: AccessControl = AccessControl()) throws -> ItemID {
     try core.addOTP(

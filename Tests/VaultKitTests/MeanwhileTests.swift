@@ -59,4 +59,62 @@ struct MeanwhileTests {
     }
     #expect(!core.isUnlocked && !core.isRotating)
   }
+
+  /// A holder of the device key may know the keys of the other rotation. Verified to fail when a session asks its own keys
+  /// whether a rotation is under way.
+  @Test("a session that does not know of another rotation makes one of its own", arguments: [false, true])
+  func begunElsewhere(purges: Bool) throws {
+    let core = try place.makeCore()
+    _ = try core.add(NewItem(.genericPassword, name: "a"), secret: SecretBytes(testing: "s"))
+    try place.openCore().beginRotationForTesting()
+    if purges { try core.purge() } else { try core.rotateEpoch(isAnew: true) }
+    try expect(core.status().generation, equals: 3)
+  }
+
+  @Test("a session that believes in a rotation that has ended makes one of its own")
+  func endedElsewhere() throws {
+    let core = try place.makeCore()
+    _ = try core.add(NewItem(.genericPassword, name: "a"), secret: SecretBytes(testing: "s"))
+    try core.beginRotationForTesting()
+    let other = try place.openCore()
+    try core.rotateEpoch()
+    try other.rotateEpoch()
+    try expect(core.status().generation, equals: 3)
+  }
+
+  /// Verified to fail when a rotation asks its session who keeps the device key.
+  @Test("a session that does not know of another protector leaves the device key there")
+  func movedElsewhere() throws {
+    let files = place.protector
+    let other = OtherKind(files: FileProtector(folder: place.folder + "/other"))
+    var environment = VaultEnvironment.testing()
+    environment.protector = { (kind) throws(VaultError) -> any Protector in
+      if kind == .file { return files }
+      return other
+    }
+    let first = try VaultCore.create(at: place.path, protector: files, environment: environment)
+    let second = try VaultCore.open(at: place.path, protector: files, environment: environment)
+    try first.rotateDeviceKey(to: other)
+    try second.rotateDeviceKey()
+    try expect(second.status().protector, equals: .secretService)
+    try expect(other.keys(of: first.status().vault), equals: [second.status().deviceKey])
+  }
+}
+
+/// A protector of another kind that keeps its keys in files.
+private struct OtherKind: Protector {
+  let files: FileProtector
+  var kind: ProtectorKind { .secretService }
+
+  func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { try files.probe(vault) }
+  func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
+    try files.loadKey(key, of: vault)
+  }
+  func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
+    try files.storeKey(key, of: vault)
+  }
+  func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+    try files.deleteKey(key, of: vault)
+  }
+  func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }
 }

@@ -15,7 +15,7 @@ extension VaultCore {
     let shown = try enrollingPIN(stored, for: new, role: role, context: context)
     return try add(
       shown.guarding(new), secret: shown.data(secret), by: shown.component, noting: shown.notes,
-      context: context)
+      context: context, checking: { transaction throws(VaultError) in try shown.prepare(in: &transaction) })
   }
 
   /// Gets the PIN for a credential that is about to be stored. The verdict of a checked PIN is on the disk when this

@@ -236,7 +236,7 @@ package final class VaultCore: Sendable {
   func setProtector(_ new: any Protector) { session.protector.withLock { $0 = new } }
 
   /// Another process may have moved the device key to another kind of protector.
-  private func keeper(of header: Header) throws(VaultError) -> any Protector {
+  func keeper(of header: Header) throws(VaultError) -> any Protector {
     let present = currentProtector
     if present.kind == header.protector { return present }
     let other = try environment.protector(header.protector)

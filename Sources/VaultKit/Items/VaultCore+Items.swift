@@ -9,18 +9,21 @@ extension VaultCore {
   ///   - component: The component of the item's kind, with what its policy requires.
   ///   - notes: Logged in the same commit.
   ///   - context: Gives the passcode if the vault is locked, and the item's application password.
+  ///   - check: Looks in the same commit whether what the item relies on is still there.
   package func add(
     _ item: NewItem, secret: consuming SecretBytes? = nil, by component: Component? = nil,
-    noting notes: [AuditNote] = [], context: AuthenticationContext? = nil
+    noting notes: [AuditNote] = [], context: AuthenticationContext? = nil,
+    checking check: (inout WriteTransaction) throws(VaultError) -> Void = { _ in }
   ) throws(VaultError) -> Item {
     var secret = consume secret
     guard item.access.word == 0 else {
       return try addConstrained(
-        item, secret: secret.take(), by: component, noting: notes, context: context)
+        item, secret: secret.take(), by: component, noting: notes, context: context, checking: check)
     }
     if context != nil { try permitAdding(item, by: component, context: context) }
     return try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
+        try check(&transaction)
         try transaction.log(notes)
         return try transaction.add(item, secret: secret.take(), by: component)
       }

@@ -14,11 +14,11 @@ extension VaultCore {
   /// - Throws: The `deviceKey…` codes with nothing changed.
   @discardableResult
   package func rotateDeviceKey(to protector: (any Protector)? = nil) throws(VaultError) -> ReplacedKey {
-    let old = currentProtector
-    let new = protector ?? old
-    let (vault, path) = try reading { transaction throws(VaultError) in
-      (transaction.store.vault, transaction.store.rows.path)
+    let (vault, path, header) = try reading { transaction throws(VaultError) in
+      (transaction.store.vault, transaction.store.rows.path, transaction.store.keys.header)
     }
+    let old = try keeper(of: header)
+    let new = protector ?? old
     let keys = DeviceKeys(new, of: vault)
     var pending = try PendingDeviceKey(for: path, keys, random: environment.random)
     let lock = try keys.lock()
@@ -30,6 +30,9 @@ extension VaultCore {
     var before = pending.id
     do throws(VaultError) {
       try writing { transaction throws(VaultError) in
+        guard transaction.store.keys.header.protector == old.kind else {
+          throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
+        }
         before = try transaction.replaceDeviceKey(with: pending.key, keptBy: new.kind)
         pending.willBeNamed()
       }
@@ -63,18 +66,23 @@ extension VaultCore {
     let validity = CallValidity(self)
     let keys = try keysToRotate(passcode)
     // An attacker who had the device key and the passcode may have begun the present rotation, with known keys.
-    if isAnew, isRotating {
-      try rotate(with: keys, for: validity, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
+    var race = KeyRace()
+    while race.mayTry() {
+      let isOwn = try rotate(
+        with: keys, for: validity, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
+      if isOwn || !isAnew { return }
     }
-    try rotate(with: keys, for: validity, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
+    throw KeyRace.lost
   }
 
   /// Rotates, and continues if another process makes new keys in the meantime. The session then loses the keys that
   /// the passcode opened, and this opens them again with `keys`, unless the vault was locked meanwhile.
+  ///
+  /// - Returns: Whether this has begun the rotation. Another one may have been under way in the file.
   private func rotate(
     with keys: PasscodeKeys?, for validity: CallValidity, dropDamaged: Bool,
     progress: (VerifyProgress) -> Void, damaged: (DamagedPart) -> Void
-  ) throws(VaultError) {
+  ) throws(VaultError) -> Bool {
     var race = KeyRace()
     while race.mayTry() {
       do throws(VaultError) {
@@ -91,10 +99,11 @@ extension VaultCore {
     with keys: PasscodeKeys?, for validity: CallValidity, dropDamaged: Bool,
     progress: (VerifyProgress) -> Void,
     damaged: (DamagedPart) -> Void
-  ) throws(VaultError) {
-    if !isRotating {
+  ) throws(VaultError) -> Bool {
+    var isOwn = false
+    if try rotationPhase() == nil {
       try prepareEpoch(dropDamaged: dropDamaged, progress: progress, told: damaged)
-      try beginEpoch(keys, for: validity)
+      isOwn = try beginEpoch(keys, for: validity)
     } else {
       try writing { transaction throws(VaultError) in
         if dropDamaged { try transaction.repairVaultState() }
@@ -115,6 +124,7 @@ extension VaultCore {
       // The rotation is not ended if another process has started again with the first row.
     } while try !endEpoch()
     if dropDamaged { try writing { transaction throws(VaultError) in try transaction.countAnew() } }
+    return isOwn
   }
 
   /// Moves one batch of an interrupted rotation, as far as the open keys allow; the last batch ends the rotation.
@@ -252,14 +262,15 @@ extension VaultCore {
   /// seconds is a reserve for a commit that takes longer than the previous one.
   private static let lockTime = Duration.milliseconds(1_200)
 
-  func beginEpoch(_ keys: PasscodeKeys?, for validity: CallValidity) throws(VaultError) {
-    guard !isRotating else { return }
+  /// - Returns: `false` if a rotation is under way, and nothing was begun.
+  @discardableResult
+  func beginEpoch(_ keys: PasscodeKeys?, for validity: CallValidity) throws(VaultError) -> Bool {
     let (vault, id) = try reading { transaction throws(VaultError) in
       (transaction.store.vault, transaction.store.keys.header.deviceKey)
     }
     let key = try DeviceKeys(currentProtector, of: vault).load(id)
-    try writing { transaction throws(VaultError) in
-      guard transaction.store.keys.previous == nil else { return }
+    return try writing { transaction throws(VaultError) in
+      guard transaction.store.keys.previous == nil else { return false }
       try transaction.store.refuseShut()
       // What follows opens what the passcode guards, which a lock meanwhile has shut.
       try validity.check(locks: transaction.store.locks)
@@ -281,6 +292,7 @@ extension VaultCore {
       transaction.head.rotation = RotationState()
       transaction.changes.seals = next.seals
       try transaction.log(.rotated, detail: "epoch \(next.header.generation) begun")
+      return true
     }
   }
 

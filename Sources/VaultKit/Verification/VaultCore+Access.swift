@@ -166,7 +166,7 @@ extension VaultCore {
 
   func addConstrained(
     _ item: NewItem, secret: consuming SecretBytes?, by component: Component?, noting earlier: [AuditNote],
-    context: AuthenticationContext?
+    context: AuthenticationContext?, checking check: (inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) -> Item {
     let box = boxed(secret)
     guard box != nil || !item.access.constraints.contains(.applicationPassword) else {
@@ -191,6 +191,7 @@ extension VaultCore {
     return try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         try validity.check(locks: transaction.store.locks)
+        try check(&transaction)
         try transaction.log(earlier + notes)
         return try transaction.add(item, secret: box?.bytes.copy(), by: component, password: password)
       }
