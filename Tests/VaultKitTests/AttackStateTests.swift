@@ -21,11 +21,11 @@ struct AttackStateTests {
     let core = try place.makeCore()
     let id = try addProver(to: core)
     _ = try core.add(NewItem(.genericPassword, name: "early"))
-    try keepState()
+    try place.keepRows()
     _ = try core.write { transaction in
       try transaction.changeState(of: id) { (state) throws(VaultError) in state.counter += 3 }
     }
-    try putBack(Self.tables)
+    try place.putRowsBack(of: Self.tables)
     _ = try core.add(NewItem(.genericPassword, name: "late"))
     #expect(try core.read { try $0.state(of: id).needsResync })
     #expect(try core.auditEntries().contains { $0.operation == .copyDetected })
@@ -39,9 +39,9 @@ struct AttackStateTests {
   func headBack() throws {
     let core = try place.makeCore()
     let id = try addProver(to: core)
-    try keepState()
+    try place.keepRows()
     for label in ["x", "y", "z"] { try relabel(id, label, in: core) }
-    try putBack(["header", "slot", "head", "audit", "segment"])
+    try place.putRowsBack(of: ["header", "slot", "head", "audit", "segment"])
     expect(.damaged) { () throws(VaultError) in try relabel(id, "w", in: core) }
     expect(.damaged) { () throws(VaultError) in _ = try place.openCore() }
   }
@@ -156,15 +156,6 @@ struct AttackStateTests {
   private static let tables = [
     "header", "slot", "head", "item", "material", "state", "blind", "segment", "audit",
   ]
-
-  private var kept: String { place.folder + "/kept" }
-
-  private func keepState() throws { try RawSQLite.run("VACUUM INTO '\(kept)'", on: place.path) }
-
-  private func putBack(_ tables: [String]) throws {
-    let moves = tables.map { "DELETE FROM main.\($0); INSERT INTO main.\($0) SELECT * FROM old.\($0);" }
-    try RawSQLite.run("ATTACH '\(kept)' AS old; BEGIN;" + moves.joined() + "COMMIT", on: place.path)
-  }
 }
 
 extension AttackStateTests {
