@@ -25,7 +25,7 @@ struct AttackStateTests {
     _ = try core.write { transaction in
       try transaction.changeState(of: id) { (state) throws(VaultError) in state.counter += 3 }
     }
-    try place.putRowsBack(of: Self.tables)
+    try place.putRowsBack()
     _ = try core.add(NewItem(.genericPassword, name: "late"))
     #expect(try core.read { try $0.state(of: id).needsResync })
     #expect(try core.auditEntries().contains { $0.operation == .copyDetected })
@@ -153,9 +153,6 @@ struct AttackStateTests {
     ).id
   }
 
-  private static let tables = [
-    "header", "slot", "head", "item", "material", "state", "blind", "segment", "audit",
-  ]
 }
 
 extension AttackStateTests {
