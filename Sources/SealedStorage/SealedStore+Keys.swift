@@ -19,6 +19,15 @@ extension SealedStore {
   package mutating func refreshForReading() throws {
     let row = try rows.header()
     if row.body != keys.header.record.encoded { try adopt(row) }
+    noteSequence()
+  }
+
+  /// What is only read counts as seen, too. A head row that does not open prevents no reading.
+  private mutating func noteSequence() {
+    let version = rows.dataVersion
+    guard seenVersion != version else { return }
+    seenVersion = version
+    if let head = try? head() { seenSequence = max(seenSequence, head.sequence) }
   }
 
   /// Inside a write transaction: the head row, with its `config` compared first.
@@ -39,6 +48,7 @@ extension SealedStore {
   /// was put back, or the file is damaged: an older head row beside newer rows also has valid seals.
   private mutating func checkOlder(_ head: borrowing Head) throws(VaultError) {
     if head.sequence < seenSequence { try checkSum(head) }
+    seenSequence = max(seenSequence, head.sequence)
   }
 
   /// Takes over another `config` of the same generation; another generation needs the device key.

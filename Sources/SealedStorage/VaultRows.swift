@@ -54,6 +54,7 @@ package struct VaultRows: ~Copyable, Sendable {
   package var path: String { store.path }
   package var isReadOnly: Bool { store.isReadOnly }
   package var fileIdentity: UInt64 { store.fileIdentity }
+  package var dataVersion: UInt32 { store.dataVersion }
   package mutating func rollback() { store.rollback() }
   package mutating func releasePages() { store.releasePages() }
 

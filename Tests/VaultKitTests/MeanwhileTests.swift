@@ -40,6 +40,30 @@ struct MeanwhileTests {
     try expect(late.verify().problems, equals: [])
   }
 
+  /// Verified to fail when a session remembers only the commits that it made.
+  @Test("an older state than one that the session has only read is seen", arguments: [false, true])
+  func readOnly(writes: Bool) throws {
+    let core = try place.makeCore()
+    var item = NewItem(.otp, name: "prover")
+    (item.attributes[.otpType], item.attributes[.otpRole]) = (1, 1)
+    let id = try core.add(item, secret: SecretBytes(testing: "12345678901234567890"), by: Component(.otp)).id
+    let other = try place.openCore()
+    _ = try core.add(NewItem(.genericPassword, name: "early"))
+    try place.keepRows()
+    for _ in 0..<3 {
+      try core.write { transaction in
+        _ = try transaction.changeState(of: id) { (state) throws(VaultError) in state.counter += 1 }
+      }
+    }
+    // A transaction that changes nothing has seen them, too.
+    if writes { try other.write { _ in } } else { try expect(other.state(of: id).counter, equals: 3) }
+    try place.putRowsBack()
+    _ = try other.add(NewItem(.genericPassword, name: "late"))
+    #expect(try other.state(of: id).needsResync)
+    #expect(try other.auditEntries().contains { $0.operation == .copyDetected })
+    try expect(other.verify().problems, equals: [])
+  }
+
   /// Verified to fail when `beginEpoch` does not ask whether the vault was locked.
   @Test("a lock before the epoch begins ends the rotation, and the vault stays locked")
   func lockedBefore() throws {

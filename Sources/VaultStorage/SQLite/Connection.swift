@@ -89,6 +89,15 @@ struct Connection: ~Copyable {
   /// The number of rows that the last statement inserted, changed or deleted.
   var changes: Int64 { unsafe sqlite3_changes64(database) }
 
+  /// The version of the pages that this connection reads: it changes with each commit, of this process or of another. Zero
+  /// where SQLite does not tell.
+  var dataVersion: UInt32 {
+    var version: UInt32 = 0
+    guard isOfThisProcess else { return version }
+    _ = unsafe sqlite3_file_control(database, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return version
+  }
+
   /// Lends the statement of `query` to `body`, with `values` bound from position 1.
   mutating func use<each Value: Bindable, R, E: StorageFailure>(
     _ query: Query, _ values: repeat each Value, body: (borrowing Cursor) throws(E) -> R

@@ -121,6 +121,11 @@ package struct Store: ~Copyable, @unchecked Sendable {
     transaction = .none
   }
 
+  /// The version of the state that the transaction reads: another number than before after each commit, of any process.
+  ///
+  /// - Precondition: The transaction has read something.
+  package var dataVersion: UInt32 { connection.dataVersion }
+
   package var isInTransaction: Bool {
     if case .none = transaction { false } else { true }
   }
