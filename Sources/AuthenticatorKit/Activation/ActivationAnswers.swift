@@ -129,3 +129,19 @@ struct NewPeerCredential {
     return new
   }
 }
+
+extension Item {
+  /// What people, programs and its server said about it: all but what describes its secret, and an unlock. It stays when a
+  /// credential gets another secret.
+  var lastingAttributes: Attributes {
+    var kept = attributes
+    for attribute in [
+      Attribute<Int64>.otpType, .otpRole, .otpAlgorithm, .otpDigits, .otpPeriod, .otpWindow, .unlockPINMode,
+    ] {
+      kept[attribute] = nil
+    }
+    for attribute in [Attribute<String>.name, .ocraSuite, .unlock] { kept[attribute] = nil }
+    kept[.keepsUnlockKey] = nil
+    return kept
+  }
+}

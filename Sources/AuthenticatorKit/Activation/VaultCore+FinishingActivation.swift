@@ -125,9 +125,9 @@ extension VaultCore {
 
 /// An activation under way.
 private struct PendingActivation {
-  let item: Item
+  private(set) var item: Item
   /// The name that the credential will have.
-  let name: String
+  private(set) var name: String
   /// The disabled credential that it replaces.
   let replaced: Item?
   let peer: PeerCredential
@@ -148,28 +148,25 @@ private struct PendingActivation {
     }
   }
 
-  var wantsUnlockKey: Bool { item.attributes[.keepsUnlockKey] ?? false }
-
-  /// The attributes that the credentials take over.
-  func described(_ transport: String) -> Attributes {
-    var kept = Attributes()
-    let old = item.attributes
-    for attribute in [Attribute<String>.service, .account, .issuer, .peer] {
-      kept[attribute] = old[attribute]
-    }
-    kept[.transport] = transport
-    kept[.device] = old[.device]
-    return kept
+  /// Takes over what was said about it meanwhile.
+  mutating func update(_ present: Item) {
+    item = present
+    if replaced == nil, let present = present.name { name = present }
   }
+
+  var wantsUnlockKey: Bool { item.attributes[.keepsUnlockKey] ?? false }
 
   /// The credential that the person uses.
   func user(_ finished: FinishedActivation, _ transport: String, now: Instant) -> NewItem {
-    var described = described(transport)
-    described[.peerPINMode] = Int64(peer.mode.rawValue)
+    var described = item.lastingAttributes
+    described[.transport] = transport
+    // Of an activation, the credential that it replaces.
+    described[.credential] = nil
     if givesUnlockKey { described[.keepsUnlockKey] = true }
     finished.limits.write(to: &described)
     var new = finished.credential.item(
       named: name, described: described, access: item.access, now: now)
+    (new.audit, new.expires) = (item.audit, item.expires)
     new.state.secondsOffset = finished.secondsOffset
     return new
   }
@@ -178,8 +175,11 @@ private struct PendingActivation {
   /// its name.
   func device(_ finished: FinishedActivation, _ transport: String, now: Instant) -> NewItem? {
     guard let device = finished.device else { return nil }
-    var described = described(transport)
-    described[.peer] = nil
+    let old = item.attributes
+    var described = Attributes()
+    for attribute in [Attribute<String>.service, .account, .issuer] { described[attribute] = old[attribute] }
+    described[.transport] = transport
+    described[.device] = old[.device]
     described[.peerPINMode] = 0
     let access = AccessControl(item.access.accessibility, thisDeviceOnly: true)
     var new = device.item(
@@ -199,7 +199,11 @@ extension WriteTransaction {
     behind pin: EnrollingPIN?
   ) throws(VaultError) -> ActivatedCredential {
     try pin?.prepare(in: &self)
-    if try !items(matching: Query(id: found.item.id)).isEmpty { try delete(found.item.id) }
+    var found = found
+    if let present = try items(matching: Query(id: found.item.id)).first {
+      found.update(present)
+      try delete(present.id)
+    }
     if let replaced = found.replaced { try remove(replaced) }
     let now = reading.expiryTime
     var user = found.user(finished, transport, now: now)

@@ -47,9 +47,9 @@ extension VaultCore {
     let record = try PINRecord.wrapping(
       secret.bytes, in: new.digits.bytes, of: stored.id, vault: stored.vault, environment: environment)
     try commit(new, record, of: stored, ending: unlock, context: context) { transaction throws(VaultError) in
-      try transaction.reading.refuseOthers(behind: stored, than: unlock.item)
-      try transaction.replace(
-        unlock.item, by: credential, component: Component(.otp, pin: .checked(secret)))
+      let item = try transaction.present(PeerCredential(unlock.item))
+      try transaction.reading.refuseOthers(behind: stored, than: item)
+      try transaction.replace(item, by: credential, component: Component(.otp, pin: .checked(secret)))
     }
   }
 
@@ -100,28 +100,18 @@ struct UnlockingPIN {
 
 extension WriteTransaction {
   /// Puts a new secret in the place of a credential whose old one nothing opens any more. The item keeps its identifier, its
-  /// name and what its server said about it.
+  /// expiry and all that was said about it.
   fileprivate mutating func replace(
     _ old: Item, by new: NewPeerCredential, component: Component
   ) throws(VaultError) {
-    var described = Attributes()
-    for attribute in [Attribute<String>.service, .account, .issuer, .peer, .transport] {
-      described[attribute] = old.attributes[attribute]
-    }
-    for attribute in [Attribute<[UInt8]>.device, .credential, .pinItem] {
-      described[attribute] = old.attributes[attribute]
-    }
-    for attribute in [Attribute<Int64>.peerPINMode, .offlineCodes, .offlineSeconds] {
-      described[attribute] = old.attributes[attribute]
-    }
     let state = try state(of: old.id)
     try delete(old.id)
     var item = new.item(
-      named: old.name ?? old.id.hexadecimal, described: described, access: old.access, now: reading.expiryTime
-    )
+      named: old.name ?? old.id.hexadecimal, described: old.lastingAttributes, access: old.access,
+      now: reading.expiryTime)
     item.id = old.id
     item.guardingPIN = try old.guardingPIN()
-    item.audit = old.audit
+    (item.audit, item.expires) = (old.audit, old.expires)
     item.state.secondsOffset = state.secondsOffset
     _ = try add(item, secret: new.secret.bytes.copy(), by: component)
   }

@@ -19,10 +19,10 @@ struct PeerPosition {
   /// Brings the state of a prover in step. The counter never goes back.
   ///
   /// - Parameters:
-  ///   - codes: How many codes the peer was told of.
+  ///   - told: The codes that the peer was told of.
   ///   - now: The time by which items expire: the age of this synchronization is measured by it.
   /// - Throws: ``VaultError/Code/network`` for a counter that is too far ahead.
-  func apply(to state: inout ItemState, of item: Item, codes: UInt32, now: Instant) throws(VaultError) {
+  func apply(to state: inout ItemState, of item: Item, told: ToldCodes, now: Instant) throws(VaultError) {
     if let counter, item.countsCodes {
       guard counter <= state.counter || counter - state.counter <= Self.greatestLead else {
         throw .peerAnswered("its counter is more than \(Self.greatestLead) ahead")
@@ -32,12 +32,29 @@ struct PeerPosition {
       state.unconfirmed = 0
     }
     if let secondsOffset { state.secondsOffset = secondsOffset }
-    state.lastSynchronization = now
-    // Codes that another process made meanwhile are not known to the peer.
-    state.codesSinceSynchronization -= min(codes, state.codesSinceSynchronization)
+    told.settle(in: &state, now: now)
   }
 
   private static let greatestLead: UInt64 = 1_000_000
+}
+
+/// The codes that a peer is told of: those that were made since a synchronization.
+struct ToldCodes {
+  let count: UInt32
+  private let last: Instant
+
+  init(_ state: ItemState) { (count, last) = (state.codesSinceSynchronization, state.lastSynchronization) }
+
+  /// Counts them no more. Codes that another process made meanwhile are not known to the peer, and stay. After another
+  /// synchronization in between, all that are counted stay: it may have been told of the same codes.
+  func settle(in state: inout ItemState, now: Instant) {
+    if state.lastSynchronization == last {
+      state.codesSinceSynchronization -= min(count, state.codesSinceSynchronization)
+    }
+    // A clock that stands still must not hide this synchronization from one that began before it.
+    let next = state.lastSynchronization.advanced(byMilliseconds: 1)
+    state.lastSynchronization = now < next && next.seconds <= now.seconds + 1 ? next : now
+  }
 }
 
 extension ItemState {

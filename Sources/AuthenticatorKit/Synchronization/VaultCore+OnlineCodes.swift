@@ -82,8 +82,8 @@ extension VaultCore {
     _ online: OnlineRequest, _ made: CodeForPeer, context: AuthenticationContext?
   ) throws(VaultError) -> [OTPResult.Notice] {
     try online.deadline.check()
-    let codes = try reading { transaction throws(VaultError) in
-      try transaction.state(of: online.credential.item.id).codesSinceSynchronization
+    let told = try reading { transaction throws(VaultError) in
+      ToldCodes(try transaction.state(of: online.credential.item.id))
     }
     var fields = TransportFields()
     fields["challenge"] = .text(online.challenge)
@@ -100,7 +100,7 @@ extension VaultCore {
     do throws(VaultError) {
       let position = try PeerPosition(answer, at: environment.clock.now())
       guard try answer.flag("synchronized") ?? true else { return outOfStep }
-      try store(position, nil, of: online.credential, codes: codes, context: context)
+      try store(position, nil, of: online.credential, told: told, context: context)
       return made.notices
     } catch { return outOfStep }
   }

@@ -25,7 +25,7 @@ extension VaultCore {
       .synchronize, about: credential, request.fields, over: transport, context: context)
     let event = try CredentialEvent(answer)
     let position = try PeerPosition(answer, at: environment.clock.now())
-    let (item, state) = try store(position, event, of: credential, codes: request.codes, context: context)
+    let (item, state) = try store(position, event, of: credential, told: request.told, context: context)
     try state.refuseUnlessActive()
     if let pin = try item.guardingPIN() {
       let isBlocked = try reading { transaction throws(VaultError) in
@@ -62,12 +62,12 @@ extension VaultCore {
   ///
   /// - Parameters:
   ///   - event: What it said about the state; `nil` for nothing.
-  ///   - codes: How many codes it was told of.
+  ///   - told: The codes that it was told of.
   /// - Throws: ``VaultError/Code/network`` for a counter that is too far ahead, ``VaultError/Code/wrongState``; then
   ///   nothing is stored.
   @discardableResult
   func store(
-    _ position: PeerPosition, _ event: CredentialEvent?, of credential: PeerCredential, codes: UInt32,
+    _ position: PeerPosition, _ event: CredentialEvent?, of credential: PeerCredential, told: ToldCodes,
     context: AuthenticationContext?
   ) throws(VaultError) -> (Item, ItemState) {
     try authorizing(.update, on: credential.item.id, by: .otp, context: context) {
@@ -83,7 +83,7 @@ extension VaultCore {
         if let event { try transaction.change(item, by: event) }
         let now = transaction.reading.expiryTime
         let state = try transaction.changeState(of: item.id) { state throws(VaultError) in
-          try position.apply(to: &state, of: item, codes: codes, now: now)
+          try position.apply(to: &state, of: item, told: told, now: now)
           return state
         }
         try transaction.log(.synchronized, item: item)
@@ -96,12 +96,12 @@ extension VaultCore {
 /// The members of a request.
 private struct SynchronizationRequest {
   var fields = TransportFields()
-  let codes: UInt32
+  let told: ToldCodes
 
   init(_ item: Item, state: ItemState, code: String?) {
-    codes = state.codesSinceSynchronization
+    told = ToldCodes(state)
     if item.countsCodes { fields["counter"] = .number(state.counter) }
-    fields["codes"] = .number(UInt64(codes))
+    fields["codes"] = .number(UInt64(told.count))
     if let code { fields["code"] = .text(code) }
   }
 }
