@@ -37,7 +37,7 @@ package final class PseudoTerminal {
   }
 
   /// Waits until the screen shows `text` after what was waited for before.
-  package func wait(for text: String, seconds: Double = 120) throws {
+  package func wait(for text: String, seconds: Double = 300) throws {
     let deadline = Date().addingTimeInterval(seconds)
     while !seen.contains(text) {
       guard Date() < deadline else {
@@ -49,7 +49,7 @@ package final class PseudoTerminal {
   }
 
   /// Waits until the screen has shown `text` so many times since the beginning.
-  package func wait(for text: String, times: Int, seconds: Double = 120) throws {
+  package func wait(for text: String, times: Int, seconds: Double = 300) throws {
     let deadline = Date().addingTimeInterval(seconds)
     while transcript.components(separatedBy: text).count <= times {
       guard Date() < deadline else {
@@ -61,7 +61,7 @@ package final class PseudoTerminal {
   }
 
   /// Waits until something that the screen has shown since the beginning matches.
-  package func wait(for pattern: some RegexComponent, seconds: Double = 120) throws {
+  package func wait(for pattern: some RegexComponent, seconds: Double = 300) throws {
     let deadline = Date().addingTimeInterval(seconds)
     while transcript.firstMatch(of: pattern) == nil {
       guard Date() < deadline else {

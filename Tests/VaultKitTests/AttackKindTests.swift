@@ -56,8 +56,9 @@ struct AttackKindTests {
     let core = try place.makeCore(passcode: "passcode")
     try addBehind(addPIN(to: core, access: AccessControl(.devicePasscode)), to: core)
     expect(names(try core.itemsBehindPasscode().items), equals: ["behind", "pin"])
+    let dying = try core.itemsBehindPasscode().items.map(\.id)
     expect(.policy) { () throws(VaultError) in
-      _ = try core.removePasscode(Passcode(testing: "passcode"), expecting: 1)
+      _ = try core.removePasscode(Passcode(testing: "passcode"), announced: Array(dying.dropFirst()))
     }
     let destroyed = try core.removePasscode(Passcode(testing: "passcode"))
     expect(names(destroyed.items), equals: ["behind", "pin"])

@@ -62,10 +62,13 @@ struct PasscodeTests {
     let new = NewItem(.genericPassword, name: "n", access: AccessControl(.whenPasscodeSet))
     expect(.policy) { () throws(VaultError) in _ = try core.add(new) }
     try core.setPasscode(Passcode(testing: "p"))
-    _ = try core.add(new, secret: SecretBytes(testing: "s"))
+    let first = try core.add(new, secret: SecretBytes(testing: "s"))
     try expect(core.itemsBehindPasscode().items.map(\.name), equals: ["n"])
+    // As many items as were announced, but another one.
+    try core.delete(first.id)
+    _ = try core.add(new, secret: SecretBytes(testing: "s"))
     expect(.policy) { () throws(VaultError) in
-      _ = try core.removePasscode(Passcode(testing: "p"), expecting: 0)
+      _ = try core.removePasscode(Passcode(testing: "p"), announced: [first.id])
     }
     try expect(core.removePasscode(Passcode(testing: "p")).items.count, equals: 1)
     #expect(try core.items(matching: Query()).isEmpty)

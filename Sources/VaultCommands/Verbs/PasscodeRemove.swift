@@ -26,7 +26,7 @@ enum PasscodeRemove: VaultVerb {
     // Who types the passcode agrees to the list just shown; a script has agreed to whatever there is.
     let isAsked = command.secrets.willAsk(.passcode)
     let destroyed = try command.vault.judging(core, to: "remove the passcode") { passcode in
-      try core.removePasscode(passcode.passcode(), expecting: isAsked ? dying.count : .max)
+      try core.removePasscode(passcode.passcode(), announced: isAsked ? dying.map(\.id) : nil)
     }
     return outcome(destroyed)
   }

@@ -110,10 +110,9 @@ extension VaultCore {
   /// Removes the passcode and the enrolled set. Destroys permanently the items of when-passcode-set and the items
   /// behind a factor, and the items behind a PIN among them. All other items stay.
   ///
-  /// - Parameter expecting: Throws if more items than this would be destroyed, so that no item is destroyed
-  ///   unannounced.
+  /// - Parameter announced: Throws if an item that is not among these would be destroyed; `nil` for any items.
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/passcodeDelay``, ``VaultError/Code/policy``.
-  package func removePasscode(_ old: consuming Passcode, expecting: Int = .max) throws(VaultError)
+  package func removePasscode(_ old: consuming Passcode, announced: [ItemID]? = nil) throws(VaultError)
     -> DestroyedItems
   {
     let before = try verified(old)
@@ -121,7 +120,7 @@ extension VaultCore {
     try changeKeys(.passcodeRemoved) { change, transaction throws(VaultError) in
       try Self.check(before, change: change)
       let dying = try transaction.store.itemsBehindPasscode()
-      guard dying.count <= expecting else {
+      guard announced.map({ Set(dying).isSubset(of: $0) }) ?? true else {
         throw VaultError(.policy, "items were added meanwhile that would be destroyed", hint: "try again")
       }
       destroyed = try transaction.deleteLost(dying)

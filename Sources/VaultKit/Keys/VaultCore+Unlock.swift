@@ -66,12 +66,11 @@ extension VaultCore {
   ///
   /// - Throws: ``VaultError/Code/authenticationFailed`` for another vault's code.
   package func endDelay(with code: borrowing RecoveryCode) throws(VaultError) {
-    try withHeader { header, slots, _ throws(VaultError) in
-      guard header.recoveryHalf != nil else { throw RecoveryCode.isAbsent }
-      _ = try code.openRoot(of: header.generation, in: slots, vault: header.vault)
-    }
+    try reading { transaction throws(VaultError) in try transaction.check(code) }
     let notes = code.shown?.notes(.recoveryCode) ?? []
     try writing { transaction throws(VaultError) in
+      // Another process may have made another code meanwhile.
+      try transaction.reading.check(code)
       try transaction.repairVaultState()
       var (state, row) = try transaction.store.vaultState()
       Lockout.forgive(&state)
@@ -262,6 +261,16 @@ extension VaultCore {
       try body(
         transaction.store.keys.header, transaction.store.keys.slots, transaction.store.keys.current)
     }
+  }
+}
+
+extension ReadTransaction {
+  /// - Throws: ``VaultError/Code/authenticationFailed`` for another code than the vault's, ``VaultError/Code/policy`` if it has
+  ///   none.
+  fileprivate func check(_ code: borrowing RecoveryCode) throws(VaultError) {
+    let header = store.keys.header
+    guard header.recoveryHalf != nil else { throw RecoveryCode.isAbsent }
+    _ = try code.openRoot(of: header.generation, in: store.keys.slots, vault: header.vault)
   }
 }
 

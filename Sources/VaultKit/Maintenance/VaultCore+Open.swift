@@ -121,7 +121,12 @@ extension VaultCore {
       return (isDue, head.cleaningPending, transaction.store.rows.isReadOnly, head.nextTokenEnd)
     }
     if due.2 { return }
-    if due.0 { try writing { transaction throws(VaultError) in try transaction.purgeExpired() } }
+    if due.0 {
+      try writing { transaction throws(VaultError) in
+        // The clock may have changed while this waited for the lock.
+        if !transaction.reading.isClockAhead { try transaction.purgeExpired() }
+      }
+    }
     if due.3.isDue(environment.clock) { endTokens() }
     session.tokenTimer.set(due.3, of: session, clock: environment.clock)
     // Each command runs this, so it must not wait for a reader that takes hours.

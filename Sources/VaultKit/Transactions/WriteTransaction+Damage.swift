@@ -11,6 +11,8 @@ extension WriteTransaction {
     var rows: [ItemRow] = []
     for index in parts.indices where parts[index].remedy == .removal {
       if let sequence = parts[index].auditSequence {
+        let found = try store.rows.auditEntries(from: sequence, limit: 1).first
+        guard let row = found, row.sequence == sequence, (try? store.open(row)) == nil else { continue }
         try removeEntry(sequence)
         parts[index].isRemoved = true
       } else if let number = parts[index].row {
