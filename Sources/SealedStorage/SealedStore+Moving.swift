@@ -14,7 +14,9 @@ extension SealedStore {
     }
     let from = head.rotation.position
     var batch = PreparedMove(generation: current, sequence: head.sequence, from: from, last: from)
-    let rows = try rows(after: Int64(from), limit: limit)
+    var rows = try rows(after: Int64(from), limit: limit)
+    // The head row cannot name the row of such a number, and no vault has one.
+    rows.removeAll { $0.row >= Head.greatest }
     batch.isLast = rows.count < limit
     var bytes = 0
     for row in rows {
@@ -23,7 +25,7 @@ extension SealedStore {
         break
       }
       batch.last = UInt64(row.row)
-      guard row.generation != current else { continue }
+      guard isOld(row) else { continue }
       do throws(VaultError) {
         let item = try moved(row)
         bytes += item.byteCount
@@ -229,15 +231,27 @@ extension SealedStore {
     return record
   }
 
-  /// The numbers of the rows of the old generation.
+  /// The numbers of the rows of the old generation, without those that no vault has (``Head/greatest``).
   package mutating func oldRows() throws(VaultError) -> [Int64] {
     let current = keys.current.generation
     var found: [Int64] = []
-    try rows.scanItems { row, _ in
-      if row.generation != current { found.append(row.row) }
+    try rows.scanItems { row, meta in
+      if row.row < Head.greatest, Self.isOld(row.generation, meta, current: current) {
+        found.append(row.row)
+      }
       return true
     }
     return found
+  }
+
+  /// Whether a rotation still has to move a row. The column of the generation may have been altered: the seal has it, too.
+  package func isOld(_ row: ItemRow) -> Bool {
+    unsafe Self.isOld(row.generation, row.meta.span.bytes, current: keys.current.generation)
+  }
+
+  private static func isOld(_ generation: UInt32, _ meta: RawSpan, current: UInt32) -> Bool {
+    // A seal of a newer version of this program says nothing, and is left to the column.
+    generation != current || (try? RecordSeal.generation(of: meta)).map { $0 != current } ?? false
   }
 
   /// The maximum number of bytes that a batch holds in memory, in addition to one item's secret.

@@ -85,10 +85,17 @@ package struct Head: ~Copyable, Sendable {
 
   /// Refuses to write a head row that a reader would refuse.
   ///
-  /// - Throws: ``VaultError/Code/unsupported``.
+  /// - Throws: ``VaultError/Code/unsupported`` for a number that has reached its limit, ``VaultError/Code/damaged`` for numbers
+  ///   that do not fit together.
   package func checkBounds() throws(VaultError) {
-    let counts = [config, sequence, UInt64(nextRow), itemCount, summedRows, nextAudit, seals]
+    let counts = [
+      config, sequence, UInt64(nextRow), itemCount, summedRows, nextAudit, seals, rotation.position,
+    ]
     guard counts.allSatisfy({ $0 < Self.greatest }), segment < UInt32.max else { throw Self.atEnd }
+    guard itemCount < summedRows, segmentFirst >= 1, segmentFirst <= nextAudit else {
+      throw VaultError(
+        .damaged, "the vault has more rows than its head row counts", hint: .verifyAndRestore)
+    }
   }
 
   /// A counter has reached its limit.

@@ -39,6 +39,12 @@ package final class GenerationKeys: Sendable {
     self.root = root
   }
 
+  /// Whether these are the same keys, or those of a later generation.
+  package func isOrFollows(_ other: GenerationKeys) -> Bool {
+    generation > other.generation
+      || generation == other.generation && root.isEqualInConstantTime(to: other.root)
+  }
+
   private static func seal(
     _ root: borrowing SecretBytes, label: Label, nonceLabel: Label, generation: UInt32
   ) throws(VaultError) -> RecordSeal {

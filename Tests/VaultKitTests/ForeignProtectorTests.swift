@@ -52,11 +52,10 @@ struct ForeignProtectorTests {
 }
 
 /// Key files that return what the test says.
-private struct Misbehaving: Protector {
+private struct Misbehaving: WrappedFiles {
   let files: FileProtector
   var storing: VaultError?
   let load: @Sendable () throws(VaultError) -> DeviceKey
-  var kind: ProtectorKind { .file }
 
   func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { .absent }
   func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey { try load() }
@@ -64,8 +63,4 @@ private struct Misbehaving: Protector {
     if let storing { throw storing }
     try files.storeKey(key, of: vault)
   }
-  func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
-    try files.deleteKey(key, of: vault)
-  }
-  func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }
 }

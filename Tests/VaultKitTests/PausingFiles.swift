@@ -2,15 +2,47 @@ import Synchronization
 import Testing
 import VaultKit
 
+/// A protector of a test: key files, but for what it does otherwise.
+protocol WrappedFiles: Protector {
+  var files: FileProtector { get }
+}
+
+extension WrappedFiles {
+  var kind: ProtectorKind { .file }
+  func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { try files.probe(vault) }
+  func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
+    try files.loadKey(key, of: vault)
+  }
+  func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
+    try files.storeKey(key, of: vault)
+  }
+  func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+    try files.deleteKey(key, of: vault)
+  }
+  func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }
+}
+
+/// Key files; after each commit that is noted, something may happen.
+struct NotingFiles: WrappedFiles {
+  let files: FileProtector
+  let afterNoting: @Sendable () -> Void
+
+  func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
+    files.noteSequence(sequence, under: key, of: vault)
+    afterNoting()
+  }
+  func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? {
+    files.seenSequence(under: key, of: vault)
+  }
+}
+
 /// Key files with a step between the storing of a key and the commit that names it. Loading may be refused.
-struct PausingFiles: Protector {
+struct PausingFiles: WrappedFiles {
   let files: FileProtector
   var refusesLoading = false
   var refusesDeleting: DeviceKeyID?
   let afterStoring: @Sendable () throws(VaultError) -> Void
-  var kind: ProtectorKind { .file }
 
-  func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { try files.probe(vault) }
   func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
     if refusesLoading { throw VaultError(.busy, "not now") }
     return try files.loadKey(key, of: vault)
@@ -23,12 +55,11 @@ struct PausingFiles: Protector {
     if key == refusesDeleting { throw VaultError(.io, "cannot remove it") }
     try files.deleteKey(key, of: vault)
   }
-  func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }
   func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? { try files.lock(vault) }
 }
 
 /// Key files; when a key is loaded, something happens first, once it is armed.
-final class LoadingFiles: Protector {
+final class LoadingFiles: WrappedFiles {
   let files: FileProtector
   private let isArmed = Atomic(false)
   private let plant: @Sendable () throws -> Void
@@ -40,19 +71,10 @@ final class LoadingFiles: Protector {
 
   func arm() { isArmed.store(true, ordering: .relaxed) }
 
-  var kind: ProtectorKind { .file }
-  func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { try files.probe(vault) }
   func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
     if isArmed.exchange(false, ordering: .relaxed) {
       #expect(throws: Never.self) { try plant() }
     }
     return try files.loadKey(key, of: vault)
   }
-  func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
-    try files.storeKey(key, of: vault)
-  }
-  func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
-    try files.deleteKey(key, of: vault)
-  }
-  func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }
 }

@@ -275,24 +275,12 @@ struct VaultLifeCycleTests {
 }
 
 /// Key files whose lock can be taken once.
-private final class LockingOnce: Protector {
+private final class LockingOnce: WrappedFiles {
   let files: FileProtector
   private let isTaken = Atomic(false)
-  var kind: ProtectorKind { .file }
 
   init(files: FileProtector) { self.files = files }
 
-  func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { try files.probe(vault) }
-  func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
-    try files.loadKey(key, of: vault)
-  }
-  func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
-    try files.storeKey(key, of: vault)
-  }
-  func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
-    try files.deleteKey(key, of: vault)
-  }
-  func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }
   func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? {
     guard !isTaken.exchange(true, ordering: .relaxed) else { throw VaultError(.busy, "not now") }
     return try files.lock(vault)

@@ -179,21 +179,13 @@ struct VaultPlacesTests {
 }
 
 /// A keeper of keys that counts as the Secret Service, and may refuse.
-private struct Elsewhere: Protector {
+private struct Elsewhere: WrappedFiles {
   let files: FileProtector
   var fault: VaultError.Code?
   var kind: ProtectorKind { .secretService }
 
-  func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { try files.probe(vault) }
   func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
     if let fault { throw VaultError(fault, "refused") }
     return try files.loadKey(key, of: vault)
   }
-  func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
-    try files.storeKey(key, of: vault)
-  }
-  func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
-    try files.deleteKey(key, of: vault)
-  }
-  func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }
 }

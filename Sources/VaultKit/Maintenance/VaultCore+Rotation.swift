@@ -100,16 +100,21 @@ extension VaultCore {
     progress: (VerifyProgress) -> Void,
     damaged: (DamagedPart) -> Void
   ) throws(VaultError) -> Bool {
-    var isOwn = false
+    var begun: GenerationKeys?
     if try rotationPhase() == nil {
       try prepareEpoch(dropDamaged: dropDamaged, progress: progress, told: damaged)
-      isOwn = try beginEpoch(keys, for: validity)
-    } else {
-      try writing { transaction throws(VaultError) in
-        if dropDamaged { try transaction.repairVaultState() }
-        transaction.restartMoving()
-      }
+      begun = try beginEpoch(keys, for: validity)
     }
+    let isOwn = begun != nil
+    // The keys that everything is to have in the end.
+    let next =
+      if let begun { begun } else {
+        try writing { transaction throws(VaultError) in
+          if dropDamaged { try transaction.repairVaultState() }
+          transaction.restartMoving()
+          return transaction.store.keys.current
+        }
+      }
     withStore { try? $0.rows.letLogGrow(true) }
     defer { withStore { try? $0.rows.letLogGrow(false) } }
     repeat {
@@ -122,8 +127,8 @@ extension VaultCore {
       try moveAudit(dropDamaged: dropDamaged, told: note)
       guard try rotationPhase() != .paused else { throw Self.paused(left) }
       // The rotation is not ended if another process has started again with the first row.
-    } while try !endEpoch()
-    if dropDamaged { try writing { transaction throws(VaultError) in try transaction.countAnew() } }
+    } while try !endEpoch(next)
+    if dropDamaged { try countAnew(told: damaged) }
     return isOwn
   }
 
@@ -262,15 +267,15 @@ extension VaultCore {
   /// seconds is a reserve for a commit that takes longer than the previous one.
   private static let lockTime = Duration.milliseconds(1_200)
 
-  /// - Returns: `false` if a rotation is under way, and nothing was begun.
+  /// - Returns: The keys of the new generation; `nil` if a rotation is under way, and nothing was begun.
   @discardableResult
-  func beginEpoch(_ keys: PasscodeKeys?, for validity: CallValidity) throws(VaultError) -> Bool {
+  func beginEpoch(_ keys: PasscodeKeys?, for validity: CallValidity) throws(VaultError) -> GenerationKeys? {
     let (vault, id) = try reading { transaction throws(VaultError) in
       (transaction.store.vault, transaction.store.keys.header.deviceKey)
     }
     let key = try DeviceKeys(currentProtector, of: vault).load(id)
     return try writing { transaction throws(VaultError) in
-      guard transaction.store.keys.previous == nil else { return false }
+      guard transaction.store.keys.previous == nil else { return nil }
       try transaction.store.refuseShut()
       // What follows opens what the passcode guards, which a lock meanwhile has shut.
       try validity.check(locks: transaction.store.locks)
@@ -286,13 +291,14 @@ extension VaultCore {
       let row = try transaction.set(next)
       var ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, environment: environment)
       if let keys { try ring.unlock(with: keys, random: environment.random) }
+      let made = ring.current
       transaction.store.keys = ring
       // Seals made earlier in this transaction use the keys of the old generation, so they do not count.
       transaction.head.seals = 0
       transaction.head.rotation = RotationState()
       transaction.changes.seals = next.seals
       try transaction.log(.rotated, detail: "epoch \(next.header.generation) begun")
-      return true
+      return made
     }
   }
 
@@ -315,6 +321,27 @@ extension VaultCore {
     }
     try writing { transaction throws(VaultError) in try transaction.removeDamaged(&found) }
     found.forEach(told)
+  }
+
+  /// The last step of a repair. Rows that have the new keys by their plain columns, and do not open, were added on the way: the
+  /// rotation passes over them.
+  private func countAnew(told: (DamagedPart) -> Void) throws(VaultError) {
+    var found: [DamagedPart] = []
+    do throws(VaultError) {
+      return try writing { transaction throws(VaultError) in
+        try transaction.removeImpossible()
+        try transaction.countAnew()
+      }
+    } catch {
+      guard error.code == .damaged else { throw error }
+      found = try damagedParts()
+    }
+    try writing { transaction throws(VaultError) in
+      try transaction.removeImpossible()
+      try transaction.removeDamaged(&found)
+      try transaction.countAnew()
+    }
+    found.filter(\.isRemoved).forEach(told)
   }
 
   static func paused(_ found: [DamagedPart]) -> VaultError {
@@ -393,8 +420,16 @@ extension VaultCore {
 
   /// Drops the old generation once nothing uses it. `false` if something still does: a part that does not open, or
   /// rows of a next rotation, which another process has begun after it ended this one.
-  private func endEpoch() throws(VaultError) -> Bool {
+  ///
+  /// - Parameter next: The keys that the generation is to have, or a later one; `nil` for any.
+  /// - Throws: ``VaultError/Code/busy`` if it has others: an older state was put back, and the rotation is undone.
+  private func endEpoch(_ next: GenerationKeys? = nil) throws(VaultError) -> Bool {
     try writing { transaction throws(VaultError) in
+      guard next.map(transaction.store.keys.current.isOrFollows) ?? true else {
+        throw VaultError(
+          .busy, "an older state of the vault was put back meanwhile: its keys are not rotated",
+          hint: "rotate again")
+      }
       guard transaction.store.keys.previous != nil else { return true }
       guard transaction.head.rotation.phase == .audit, try transaction.isLogMoved() else { return false }
       // Without the keys of the old generation, such a row would never open again.

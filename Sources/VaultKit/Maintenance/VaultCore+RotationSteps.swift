@@ -13,13 +13,15 @@ extension VaultCore {
   package func beginRotation(
     passcode: consuming Passcode? = nil, progress: (VerifyProgress) -> Void = { _ in }
   ) throws(VaultError) {
-    guard !isRotating else {
-      throw VaultError(.policy, "a rotation of the epoch is under way", hint: "continue that one first")
-    }
+    guard try rotationPhase() == nil else { throw Self.underWay }
     let validity = CallValidity(self)
     let keys = try keysToRotate(passcode)
     try prepareEpoch(dropDamaged: false, progress: progress, told: { _ in })
-    try beginEpoch(keys, for: validity)
+    guard try beginEpoch(keys, for: validity) != nil else { throw Self.underWay }
+  }
+
+  private static var underWay: VaultError {
+    VaultError(.policy, "a rotation of the epoch is under way", hint: "continue that one first")
   }
 
   /// Moves one batch of the rotation that is under way, at most about 0.3 seconds long. The last batch ends the
@@ -29,7 +31,7 @@ extension VaultCore {
   /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/readOnly``. ``VaultError/Code/damaged`` or
   ///   ``VaultError/Code/newerFormat`` if the only parts left do not open: the rotation is paused.
   package func continueRotation() throws(VaultError) -> Bool {
-    guard isRotating else { return false }
+    guard try rotationPhase() != nil else { return false }
     guard isUnlocked else {
       throw VaultError(.locked, "the vault is locked", hint: "continuing the rotation needs the passcode")
     }

@@ -53,24 +53,48 @@ extension WriteTransaction {
       if let material = try store.rows.material(row: row.row) {
         _ = try store.rows.deleteMaterial(row: row.row)
         head.sum -= summand.material(row.row, material)
-        try uncountRow()
+        uncount()
       }
       if let state = try store.rows.state(row: row.row) {
         _ = try store.rows.deleteState(row: row.row)
         head.sum -= summand.state(row.row, state.body)
-        try uncountRow()
+        uncount()
       }
       for value in index[row.row] ?? [] {
         _ = try store.rows.deleteBlind(value: value, row: row.row)
         head.sum -= summand.blind(row.row, value)
-        try uncountRow()
+        uncount()
       }
-      try removeRow(row, summand: summand)
+      _ = try store.rows.deleteItem(row: row.row)
+      head.sum -= summand.item(row)
+      uncount(isItem: true)
+      resumeRotation(after: row)
+      changes.isDirty = true
+      changes.needsCleaning = true
       try log(
         AuditNote(
           operation: .itemDeleted, item: ItemID(row.id), kind: ItemKind(rawValue: row.kind),
           detail: "it did not open"))
       changes.underWay -= 1
+    }
+  }
+
+  /// Counts a row no more. One that something else added was never counted. So the counts stop where a reader would refuse
+  /// them; a repair counts all rows again at its end.
+  private mutating func uncount(isItem: Bool = false) {
+    if isItem, head.itemCount > 0 { head.itemCount -= 1 }
+    if head.summedRows > head.itemCount + 1 { head.summedRows -= 1 }
+  }
+
+  /// Removes items and entries of the log whose numbers no vault reaches (``Head/greatest``), whatever their seals say.
+  mutating func removeImpossible() throws(VaultError) {
+    while true {
+      let rows = try store.rows(after: Int64(Head.greatest) - 1, limit: 1000)
+      if rows.isEmpty { break }
+      try removeUnreadable(rows)
+    }
+    while let entry = try store.rows.auditEntries(from: Head.greatest, limit: 1).first {
+      try removeEntry(entry.sequence)
     }
   }
 
@@ -106,9 +130,10 @@ extension WriteTransaction {
     items: UInt64, last: Int64, foreign: [SummedRow]
   ) {
     var expected: [Int64: Set<[UInt8]>] = [:]
-    let index = store.keys.current.blindIndex
+    let keys = [store.keys.current, store.keys.previous].compactMap { $0 }
     try store.forEachItem { item throws(VaultError) in
-      expected[item.row] = Set(index.values(of: item.attributes))
+      let index = keys.first { $0.generation == item.generation }?.blindIndex
+      expected[item.row] = Set(index?.values(of: item.attributes) ?? [])
       return true
     }
     var foreign: [SummedRow] = []
@@ -127,14 +152,16 @@ extension WriteTransaction {
 
   private mutating func counted() throws(VaultError) -> (sum: Sum256, rows: UInt64) {
     var (sum, rows) = (Sum256(), UInt64(0))
-    let keys = store.keys.current
-    var isOld = false
+    let keys = [store.keys.current, store.keys.previous].compactMap { $0 }
+    var isForeign = false
     try store.rows.forEachSummed { row throws(VaultError) in
-      isOld = isOld || row.generation != keys.generation
+      guard let keys = keys.first(where: { $0.generation == row.generation }) else { return isForeign = true }
       sum += keys.summand.value(row.table.rawValue, row.row, row.tags[...])
       rows += 1
     }
-    guard !isOld else { throw VaultError(.damaged, "a row of the vault has keys of another generation") }
+    guard !isForeign else {
+      throw VaultError(.damaged, "a row of the vault has keys of another generation")
+    }
     return (sum, rows)
   }
 

@@ -69,7 +69,7 @@ extension WriteTransaction {
 
   /// A rotation that is paused may have waited for the removal of a row of the old generation, or of its secret.
   mutating func resumeRotation(after row: ItemRow) {
-    guard row.generation != store.keys.current.generation, head.rotation.phase == .paused else { return }
+    guard store.isOld(row), head.rotation.phase == .paused else { return }
     head.rotation = RotationState()
   }
 
@@ -97,7 +97,7 @@ extension WriteTransaction {
       try store.rows.item(row: number), try store.rows.material(row: number),
       try store.rows.state(row: number)
     )
-    guard let row, row.generation != store.keys.current.generation else { return nil }
+    guard let row, store.isOld(row) else { return nil }
     do throws(VaultError) {
       let isSame = row == item.old && material == item.material && state == item.state
       try apply(isSame ? item : try store.moved(row))
@@ -128,9 +128,7 @@ extension WriteTransaction {
   ) throws(VaultError) {
     var rows: [ItemRow] = []
     for (number, var part) in damaged {
-      guard let row = try store.rows.item(row: number),
-        row.generation != store.keys.current.generation
-      else { continue }
+      guard let row = try store.rows.item(row: number), store.isOld(row) else { continue }
       // What did not open may have left the file meanwhile, such as the secret of a token that ended.
       if !isUnchanged {
         guard let present = try moveIfSound(row) else {
@@ -170,7 +168,9 @@ extension WriteTransaction {
   ) throws(VaultError) -> [DamagedPart]? {
     guard store.keys.previous != nil, head.rotation.phase == .audit else { return nil }
     let from = head.rotation.position
-    let rows = try store.rows.auditEntries(from: from + 1, limit: limit)
+    var rows = try store.rows.auditEntries(from: from + 1, limit: limit)
+    // As for items: no vault has an entry of such a number.
+    rows.removeAll { $0.sequence >= Head.greatest }
     guard !rows.isEmpty else { return nil }
     var damaged: [DamagedPart] = []
     for (number, row) in rows.enumerated() {
@@ -197,7 +197,7 @@ extension WriteTransaction {
   mutating func isLogMoved() throws(VaultError) -> Bool {
     let from = head.rotation.position + 1
     let next = try store.rows.auditEntries(from: from, limit: 1)
-    guard let row = next.first else { return true }
+    guard let row = next.first, row.sequence < Head.greatest else { return true }
     return (try? RecordSeal.generation(of: row.body)) == store.keys.current.generation
   }
 
