@@ -1,9 +1,20 @@
+import Glibc
+package import VaultKit
+
 /// An older state of a vault that is put back into the same file.
 extension TemporaryVault {
   private var kept: String { folder + "/kept.db" }
 
   /// Keeps the rows as they are now.
   package func keepRows() throws { try RawSQLite.run("VACUUM INTO '\(kept)'", on: path) }
+
+  /// Opens a copy of the vault, which is another file with the same device key.
+  package func openCopy() throws -> VaultCore {
+    let copy = folder + "/data/copy.vault"
+    try RawSQLite.run("VACUUM INTO '\(copy)'", on: path)
+    guard unsafe chmod(copy, 0o600) == 0 else { throw VaultError(.io, "chmod failed") }
+    return try VaultCore.open(at: copy, protector: protector, environment: environment)
+  }
 
   /// Puts the rows back that were kept last, also under an open vault.
   package func putRowsBack(

@@ -88,12 +88,18 @@ struct AttackCardTokenTests {
   }
 
   /// Verified to fail when tokens keep their uses in a copy.
-  @Test("a copy of the file has no use of a token, and the file keeps it", .requirement("C3"))
+  @Test(
+    "a copy of the file has no use of a token, nor has the file once the copy was changed",
+    .requirement("C3"))
   func copied() throws {
     let scene = try CardScene()
-    let id = try scene.store()
-    try expect(scene.refusal(id, in: scene.openCopy()), equals: .expired)
-    try expect(scene.take(id), equals: CardScene.token)
+    let (first, second) = (try scene.store(), try scene.store("second"))
+    let copy = try scene.place.openCopy()
+    try expect(scene.take(first), equals: CardScene.token)
+    expect(scene.refusal(second, in: copy), equals: .expired)
+    // One witness is for both, and does not tell which of them was used.
+    _ = try scene.store("third", in: copy)
+    expect(scene.refusal(second), equals: .expired)
   }
 
   // MARK: What is left of a secret

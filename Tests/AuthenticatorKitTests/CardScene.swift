@@ -1,5 +1,4 @@
 import AuthenticatorKit
-import Foundation
 import SecretMemory
 import Synchronization
 import VaultCrypto
@@ -43,14 +42,6 @@ struct CardScene {
   ) throws(VaultError) -> String {
     let secret = try (core ?? self.core).takeToken(id, session: session, context: context)
     return String(decoding: secret.bytesForTesting, as: UTF8.self)
-  }
-
-  /// A copy of the vault's file, opened.
-  func openCopy() throws -> VaultCore {
-    let copy = place.folder + "/data/copy.vault"
-    try RawSQLite.run("VACUUM INTO '\(copy)'", on: place.path)
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy)
-    return try VaultCore.open(at: copy, protector: place.protector, environment: place.environment)
   }
 
   /// The code of the error of a token that cannot be taken.

@@ -20,12 +20,7 @@ struct MarkedPINTests {
     new.access = AccessControl(.afterFirstUnlock)
     let pin = try rig.core.makePIN(new).id
     let id = try rig.timed(behind: pin, access: AccessControl(.afterFirstUnlock))
-    let path = rig.place.folder + "/data/copy.vault"
-    try RawSQLite.run("VACUUM INTO '\(path)'", on: rig.place.path)
-    try run("chmod", "600", path)
-    let copy = try VaultCore.open(
-      at: path, protector: rig.place.protector, environment: rig.place.environment)
-    try rig.expectRefusal(of: id, behind: pin, changes: changes, in: copy)
+    try rig.expectRefusal(of: id, behind: pin, changes: changes, in: rig.place.openCopy())
   }
 
   @Test("a camouflaged PIN in an older state asks for the passcode first", arguments: [false, true])

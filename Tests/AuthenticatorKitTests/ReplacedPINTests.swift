@@ -60,6 +60,33 @@ struct ReplacedPINTests {
     #expect(try scene.core.items(matching: Query(.otp)).count == 1)
   }
 
+  /// The attack succeeded: no PIN gave the codes of the second credential. Verified to fail when `prepare` looks at the data of
+  /// the PIN item alone.
+  @Test("no secret is masked under a PIN that was changed while it was typed", arguments: [false, true])
+  func changedMeanwhile(isConfirmed: Bool) throws {
+    let rig = try PINRig()
+    let pin = try rig.camouflaged()
+    let first = try rig.masked(behind: pin, named: "first")
+    let other = try rig.place.openCore()
+    rig.derivations.reset { number in
+      guard number == 1 else { return }
+      #expect(throws: Never.self) {
+        try other.changePIN(pin, context: rig.context("8306", new: "274951"))
+        if isConfirmed {
+          _ = try other.nextHOTPCode(of: first, context: rig.context("274951"))
+          try other.confirmPIN(pin)
+        }
+      }
+    }
+    let uri = try rig.uri(PINRig.rawKey)
+    // The person has just changed the PIN in another window, and types the new one here.
+    expect(.busy) { () throws(VaultError) in
+      _ = try rig.core.addOTP(uri, named: "second", pin: pin, context: rig.context("274951"))
+    }
+    rig.derivations.reset()
+    try expect(rig.core.items(matching: Query(.otp)).map(\.id), equals: [first])
+  }
+
   /// A blocked credential whose unlock has begun, at a server that answers with a new secret.
   private static func startedUnlock() throws -> (ActivationScene, credential: ItemID, pin: ItemID) {
     let scene = try ActivationScene()

@@ -56,7 +56,7 @@ struct RotationBatchTests {
     let credential = try scene.core.addOTP(OTPAuthURI(parsing: uri), named: "bank").item.id
     let token = try scene.store(uses: 3)
     try scene.core.beginRotationForTesting()
-    let copy = try scene.openCopy()
+    let copy = try scene.place.openCopy()
     for _ in 0..<2_000 where copy.isRotating { try copy.resumeRotation() }
     expect(.outOfStep) { () throws(VaultError) in _ = try copy.nextHOTPCode(of: credential) }
     expect(scene.refusal(token, in: copy), equals: .expired)

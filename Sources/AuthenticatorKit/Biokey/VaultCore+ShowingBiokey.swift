@@ -61,12 +61,14 @@ extension VaultCore {
     _ biokey: Item, pin: ItemID, to action: String, of label: String?, context: AuthenticationContext?
   ) throws(VaultError) -> ShownBiokey {
     // A blocked PIN, or one of a copied file, is refused or settled first.
-    let wasMarked = try usablePIN(pin, context: context).settledMark != nil
+    let stored = try usablePIN(pin, context: context)
     try refuseLocked(biokey: biokey)
     var notes: [AuditNote] = []
+    var proof: VerificationProof?
     let secret = try authorizing(.use, on: biokey.id, by: .biokey, to: action, of: label, context: context) {
       (grant) throws(VaultError) -> SharedSecret in
       var grant = consume grant
+      proof = grant?.proof
       return try reading { transaction throws(VaultError) in
         let opened = try transaction.useSecret(
           of: transaction.item(biokey.id), by: .biokey, with: grant.take())
@@ -78,7 +80,12 @@ extension VaultCore {
         return SharedSecret(record.withSecret { SecretBytes(copying: $0) })
       }
     }
-    return ShownBiokey(pin: pin, secret: secret, wasMarked: wasMarked, notes: notes)
+    guard let proof else {
+      throw VaultError(.damaged, "a biokey asks for no member", hint: .verifyAndRestore)
+    }
+    return ShownBiokey(
+      pin: pin, pinData: stored.material, secret: secret, settledMark: stored.settledMark, proof: proof,
+      notes: notes)
   }
 
   /// Why a biokey cannot be used now, and the PIN can.

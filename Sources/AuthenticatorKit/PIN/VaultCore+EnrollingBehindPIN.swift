@@ -121,13 +121,17 @@ struct EnrollingPIN {
 
   /// Makes the PIN item if it is a new one, and otherwise looks whether it is as it was.
   ///
-  /// - Throws: ``VaultError/Code/busy`` if the data of a checked PIN was replaced: the secret would be behind an old one.
+  /// - Throws: ``VaultError/Code/busy`` if the data of a checked PIN was replaced, or a camouflaged one was changed: the secret
+  ///   would be behind an old one.
   func prepare(in transaction: inout WriteTransaction) throws(VaultError) {
     switch source {
     case .made(let made):
       _ = try transaction.add(made.item, secret: made.record.data.bytes.copy(), by: .pin)
     case .stored(let material):
       guard try transaction.reading.materialVersion(of: pin.item) == material else { throw .pinChanged }
+      guard case .camouflaged(_, let offset) = secret else { return }
+      let state = try transaction.reading.state(of: pin.item)
+      guard state.pinOffset == offset, !state.hasPendingOffset else { throw .pinChanged }
     }
   }
 

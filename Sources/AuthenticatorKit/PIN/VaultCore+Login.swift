@@ -83,8 +83,10 @@ extension VaultCore {
 
 extension ShownFactor {
   fileprivate var wasMarked: Bool {
-    guard case .pin(let pin) = self else { return false }
-    return pin.wasMarked
+    switch self {
+    case .pin(let pin): pin.wasMarked
+    case .biokey(let biokey): biokey.wasMarked
+    }
   }
 }
 

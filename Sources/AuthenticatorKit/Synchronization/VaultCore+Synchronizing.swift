@@ -47,6 +47,8 @@ extension VaultCore {
   ) throws(VaultError) -> String? {
     let item = credential.item
     guard let pin = try item.guardingPIN(), credential.mode.ofCodes.contains(.current) else { return nil }
+    // In a copy, no code is made: its counter may be behind.
+    try markIfCopied()
     let (state, isBlocked) = try reading { transaction throws(VaultError) in
       (try transaction.state(of: item.id), try transaction.state(of: pin.item).isBlocked)
     }

@@ -9,15 +9,8 @@ import VaultStorage
 /// The outcome of a verification: the right to one operation on one item in one session. It lasts 30 s of this boot,
 /// and its use consumes it. Only ``Gate`` makes one.
 package struct Grant: ~Copyable, Sendable {
-  fileprivate let item: ItemID
-  fileprivate let operation: ItemOperation
-  /// The process that was served; `nil` if this one asked for itself.
-  fileprivate let caller: Caller?
-  fileprivate let session: UInt64
-  /// How many times the vault had been locked before.
-  fileprivate let locks: UInt64
-  fileprivate let boot: [UInt8]
-  fileprivate let madeAt: UInt64
+  /// What it was given for.
+  package let proof: VerificationProof
   fileprivate let verified: VerifiedItem
   /// The notes to log with the use; `nil` if all notes, also that of the use, were logged before.
   fileprivate var notes: [AuditNote]?
@@ -29,13 +22,10 @@ package struct Grant: ~Copyable, Sendable {
     _ operation: ItemOperation, verified: VerifiedItem, for caller: Caller?, session: UInt64, locks: UInt64,
     clock: any VaultClock, notes: [AuditNote]
   ) {
-    item = verified.item
-    self.operation = operation
-    self.caller = caller
-    self.session = session
-    self.locks = locks
-    boot = clock.bootID() ?? []
-    madeAt = clock.bootMilliseconds()
+    proof = VerificationProof(
+      item: verified.item, operation: operation, caller: caller, session: session, locks: locks,
+      boot: clock.bootID() ?? [], madeAt: clock.bootMilliseconds(), shown: verified.shown,
+      material: verified.material, policyHash: verified.policyHash)
     self.verified = verified
     self.notes = notes
   }
@@ -43,7 +33,37 @@ package struct Grant: ~Copyable, Sendable {
   /// Takes the notes of this grant and of its use, for a caller that logs them before the use.
   mutating func takeNotes(for item: Item) -> [AuditNote] {
     defer { notes = nil }
-    return notes.map { $0 + Gate.notes(operation, item: item) } ?? []
+    return notes.map { $0 + Gate.notes(proof.operation, item: item) } ?? []
+  }
+}
+
+/// That a person was verified for one operation on one item in one session, without any key. A use that had to wait after the
+/// verification has it checked again, by ``WriteTransaction/confirm(_:)``.
+package struct VerificationProof: Sendable {
+  fileprivate let item: ItemID
+  fileprivate let operation: ItemOperation
+  /// The process that was served; `nil` if this one asked for itself.
+  fileprivate let caller: Caller?
+  fileprivate let session: UInt64
+  /// How many times the vault had been locked before.
+  fileprivate let locks: UInt64
+  fileprivate let boot: [UInt8]
+  fileprivate let madeAt: UInt64
+  fileprivate let shown: ShownFactors
+  fileprivate let material: UInt64
+  fileprivate let policyHash: [UInt8]
+}
+
+extension WriteTransaction {
+  /// Checks a verification again, in the commit that relies on it.
+  ///
+  /// - Throws: ``VaultError/Code/busy`` if the item, its rule or what the person showed was changed or deleted meanwhile;
+  ///   ``VaultError/Code/verificationNeeded`` after 30 s.
+  package mutating func confirm(_ proof: VerificationProof) throws(VaultError) {
+    guard let row = try store.rows.item(id: Bytes16(proof.item.bytes)) else {
+      throw VaultError(.busy, "what was verified was deleted meanwhile", hint: "try again")
+    }
+    try Gate.check(proof, operation: proof.operation, item: store.open(row), row: row, store: store)
   }
 }
 
@@ -109,7 +129,7 @@ enum Gate {
       let opening = Opening(item: item.id, keys: ItemKeys(classKey: key))
       return Decision(opening: opening, notes: notes(operation, item: item))
     }
-    try check(grant, operation: operation, item: item, row: row, store: store)
+    try check(grant.proof, operation: operation, item: item, row: row, store: store)
     let keys = ItemKeys(
       classKey: key, dataKey: grant.verified.dataKey,
       further: component.furtherSecrets(password: grant.verified.password))
@@ -195,29 +215,29 @@ enum Gate {
     throw VaultError(.expired, "the item has expired", hint: "store a new one")
   }
 
-  private static func check(
-    _ grant: borrowing Grant, operation: ItemOperation, item: Item, row: ItemRow,
+  fileprivate static func check(
+    _ proof: VerificationProof, operation: ItemOperation, item: Item, row: ItemRow,
     store: borrowing SealedStore
   ) throws(VaultError) {
     precondition(
-      grant.item == item.id && grant.operation == operation, "Gate.decide: a grant for something else")
+      proof.item == item.id && proof.operation == operation, "Gate.decide: a grant for something else")
     let clock = store.environment.clock
     let now = clock.bootMilliseconds()
-    guard grant.caller == store.caller else {
+    guard proof.caller == store.caller else {
       throw VaultError(
         .verificationNeeded, "the verification was made for another caller",
         hint: "prepare the secret for this caller")
     }
-    guard grant.session == store.identity || grant.locks != store.locks else {
+    guard proof.session == store.identity || proof.locks != store.locks else {
       throw VaultError(.busy, "the vault's keys were changed meanwhile", hint: "try again")
     }
-    guard grant.session == store.identity, grant.boot == clock.bootID() ?? [], now >= grant.madeAt,
-      now - grant.madeAt < Grant.life
+    guard proof.session == store.identity, proof.boot == clock.bootID() ?? [], now >= proof.madeAt,
+      now - proof.madeAt < Grant.life
     else {
       throw VaultError(.verificationNeeded, "the verification has lapsed", hint: "try again")
     }
-    guard grant.verified.material == row.material, grant.verified.policyHash == item.policy.hash,
-      try grant.verified.shown.areAccepted(by: store.keys.header)
+    guard proof.material == row.material, proof.policyHash == item.policy.hash,
+      try proof.shown.areAccepted(by: store.keys.header)
     else { throw VaultError(.busy, "the item or its rule was changed meanwhile", hint: "try again") }
   }
 
