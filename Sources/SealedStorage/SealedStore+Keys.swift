@@ -22,6 +22,11 @@ extension SealedStore {
     noteSequence()
   }
 
+  /// - Parameter seen: How many commits the witness has seen. An honest one never exceeds the limit of a head row.
+  package mutating func note(_ seen: UInt64) {
+    if seen < Head.greatest { seenSequence = max(seenSequence, seen) }
+  }
+
   /// What is only read counts as seen, too. A head row that does not open prevents no reading.
   private mutating func noteSequence() {
     let version = rows.dataVersion

@@ -9,7 +9,7 @@ extension FileProtector {
 
   /// Reads the witness; `nil` if there is none, or if it is for another key.
   public func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? {
-    witness(of: key, in: vault).seen
+    witnessFile.seen(under: key, of: vault) { witness(of: key, in: vault) }
   }
 
   package func witness(of key: DeviceKeyID, in vault: VaultID) -> KeyWitness {

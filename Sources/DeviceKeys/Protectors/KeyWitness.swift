@@ -16,10 +16,10 @@ package struct KeyWitness {
     _ = unsafe withUnsafeBytes(of: words) { unsafe pwrite(file, $0.baseAddress, $0.count, 0) }
   }
 
-  /// Opens the file for writing, and makes it if it does not exist; negative on failure. Never 0, 1 or 2, because a
+  /// Opens the file for reading and writing, and makes it if it does not exist; negative on failure. Never 0, 1 or 2, because a
   /// process that has closed those may still print to them.
   package func open() -> Int32 {
-    let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
+    let file = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
     guard (0...2).contains(file) else { return file }
     defer { close(file) }
     return fcntl(file, F_DUPFD_CLOEXEC, 3)
@@ -30,10 +30,15 @@ package struct KeyWitness {
     let file = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return nil }
     defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: 24)
-    let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(file, $0.baseAddress, $0.count, 0) }
-    guard count == 24, Array(bytes[..<16]) == key.bytes else { return nil }
-    return bytes[16...].reduce(0) { $0 << 8 | UInt64($1) }
+    return Self.seen(under: key, in: file)
+  }
+
+  /// The same of an open file.
+  static func seen(under key: DeviceKeyID, in file: Int32) -> UInt64? {
+    var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
+    let count = unsafe withUnsafeMutableBytes(of: &words) { unsafe pread(file, $0.baseAddress, $0.count, 0) }
+    guard count == 24, words.0.bigEndian == key.high, words.1.bigEndian == key.low else { return nil }
+    return words.2.bigEndian
   }
 
   package func remove() { unsafe unlink(path) }

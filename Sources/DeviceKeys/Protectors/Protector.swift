@@ -26,7 +26,8 @@ public protocol Protector: Sendable {
   func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock?
   /// Remembers, outside of the vault file, how many commits the vault has had. Best effort, never an error.
   func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID)
-  /// The number remembered last; a vault file with fewer commits is an old copy that was put back.
+  /// The number remembered last; a vault file with fewer commits is an old copy that was put back. Asked at each opening and
+  /// before each commit.
   func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64?
 }
 

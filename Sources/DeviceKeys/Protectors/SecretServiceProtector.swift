@@ -150,7 +150,7 @@ public struct SecretServiceProtector: Protector {
 
   /// Reads the witness; `nil` if there is none, or if it is for another key.
   public func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? {
-    witness(of: key, in: vault)?.seen
+    witnessFile.seen(under: key, of: vault) { witness(of: key, in: vault) }
   }
 
   /// The same name as beside a key file, so that there is one place to look.

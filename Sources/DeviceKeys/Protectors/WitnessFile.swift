@@ -52,6 +52,14 @@ final class WitnessFile: Sendable {
       if let last { KeyWitness.note(sequence, under: key, in: last.file) }
     }
   }
+
+  /// Reads the number from the open file, or, where that is not the right one, from the file of `witness`.
+  func seen(under key: DeviceKeyID, of vault: VaultID, in witness: () -> KeyWitness?) -> UInt64? {
+    last.withLock { last in
+      if let last, last.vault == vault, let seen = KeyWitness.seen(under: key, in: last.file) { return seen }
+      return witness()?.seen
+    }
+  }
 }
 
 /// The identity of a file, whatever its names.

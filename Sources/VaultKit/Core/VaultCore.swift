@@ -64,6 +64,12 @@ package final class VaultCore: Sendable {
         last = (key, sequence)
       }
     }
+
+    /// How many commits the protector knows of now. Asked before a state of the file is read, which then has at least these;
+    /// and outside of the lock around the store, because a protector can hang.
+    func seen(under key: DeviceKeyID, of vault: VaultID) -> UInt64 {
+      protector.withLock { $0 }.seenSequence(under: key, of: vault) ?? 0
+    }
   }
 
   var prompts: OpenPrompts { session.prompts }
@@ -119,9 +125,11 @@ package final class VaultCore: Sendable {
         for note in notes { note.writeLine() }
       }
     }
+    let seen = seenSequence
     return try refreshingKeys { store in
       try store.rows.beginImmediate()
       store.caller = environment.caller
+      store.note(seen)
       let head = try store.headForWriting()
       var transaction = WriteTransaction(store, head: head)
       let outcome = Result {
@@ -156,13 +164,20 @@ package final class VaultCore: Sendable {
   /// In a copy of the file, or an older state, marks what may have been used elsewhere, as the next write would. Who reads a mark
   /// and asks a person calls this first: a mark that only the last write sets comes too late.
   package func markIfCopied() throws(VaultError) {
+    let seen = seenSequence
     let isMarked = try reading { transaction throws(VaultError) in
+      transaction.store.note(seen)
       let head = try transaction.store.head()
       return transaction.store.rows.isReadOnly
         || head.fileIdentity == transaction.store.rows.fileIdentity
           && head.sequence >= transaction.store.seenSequence
     }
     if !isMarked { try writing { _ throws(VaultError) in } }
+  }
+
+  private var seenSequence: UInt64 {
+    let (key, vault) = withStore { ($0.keys.header.deviceKey, $0.vault) }
+    return session.seen(under: key, of: vault)
   }
 
   /// Runs a transaction. If the file has another `config` than the keys, it reads the keys again and runs the

@@ -96,8 +96,7 @@ extension VaultCore {
     guard try Header(decoding: row.body).deviceKey == key.id else { return nil }
     let ring = try KeyRing(header: row, slots: slots, deviceKey: key, environment: environment)
     var store = SealedStore(rows: rows, keys: ring, environment: environment)
-    // An honest witness never exceeds the limit of a head row.
-    store.seenSequence = seen < Head.greatest ? seen : 0
+    store.note(seen)
     try store.checkFile(checkingRows: checkingRows)
     store.rows.rollback()
     return store
