@@ -27,6 +27,12 @@ extension SealedStore {
     if seen < Head.greatest { seenSequence = max(seenSequence, seen) }
   }
 
+  /// Notes a commit of this session, after which nothing new is to be looked for.
+  package mutating func noteOwn(_ sequence: UInt64) {
+    seenSequence = max(seenSequence, sequence)
+    seenVersion = rows.dataVersion
+  }
+
   /// What is only read counts as seen, too. A head row that does not open prevents no reading.
   private mutating func noteSequence() {
     let version = rows.dataVersion

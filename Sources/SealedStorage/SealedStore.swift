@@ -25,8 +25,8 @@ package struct SealedStore: ~Copyable, Sendable {
   package let environment: VaultEnvironment
   /// The greatest number of commits that this session or the protector has seen: a head row with fewer commits is an old copy.
   package var seenSequence: UInt64 = 0
-  /// The version of the file in which a transaction that reads last looked for the number of commits.
-  package var seenVersion: UInt32?
+  /// The version of the file in which the number of commits is known.
+  var seenVersion: UInt32?
   /// At the last attempt, a reader in another process prevented the truncation of the log.
   package var isLogHeld = false
   /// How many rows the opening checked because the file is a copy or an older state; `nil` where it is neither.

@@ -153,7 +153,7 @@ package final class VaultCore: Sendable {
         throw error
       }
       notes = changes.notes
-      store.seenSequence = max(store.seenSequence, sequence)
+      store.noteOwn(sequence)
       committed = (sequence, store.keys.header.deviceKey, store.vault)
       session.tokenTimer.set(nextTokenEnd, of: session, clock: environment.clock)
       if changes.needsCleaning { store.clean() }
