@@ -145,13 +145,13 @@ extension SealedStore {
     do throws(VaultError) { item = try open(row) } catch {
       throw error.saying("its attributes do not open")
     }
-    let material: MaterialRow?
-    do throws(VaultError) { material = try rows.material(row: row.row) } catch {
-      throw error.saying("its secret is not readable")
-    }
-    guard (material != nil) == item.hasSecret else {
-      throw VaultError(
-        .damaged, item.hasSecret ? "its secret is missing" : "it has a secret that its row does not list")
+    // The seal of the row says whether there is a secret: one that it does not list is none of the vault.
+    var material: MaterialRow?
+    if item.hasSecret {
+      do throws(VaultError) { material = try rows.material(row: row.row) } catch {
+        throw error.saying("its secret is not readable")
+      }
+      guard material != nil else { throw VaultError(.damaged, "its secret is missing") }
     }
     do throws(VaultError) { return (item, material, try state(of: row)) } catch {
       throw error.saying("its state does not open")

@@ -286,8 +286,11 @@ package struct SealedStore: ~Copyable, Sendable {
 
   /// An item's state with its revision; `nil` where its kind has none. A missing one is damage, never a fresh counter.
   package mutating func state(of row: ItemRow) throws(VaultError) -> (state: ItemState, row: StateRow)? {
+    let kind = ItemKind(rawValue: row.kind)
+    // A row beside an item of another kind is none of the vault.
+    guard kind.mayHaveState else { return nil }
     guard let stored = try rows.state(row: row.row) else {
-      guard ItemKind(rawValue: row.kind).hasState else { return nil }
+      guard kind.hasState else { return nil }
       throw Self.stateIsMissing
     }
     let bytes = try openState(stored, item: row.id, generation: row.generation)

@@ -275,6 +275,14 @@ package struct VaultRows: ~Copyable, Sendable {
     }
   }
 
+  package mutating func deleteImpossible(
+    from limit: UInt64, afterEntry entry: UInt64, afterSegment segment: UInt64
+  ) throws(VaultError) -> Int64 {
+    do throws(StorageError) {
+      return try store.deleteImpossible(from: limit, afterEntry: entry, afterSegment: segment)
+    } catch { throw VaultError(error) }
+  }
+
   package mutating func vacuum() throws(VaultError) {
     do throws(StorageError) { return try store.vacuum() } catch { throw VaultError(error) }
   }

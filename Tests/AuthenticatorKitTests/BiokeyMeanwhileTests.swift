@@ -1,4 +1,5 @@
 import AuthenticatorKit
+import OneTimePassword
 import SecretMemory
 import TestSupport
 import Testing
@@ -53,6 +54,42 @@ struct BiokeyMeanwhileTests {
     rig.derivations.reset()
     expect(error?.code, equals: event == .nothing ? nil : event == .late ? .verificationNeeded : .busy)
     try expect(rig.counter(of: id), equals: event == .nothing ? 1 : 0)
+  }
+
+  /// The passcode was shown for the mark of before. Verified to fail when `settle` accepts one that its own commit set.
+  @Test("an older state that is put back a second time is not settled by what was shown for the first")
+  func markedAgain() throws {
+    let rig = try PINRig(passcode: "passcode")
+    _ = try rig.core.enroll(
+      BiometricPhrase(testing: "right"), named: "voice", passcode: Passcode(testing: "passcode"))
+    let pin = try rig.checked()
+    let id = try rig.core.addOTP(
+      rig.uri(PINRig.rawKey, kind: .totp(periodSeconds: 30)), named: "bank",
+      access: AccessControl(.applicationPassword), pin: pin, context: giving(rig.context("8306"))
+    ).item.id
+    _ = try rig.core.registerBiokey(NewBiokey(), for: pin, context: rig.context("8306"))
+    let other = try rig.place.openCore()
+    try other.unlock(with: Passcode(testing: "passcode"))
+    try rig.place.keepRows()
+    @Sendable func putBack() throws {
+      for name in ["a", "b", "c"] { _ = try other.add(NewItem(.genericPassword, name: name)) }
+      try rig.place.putRowsBack()
+    }
+    try putBack()
+    let use = try giving(rig.context(passcode: "passcode"))
+    use.provide(try BiometricPhrase(testing: "right"))
+    rig.derivations.reset { number in
+      // Those of the passcode and of the phrase are over.
+      if number == 3 { #expect(throws: Never.self) { try putBack() } }
+    }
+    expect(.busy) { () throws(VaultError) in _ = try rig.core.timedCode(of: id, by: .biometric, context: use)
+    }
+    rig.derivations.reset()
+    // The next use marks it, and asks for the passcode again.
+    let later = try giving(rig.context())
+    later.provide(try BiometricPhrase(testing: "right"))
+    #expect(throws: VaultError.self) { try rig.core.timedCode(of: id, by: .biometric, context: later) }
+    #expect(try rig.core.state(of: pin).needsResync)
   }
 
   /// Verified to fail when only a PIN says that the file was marked.

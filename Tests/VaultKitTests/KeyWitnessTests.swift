@@ -44,6 +44,17 @@ struct KeyWitnessTests {
     try expect(FileManager.default.destinationOfSymbolicLink(atPath: file), equals: "/dev/null")
   }
 
+  /// Verified to fail when each number is written.
+  @Test("a commit that is told later than the next one does not lower the number")
+  func late() throws {
+    let status = try vault.makeCore().status()
+    let (key, id) = (status.deviceKey, status.vault)
+    for (told, seen) in [(90, 90), (91, 91), (90, 91), (92, 92)] as [(UInt64, UInt64)] {
+      vault.protector.noteSequence(told, under: key, of: id)
+      expect(vault.protector.seenSequence(under: key, of: id), equals: seen)
+    }
+  }
+
   /// Verified to fail when a file that has another name now is kept open.
   @Test("a file that was moved away, as a hard link or by its name, is no longer written to")
   func moved() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import SecretMemory
 import Synchronization
 import TestSupport
@@ -46,10 +47,15 @@ struct MeanwhileTests {
     /// A transaction that changes nothing.
     case byWriting
     case byWitness
+    /// Of a device key that another process made meanwhile.
+    case byWitnessOfNewKey
+    /// Which another process has replaced by a file with the same number.
+    case byNewWitness
   }
 
-  /// The attack succeeded: a code was given twice. Verified to fail when a session remembers only the commits that it made, and
-  /// when the witness is read at an opening alone.
+  /// The attack succeeded: a code was given twice. Verified to fail when a session remembers only the commits that it made, when
+  /// the witness is read at an opening alone, once for all rounds of a transaction, or from a file without a name, and when it
+  /// does not count.
   @Test("an older state is seen that is put back under a session", arguments: Known.allCases)
   func putBack(known: Known) throws {
     let core = try place.makeCore()
@@ -58,10 +64,17 @@ struct MeanwhileTests {
     let id = try core.add(item, secret: SecretBytes(testing: "12345678901234567890"), by: Component(.otp)).id
     let files = place.protector
     let other = try VaultCore.open(
-      at: place.path, protector: known == .byWitness ? files : Forgetful(files: files),
+      at: place.path, protector: [.byReading, .byWriting].contains(known) ? Forgetful(files: files) : files,
       environment: place.environment)
-    _ = try core.add(NewItem(.genericPassword, name: "early"))
+    _ = try other.add(NewItem(.genericPassword, name: "early"))
+    if known == .byWitnessOfNewKey { try core.rotateDeviceKey() }
     try place.keepRows()
+    if known == .byNewWitness {
+      let status = try core.status()
+      let witness = files.path(of: status.deviceKey, status.vault) + ".seen"
+      try FileManager.default.copyItem(atPath: witness, toPath: witness + ".new")
+      unsafe expect(rename(witness + ".new", witness), equals: 0)
+    }
     for _ in 0..<3 {
       try core.write { transaction in
         _ = try transaction.changeState(of: id) { (state) throws(VaultError) in state.counter += 1 }
@@ -70,7 +83,7 @@ struct MeanwhileTests {
     switch known {
     case .byReading: try expect(other.state(of: id).counter, equals: 3)
     case .byWriting: try other.write { _ in }
-    case .byWitness: break
+    default: break
     }
     try place.putRowsBack()
     _ = try other.add(NewItem(.genericPassword, name: "late"))

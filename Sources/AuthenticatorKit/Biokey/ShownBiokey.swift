@@ -29,7 +29,9 @@ extension WriteTransaction {
     let state = try reading.state(of: biokey.pin)
     guard !state.isBlocked else { throw .pinBlocked }
     guard biokey.wasMarked || !state.needsResync else { throw .pinChanged }
-    guard try reading.materialVersion(of: biokey.pin) == biokey.pinData else { throw .pinChanged }
+    guard try reading.materialVersion(of: biokey.pin) == biokey.pinData, !hasMarked else {
+      throw .pinChanged
+    }
     try confirm(biokey.proof)
     if let mark = biokey.settledMark {
       try changeState(of: biokey.pin) { $0.needsResync = false }

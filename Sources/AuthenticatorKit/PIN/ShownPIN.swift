@@ -41,7 +41,7 @@ extension WriteTransaction {
   @discardableResult
   mutating func settle(_ pin: ShownPIN) throws(VaultError) -> UInt32? {
     let id = pin.stored.id
-    guard try reading.materialVersion(of: id) == pin.stored.material else { throw .pinChanged }
+    guard try reading.materialVersion(of: id) == pin.stored.material, !hasMarked else { throw .pinChanged }
     guard !pin.isSettled else {
       guard try !reading.state(of: id).isBlocked else { throw .pinBlocked }
       return nil
@@ -56,7 +56,7 @@ extension WriteTransaction {
         return nil
       }
       guard state.offsetInUse == offset else { throw .pinChanged }
-      // Marked since it was asked for, or by this transaction: the passcode has not been verified.
+      // Marked since it was asked for: the passcode has not been verified.
       guard pin.wasMarked || !state.needsResync else { throw .pinChanged }
       state.needsResync = false
       let (sum, isBeyond) = state.unconfirmed.addingReportingOverflow(1)

@@ -151,6 +151,7 @@ extension WriteTransaction {
     guard stored.mode == .camouflaged else {
       throw VaultError(.policy, "a change of a checked PIN is final at once", hint: "change the PIN again")
     }
+    guard !hasMarked else { throw .pinChanged }
     try changeState(of: id, change)
     try log(notes)
     try log(.pinChanged, item: stored.item, detail: detail)

@@ -133,6 +133,7 @@ extension VaultCore {
 
 extension WriteTransaction {
   fileprivate mutating func beginAttempt(of stored: StoredPIN) throws(VaultError) -> PINAttempts.Verdict {
+    guard !hasMarked else { throw .pinChanged }
     let clock = reading.clock
     let (verdict, killed) = try changeState(of: stored.id) { state throws(VaultError) in
       guard stored.settledMark != nil || !state.needsResync else { throw .pinChanged }

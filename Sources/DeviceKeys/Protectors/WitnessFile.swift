@@ -53,10 +53,12 @@ final class WitnessFile: Sendable {
     }
   }
 
-  /// Reads the number from the open file, or, where that is not the right one, from the file of `witness`.
+  /// Reads the number from the open file, or, where another file has its name, from that of `witness`.
   func seen(under key: DeviceKeyID, of vault: VaultID, in witness: () -> KeyWitness?) -> UInt64? {
     last.withLock { last in
-      if let last, last.vault == vault, let seen = KeyWitness.seen(under: key, in: last.file) { return seen }
+      if let last, last.vault == vault, last.isNamed, let seen = KeyWitness.seen(under: key, in: last.file) {
+        return seen
+      }
       return witness()?.seen
     }
   }

@@ -125,12 +125,14 @@ package final class VaultCore: Sendable {
         for note in notes { note.writeLine() }
       }
     }
-    let seen = seenSequence
-    return try refreshingKeys { store in
+    var seen = witnessed()
+    return try refreshingKeys(again: { seen = witnessed() }) { store in
       try store.rows.beginImmediate()
       store.caller = environment.caller
-      store.note(seen)
+      store.note(seen.sequence)
       let head = try store.headForWriting()
+      // The witness is that of a device key, which another process may have replaced.
+      guard store.keys.header.deviceKey == seen.key else { throw WitnessIsStale() }
       var transaction = WriteTransaction(store, head: head)
       let outcome = Result {
         let isBehind = try transaction.adoptFile()
@@ -164,9 +166,10 @@ package final class VaultCore: Sendable {
   /// In a copy of the file, or an older state, marks what may have been used elsewhere, as the next write would. Who reads a mark
   /// and asks a person calls this first: a mark that only the last write sets comes too late.
   package func markIfCopied() throws(VaultError) {
-    let seen = seenSequence
+    let seen = witnessed()
     let isMarked = try reading { transaction throws(VaultError) in
-      transaction.store.note(seen)
+      transaction.store.note(seen.sequence)
+      guard transaction.store.keys.header.deviceKey == seen.key else { return false }
       let head = try transaction.store.head()
       return transaction.store.rows.isReadOnly
         || head.fileIdentity == transaction.store.rows.fileIdentity
@@ -175,14 +178,19 @@ package final class VaultCore: Sendable {
     if !isMarked { try writing { _ throws(VaultError) in } }
   }
 
-  private var seenSequence: UInt64 {
+  private struct WitnessIsStale: Error {}
+
+  /// How many commits the protector knows of, under the device key of this session.
+  private func witnessed() -> (key: DeviceKeyID, sequence: UInt64) {
     let (key, vault) = withStore { ($0.keys.header.deviceKey, $0.vault) }
-    return session.seen(under: key, of: vault)
+    return (key, session.seen(under: key, of: vault))
   }
 
   /// Runs a transaction. If the file has another `config` than the keys, it reads the keys again and runs the
-  /// transaction again.
-  private func refreshingKeys<R>(_ body: (inout SealedStore) throws -> Result<R, any Error>) throws -> R {
+  /// transaction again, after `again`.
+  private func refreshingKeys<R>(
+    again: () -> Void = {}, _ body: (inout SealedStore) throws -> Result<R, any Error>
+  ) throws -> R {
     var race = KeyRace()
     while race.mayTry() {
       var outcome: Result<R, any Error>?
@@ -193,6 +201,8 @@ package final class VaultCore: Sendable {
         do { outcome = try body(&store) } catch let error as KeysAreStale {
           store.rows.rollback()
           needsDeviceKey = error.deviceKey
+        } catch is WitnessIsStale {
+          store.rows.rollback()
         } catch {
           store.rows.rollback()
           outcome = .failure(error)
@@ -202,6 +212,7 @@ package final class VaultCore: Sendable {
       }
       if let outcome { return try outcome.get() }
       if needsDeviceKey != nil { try reload() }
+      again()
     }
     throw KeyRace.lost
   }

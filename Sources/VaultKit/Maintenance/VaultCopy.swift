@@ -71,11 +71,11 @@ struct VaultCopy: ~Copyable {
     try rows.insertItem(row)
     count(keys.summand.item(row))
     head.itemCount += 1
-    if let material = try source.rows.material(row: row.row) {
+    if item.hasSecret, let material = try source.rows.material(row: row.row) {
       try rows.setMaterial(material, row: row.row)
       count(keys.summand.material(row.row, material))
     }
-    if let state = try source.rows.state(row: row.row) {
+    if item.kind.mayHaveState, let state = try source.rows.state(row: row.row) {
       try setState(try change(&source, item, row, state), row: row.row, in: &rows)
     }
     for value in keys.blindIndex.values(of: item.attributes) {

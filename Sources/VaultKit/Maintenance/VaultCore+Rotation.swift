@@ -110,7 +110,10 @@ extension VaultCore {
     let next =
       if let begun { begun } else {
         try writing { transaction throws(VaultError) in
-          if dropDamaged { try transaction.repairVaultState() }
+          if dropDamaged {
+            try transaction.removeImpossible()
+            try transaction.repairVaultState()
+          }
           transaction.restartMoving()
           return transaction.store.keys.current
         }
@@ -128,7 +131,7 @@ extension VaultCore {
       guard try rotationPhase() != .paused else { throw Self.paused(left) }
       // The rotation is not ended if another process has started again with the first row.
     } while try !endEpoch(next)
-    if dropDamaged { try countAnew(told: damaged) }
+    if dropDamaged { try finishRepair(told: damaged) }
     return isOwn
   }
 
@@ -176,7 +179,11 @@ extension VaultCore {
       last = try reading { transaction throws(VaultError) in
         let rows = try transaction.store.rows(after: from, limit: 1024)
         for row in rows {
-          if let part = try transaction.store.damage(of: row) { found.append(part) }
+          if row.row >= Head.greatest {
+            found.append(.item(row, name: nil, error: VaultError(.damaged, "no vault has its number")))
+          } else if let part = try transaction.store.damage(of: row) {
+            found.append(part)
+          }
         }
         done += rows.count
         // Rows that are added in the meantime were sealed a moment ago, so they open.
@@ -187,14 +194,20 @@ extension VaultCore {
     var sequence: UInt64? = 0
     while let from = sequence {
       sequence = try reading { transaction throws(VaultError) in
+        let end = try transaction.store.head().nextAudit
         let rows = try transaction.store.rows.auditEntries(from: from + 1, limit: 4096)
         for row in rows {
+          guard row.sequence < end else {
+            found.append(.audit(row.sequence, error: VaultError(.damaged, "the log does not have it")))
+            continue
+          }
           do throws(VaultError) { _ = try transaction.store.open(row) } catch {
             guard error.isUnreadable else { throw error }
             found.append(.audit(row.sequence, error: error))
           }
         }
-        return rows.count == 4096 ? rows.last?.sequence : nil
+        guard rows.count == 4096, let last = rows.last, last.sequence < end else { return nil }
+        return last.sequence
       }
     }
     try reading { transaction throws(VaultError) in
@@ -307,6 +320,7 @@ extension VaultCore {
   func prepareEpoch(
     dropDamaged: Bool, progress: (VerifyProgress) -> Void, told: (DamagedPart) -> Void
   ) throws(VaultError) {
+    if dropDamaged { try writing { transaction throws(VaultError) in try transaction.removeImpossible() } }
     var found = try damagedParts(progress: progress)
     guard !found.isEmpty else { return }
     let newer = found.filter { $0.remedy == .newerVersion }
@@ -323,19 +337,10 @@ extension VaultCore {
     found.forEach(told)
   }
 
-  /// The last step of a repair. Rows that have the new keys by their plain columns, and do not open, were added on the way: the
-  /// rotation passes over them.
-  private func countAnew(told: (DamagedPart) -> Void) throws(VaultError) {
-    var found: [DamagedPart] = []
-    do throws(VaultError) {
-      return try writing { transaction throws(VaultError) in
-        try transaction.removeImpossible()
-        try transaction.countAnew()
-      }
-    } catch {
-      guard error.code == .damaged else { throw error }
-      found = try damagedParts()
-    }
+  /// The last step of a repair. Rows and entries that have the new keys by what is plain of them, and do not open, were added or
+  /// altered on the way: the rotation passes over them.
+  private func finishRepair(told: (DamagedPart) -> Void) throws(VaultError) {
+    var found = try damagedParts()
     try writing { transaction throws(VaultError) in
       try transaction.removeImpossible()
       try transaction.removeDamaged(&found)

@@ -11,6 +11,8 @@ struct TransactionChanges: Sendable {
   var underWay = 0
   /// PIN items that were deleted. No item may be left behind them when the transaction ends.
   var removedPINs: Set<ItemID> = []
+  /// Whether the transaction has marked what may be behind, because the file is a copy or an older state.
+  var hasMarked = false
   /// How many tokens and consents ended.
   var endedTokens = 0
   /// What was noted in the audit, where a log of this process is on. The lines are written after the commit.

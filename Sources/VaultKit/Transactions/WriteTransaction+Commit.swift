@@ -37,6 +37,7 @@ extension WriteTransaction {
     let isBehind = head.fileIdentity != 0
     if isBehind {
       let marked = try markStatesBehind()
+      changes.hasMarked = true
       try log(.copyDetected, detail: "\(marked) counters need a resynchronization")
     }
     if isBehind, head.fileIdentity != identity { head.isCopy = true }
@@ -46,6 +47,10 @@ extension WriteTransaction {
     changes.isDirty = true
     return isBehind
   }
+
+  /// Whether this transaction found out that the file is a copy or an older state. A mark that it set is settled by nothing that
+  /// a person has shown before.
+  package var hasMarked: Bool { changes.hasMarked }
 
   /// Marks the states that another side may be ahead of, and returns their number.
   private mutating func markStatesBehind() throws(VaultError) -> Int {

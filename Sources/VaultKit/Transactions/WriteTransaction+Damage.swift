@@ -86,16 +86,24 @@ extension WriteTransaction {
     if head.summedRows > head.itemCount + 1 { head.summedRows -= 1 }
   }
 
-  /// Removes items and entries of the log whose numbers no vault reaches (``Head/greatest``), whatever their seals say.
+  /// Removes an item that does not open, at the wish of a person.
+  mutating func removeUnreadable(_ row: ItemRow) throws(VaultError) {
+    let (sum, rows, items) = (head.sum, head.summedRows, head.itemCount)
+    try removeUnreadable([row])
+    // If the rows that are left are those that the head row had counted, something else had added this one.
+    guard let now = try? counted(), now.sum == sum, now.rows == rows else { return }
+    (head.sum, head.summedRows, head.itemCount) = (sum, rows, items)
+  }
+
+  /// Removes rows whose numbers or index values no vault has, whatever their seals say, and what the log does not have: entries
+  /// and segments after its last. The first step of a repair, because they may be in the way of the next entry.
   mutating func removeImpossible() throws(VaultError) {
-    while true {
-      let rows = try store.rows(after: Int64(Head.greatest) - 1, limit: 1000)
-      if rows.isEmpty { break }
-      try removeUnreadable(rows)
-    }
-    while let entry = try store.rows.auditEntries(from: Head.greatest, limit: 1).first {
-      try removeEntry(entry.sequence)
-    }
+    let count = try store.rows.deleteImpossible(
+      from: Head.greatest, afterEntry: head.nextAudit - 1, afterSegment: head.segment)
+    guard count > 0 else { return }
+    changes.isDirty = true
+    changes.needsCleaning = true
+    try log(.rotated, detail: "\(count) rows that no vault can have were removed")
   }
 
   /// Removes rows that belong to no item, then recomputes S and the counts from the rows that are left. Logged when
@@ -124,16 +132,18 @@ extension WriteTransaction {
     try log(.rotated, detail: "something else had changed rows: S was recomputed")
   }
 
-  /// How many items there are, the number of the last row, and the rows that belong to no item: rows without an item,
-  /// and index rows that its attributes do not give.
+  /// How many items there are, the number of the last row, and the rows that belong to no item: rows without an item, secrets
+  /// and states that the item has none of, and index rows that its attributes do not give.
   private mutating func rowsOfNoItem() throws(VaultError) -> (
     items: UInt64, last: Int64, foreign: [SummedRow]
   ) {
-    var expected: [Int64: Set<[UInt8]>] = [:]
+    var expected: [Int64: (index: Set<[UInt8]>, hasSecret: Bool, mayHaveState: Bool)] = [:]
     let keys = [store.keys.current, store.keys.previous].compactMap { $0 }
     try store.forEachItem { item throws(VaultError) in
       let index = keys.first { $0.generation == item.generation }?.blindIndex
-      expected[item.row] = Set(index?.values(of: item.attributes) ?? [])
+      expected[item.row] = (
+        Set(index?.values(of: item.attributes) ?? []), item.hasSecret, item.kind.mayHaveState
+      )
       return true
     }
     var foreign: [SummedRow] = []
@@ -141,9 +151,9 @@ extension WriteTransaction {
       let isForeign =
         switch row.table {
         case .item: false
-        case .material: expected[row.row] == nil
-        case .state: row.row != 0 && expected[row.row] == nil
-        case .blind: expected[row.row]?.contains(row.tags) != true
+        case .material: expected[row.row]?.hasSecret != true
+        case .state: row.row != 0 && expected[row.row]?.mayHaveState != true
+        case .blind: expected[row.row]?.index.contains(row.tags) != true
         }
       if isForeign { foreign.append(row) }
     }

@@ -165,7 +165,7 @@ extension WriteTransaction {
     let item: Item
     do throws(VaultError) { item = try store.open(row) } catch {
       guard error.isUnreadable else { throw error }
-      return try removeUnreadable([row])
+      return try removeUnreadable(row)
     }
     try remove(row, item: item)
     try log(
@@ -231,19 +231,23 @@ extension WriteTransaction {
       hint: "delete the item, have the server make a new secret, and add that")
   }
 
-  /// Removes all rows of an item.
+  /// Removes all rows of an item. Those that it has none of, something else added: they were never counted.
   mutating func remove(_ row: ItemRow, item: Item) throws(VaultError) {
     let keys = try store.keys(of: row.generation)
     let summand = keys.summand
     changes.underWay += 1
     if let material = try store.rows.material(row: row.row) {
-      head.sum -= summand.material(row.row, material)
-      try uncountRow()
+      if item.hasSecret {
+        head.sum -= summand.material(row.row, material)
+        try uncountRow()
+      }
       _ = try store.rows.deleteMaterial(row: row.row)
     }
     if let state = try store.rows.state(row: row.row) {
-      head.sum -= summand.state(row.row, state.body)
-      try uncountRow()
+      if item.kind.mayHaveState {
+        head.sum -= summand.state(row.row, state.body)
+        try uncountRow()
+      }
       _ = try store.rows.deleteState(row: row.row)
     }
     for value in keys.blindIndex.values(of: item.attributes) { try removeBlind(value, of: row) }
@@ -333,7 +337,7 @@ extension WriteTransaction {
     with secret: borrowing SecretBytes, keys: ItemKeys, keeping later: Record?
   ) throws(VaultError) {
     try ItemLimits.check(secretByteCount: secret.byteCount)
-    let old = try store.rows.material(row: row.row)
+    let old = item.hasSecret ? try store.rows.material(row: row.row) : nil
     if item.hasSecret { _ = try SealedSecret(store.vault, row, item.policy, old).dataKey(with: keys) }
     row.flags |= ItemFlags.hasSecret
     row.material += 1

@@ -63,4 +63,26 @@ extension Store {
       throw error
     }
   }
+
+  /// Deletes rows with numbers below the first or from `limit` on, index values that are not 16 bytes, and entries and segments
+  /// of the log after these. Reads none of them.
+  ///
+  /// - Returns: How many.
+  package mutating func deleteImpossible(
+    from limit: UInt64, afterEntry entry: UInt64, afterSegment segment: UInt64
+  ) throws(StorageError) -> Int64 {
+    var count: Int64 = 0
+    for deletion in [
+      "item WHERE row < 1 OR row >= \(limit)",
+      "material WHERE row < 1 OR row >= \(limit)",
+      "state WHERE row < 0 OR row >= \(limit)",
+      "blind WHERE row < 1 OR row >= \(limit) OR length(value) <> 16",
+      "audit WHERE sequence < 1 OR sequence > \(entry)",
+      "segment WHERE number < 1 OR number > \(segment)",
+    ] {
+      try connection.execute("DELETE FROM " + deletion)
+      count += connection.changes
+    }
+    return count
+  }
 }
