@@ -17,6 +17,7 @@ struct PlantedRowTests {
     case itemBelow, itemZero, itemNext, itemHalf
     case materialBelow, materialOfNone, stateBelow, stateOfPlain, stateNewer
     case auditBelow, auditZero, auditNext, auditNextAndDamaged, auditNextAndItem, auditMany, auditLast
+    case auditOfNewKeys
     case segmentNext
     case newerItemBeyond
 
@@ -38,8 +39,8 @@ struct PlantedRowTests {
       case .auditZero: Self.entry("0")
       case .auditNext: Self.entry(Self.next) + Self.entry(Self.next)
       case .auditNextAndDamaged:
-        Self.entry(Self.next)
-          + "UPDATE audit SET body = CAST(X'010200000001' || randomblob(114) AS BLOB) WHERE sequence = 1"
+        Self.entry(Self.next) + Self.alteredEntry(generation: 1)
+      case .auditOfNewKeys: Self.alteredEntry(generation: 2)
       case .auditNextAndItem: Self.entry(Self.next) + Self.item("77")
       case .auditMany: Self.entries("4611686018427387904 + i", "20000")
       case .auditLast: Self.entries("9223372036854775807 - i", "4095 - (SELECT count(*) FROM audit)")
@@ -58,6 +59,9 @@ struct PlantedRowTests {
     }
     private static func entry(_ sequence: String) -> String {
       "INSERT INTO audit VALUES(\(sequence), CAST(X'010200000001' || randomblob(114) AS BLOB), randomblob(32));"
+    }
+    private static func alteredEntry(generation: Int) -> String {
+      "UPDATE audit SET body = CAST(X'01020000000\(generation)' || randomblob(114) AS BLOB) WHERE sequence = 1"
     }
     private static func entries(_ sequence: String, _ last: String) -> String {
       """
@@ -80,7 +84,8 @@ struct PlantedRowTests {
     try expect(later.secret(of: id).byteCount, equals: 1)
     try expect(later.item(named: "bare").hasSecret, equals: false)
     // An entry that was ours leaves a gap in the chain.
-    let problems = plant == .auditNextAndDamaged ? ["audit: entry 1 is missing"] : []
+    let problems =
+      [.auditNextAndDamaged, .auditOfNewKeys].contains(plant) ? ["audit: entry 1 is missing"] : []
     try expect(later.verify().problems, equals: problems)
     _ = try later.add(NewItem(.genericPassword, name: "later"), secret: SecretBytes(testing: "s"))
     try expect(later.items(matching: Query()).count, equals: 3)
