@@ -58,7 +58,7 @@ extension SealedStore {
   /// Checks the sum when the file has fewer commits than this session has seen. Either an older state of the whole file
   /// was put back, or the file is damaged: an older head row beside newer rows also has valid seals.
   private mutating func checkOlder(_ head: borrowing Head) throws(VaultError) {
-    if head.sequence < seenSequence { try checkSum(head) }
+    if head.sequence < seenSequence, !isForRepair { try checkSum(head) }
     seenSequence = max(seenSequence, head.sequence)
   }
 

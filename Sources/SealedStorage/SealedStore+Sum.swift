@@ -10,6 +10,7 @@ extension SealedStore {
   ///
   /// - Parameter checkingRows: `false` when the rows may be damaged, because the caller checks them itself.
   package mutating func checkFile(checkingRows: Bool = true) throws(VaultError) {
+    isForRepair = !checkingRows
     let head = try head()
     try keys.check(head)
     let isCopy =

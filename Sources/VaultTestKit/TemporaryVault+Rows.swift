@@ -9,11 +9,12 @@ extension TemporaryVault {
   package func keepRows() throws { try RawSQLite.run("VACUUM INTO '\(kept)'", on: path) }
 
   /// Opens a copy of the vault, which is another file with the same device key.
-  package func openCopy() throws -> VaultCore {
+  package func openCopy(checkingRows: Bool = true) throws -> VaultCore {
     let copy = folder + "/data/copy.vault"
     try RawSQLite.run("VACUUM INTO '\(copy)'", on: path)
     guard unsafe chmod(copy, 0o600) == 0 else { throw VaultError(.io, "chmod failed") }
-    return try VaultCore.open(at: copy, protector: protector, environment: environment)
+    return try VaultCore.open(
+      at: copy, protector: protector, checkingRows: checkingRows, environment: environment)
   }
 
   /// Puts the rows back that were kept last, also under an open vault.

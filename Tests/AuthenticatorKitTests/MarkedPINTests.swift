@@ -34,6 +34,27 @@ struct MarkedPINTests {
     try rig.expectRefusal(of: id, behind: pin, changes: changes, in: rig.core)
   }
 
+  /// Verified to fail when the commit that sets the mark refuses what asks for no PIN: it was refused for ever.
+  @Test("a change is confirmed or undone, as the first write", arguments: [0, 1, 2], [false, true])
+  func changed(what: Int, isOlder: Bool) throws {
+    let rig = try PINRig()
+    let pin = try rig.camouflaged()
+    let id = try rig.timed(behind: pin)
+    try rig.core.changePIN(pin, context: rig.context("8306", new: "274951"))
+    _ = try rig.core.timedCode(of: id, context: rig.context("274951"))
+    try rig.place.keepRows()
+    _ = try rig.core.timedCode(of: id, context: rig.context("274951"))
+    if isOlder { try rig.place.putRowsBack() }
+    let core = isOlder ? rig.core : try rig.place.openCopy()
+    switch what {
+    case 0: try core.confirmPIN(pin)
+    case 1: try core.confirmOTP(of: id)
+    default: try core.undoPINChange(pin)
+    }
+    let state = try core.state(of: pin)
+    #expect(!state.hasPendingOffset && state.needsResync)
+  }
+
   @Test("a biokey in an older state asks for the passcode first")
   func biokey() throws {
     let scene = try BiokeyScene()

@@ -83,8 +83,8 @@ struct PeerMeanwhileTests {
   }
 
   /// Verified to fail when the item of before the request is taken over, and when only what the server said is kept.
-  @Test("an activation keeps what was said about it, also meanwhile")
-  func activated() throws {
+  @Test("an activation keeps what was said about it, also meanwhile", arguments: [false, true])
+  func activated(isTaken: Bool) throws {
     let scene = try ActivationScene()
     try scene.start()
     let pending = try scene.core.item(named: "bank")
@@ -100,12 +100,14 @@ struct PeerMeanwhileTests {
         var changes = ItemChanges()
         changes.attributes[.name] = "renamed"
         _ = try other.update(pending.id, changes)
+        // The device credential could not be stored under the new name.
+        if isTaken { _ = try other.add(NewItem(.genericPassword, name: "renamed-device")) }
       }
     }
     let done = try scene.finish()
-    let item = try scene.core.item(named: "renamed")
+    let item = try scene.core.item(named: isTaken ? "bank" : "renamed")
     #expect(item.id == done.credential && item.attributes[.label] == "mine" && item.audit == .all)
-    let device = try scene.core.item(named: "renamed-device")
+    let device = try scene.core.item(named: isTaken ? "bank-device" : "renamed-device")
     #expect(device.id == done.deviceCredential && device.attributes[.label] == nil)
     try expect(scene.core.verify().problems, equals: [])
   }

@@ -44,12 +44,14 @@ struct KeyWitnessTests {
     try expect(FileManager.default.destinationOfSymbolicLink(atPath: file), equals: "/dev/null")
   }
 
-  /// Verified to fail when each number is written.
+  /// Verified to fail when each number is written, and when one that no vault can have stays.
   @Test("a commit that is told later than the next one does not lower the number")
   func late() throws {
     let status = try vault.makeCore().status()
     let (key, id) = (status.deviceKey, status.vault)
-    for (told, seen) in [(90, 90), (91, 91), (90, 91), (92, 92)] as [(UInt64, UInt64)] {
+    for (told, seen) in [(90, 90), (91, 91), (90, 91), (92, 92), (1 << 62, 1 << 62), (93, 93)]
+      as [(UInt64, UInt64)]
+    {
       vault.protector.noteSequence(told, under: key, of: id)
       expect(vault.protector.seenSequence(under: key, of: id), equals: seen)
     }

@@ -71,16 +71,33 @@ struct PlantedRowTests {
     }
   }
 
+  /// What the vault is when it is repaired.
+  enum Mode: CaseIterable {
+    case plain
+    case rotating
+    /// Its verification writes to the log.
+    case passcode
+    case copied
+    case older
+  }
+
   /// Verified to fail when a repair reads the rows before it removes what no vault can have, when it does so after its first
-  /// entry of the log, when a secret or state that an item has none of makes the item damaged, and when the entries that have
-  /// the new keys are not opened.
-  @Test("a repair removes them, and nothing else", arguments: Plant.allCases, [false, true])
-  func repair(plant: Plant, isRotating: Bool) throws {
-    let (core, id) = try filled()
-    if isRotating { try core.beginRotationForTesting() }
+  /// entry of the log, when a secret or state that an item has none of makes the item damaged, when the entries that have the
+  /// new keys are not opened, and when the passcode, the mark of a copy, or the sum of an older state come first.
+  @Test("a repair removes them, and nothing else", arguments: Plant.allCases, Mode.allCases)
+  func repair(plant: Plant, of mode: Mode) throws {
+    let passcode: String? = mode == .passcode ? "passcode" : nil
+    let (core, id) = try filled(passcode: passcode)
+    if mode == .rotating { try core.beginRotationForTesting() }
+    if mode == .older {
+      try place.keepRows()
+      for name in ["a", "b", "c"] { _ = try core.add(NewItem(.genericPassword, name: name)) }
+      try place.putRowsBack()
+    }
     try RawSQLite.run(plant.sql, on: place.path)
-    try unchecked().rotateEpoch(dropDamaged: true)
-    let later = try place.openCore()
+    let later = try mode == .copied ? place.openCopy(checkingRows: false) : unchecked()
+    func typed() throws -> Passcode? { try passcode.map { try Passcode(testing: $0) } }
+    try later.rotateEpoch(passcode: typed(), dropDamaged: true)
     try expect(later.secret(of: id).byteCount, equals: 1)
     try expect(later.item(named: "bare").hasSecret, equals: false)
     // An entry that was ours leaves a gap in the chain.
@@ -89,6 +106,7 @@ struct PlantedRowTests {
     try expect(later.verify().problems, equals: problems)
     _ = try later.add(NewItem(.genericPassword, name: "later"), secret: SecretBytes(testing: "s"))
     try expect(later.items(matching: Query()).count, equals: 3)
+    if mode != .copied { _ = try place.openCore() }
   }
 
   /// Verified to fail when a copy takes over what the seal of the item does not list.
@@ -133,8 +151,8 @@ struct PlantedRowTests {
     try expect(place.openCore().verify().problems, equals: [])
   }
 
-  private func filled() throws -> (VaultCore, ItemID) {
-    let core = try place.makeCore()
+  private func filled(passcode: String? = nil) throws -> (VaultCore, ItemID) {
+    let core = try place.makeCore(passcode: passcode)
     let id = try core.add(NewItem(.genericPassword, name: "n"), secret: SecretBytes(testing: "s")).id
     _ = try core.add(NewItem(.genericPassword, name: "bare"))
     return (core, id)

@@ -148,10 +148,14 @@ private struct PendingActivation {
     }
   }
 
-  /// Takes over what was said about it meanwhile.
-  mutating func update(_ present: Item) {
+  /// Takes over what was said about it meanwhile. The peer has accepted the code, so a name with which the credential could not be
+  /// stored is not taken over.
+  mutating func update(_ present: Item, in transaction: inout ReadTransaction) {
     item = present
-    if replaced == nil, let present = present.name { name = present }
+    guard replaced == nil, let new = present.name, (try? NewActivation(new).check()) != nil,
+      (try? transaction.refuseTaken(NewActivation.deviceName(of: new), unless: [])) != nil
+    else { return }
+    name = new
   }
 
   var wantsUnlockKey: Bool { item.attributes[.keepsUnlockKey] ?? false }
@@ -201,7 +205,7 @@ extension WriteTransaction {
     try pin?.prepare(in: &self)
     var found = found
     if let present = try items(matching: Query(id: found.item.id)).first {
-      found.update(present)
+      found.update(present, in: &reading)
       try delete(present.id)
     }
     if let replaced = found.replaced { try remove(replaced) }

@@ -17,7 +17,7 @@ extension VaultCore {
 
   /// Drops the pending offset.
   package func undoPINChange(_ id: ItemID, context: AuthenticationContext? = nil) throws(VaultError) {
-    try changingOffset(of: id, detail: "change undone", context: context) { state throws(VaultError) in
+    try changingOffset(of: id, detail: "change undone", context: context) { state, _ throws(VaultError) in
       guard state.hasPendingOffset else {
         throw VaultError(.policy, "no change of the PIN is pending, so there is nothing to undo")
       }
@@ -105,8 +105,8 @@ extension VaultCore {
     try changingOffset(
       of: stored.id, detail: nil, noting: (stored.settledMark ?? []) + shown.notes(.pin) + notes,
       context: context
-    ) { state throws(VaultError) in
-      guard state.pinOffset == confirmed, state.offsetInUse == stored.state.offsetInUse,
+    ) { state, hasMarked throws(VaultError) in
+      guard state.pinOffset == confirmed, state.offsetInUse == stored.state.offsetInUse, !hasMarked,
         stored.settledMark != nil || !state.needsResync
       else { throw .pinChanged }
       state.needsResync = false
@@ -117,7 +117,7 @@ extension VaultCore {
 
   private func changingOffset(
     of id: ItemID, detail: String?, noting notes: [AuditNote] = [], context: AuthenticationContext?,
-    _ change: (inout ItemState) throws(VaultError) -> Void
+    _ change: (inout ItemState, _ hasMarked: Bool) throws(VaultError) -> Void
   ) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
@@ -131,7 +131,7 @@ extension WriteTransaction {
   /// Records that the server has accepted a code made under the offset in use. An acceptance of an earlier code must not make
   /// a change final: its old PIN may have been mistyped.
   mutating func confirmPIN(_ id: ItemID) throws(VaultError) {
-    try changeOffset(of: id, detail: "confirmed") { state throws(VaultError) in
+    try changeOffset(of: id, detail: "confirmed") { state, _ throws(VaultError) in
       guard !state.hasPendingOffset || state.unconfirmed > 0 else {
         throw VaultError(
           .policy, "no code was made since the change of the PIN, so the server has accepted none",
@@ -145,14 +145,14 @@ extension WriteTransaction {
 
   fileprivate mutating func changeOffset(
     of id: ItemID, detail: String?, noting notes: [AuditNote] = [],
-    _ change: (inout ItemState) throws(VaultError) -> Void
+    _ change: (inout ItemState, _ hasMarked: Bool) throws(VaultError) -> Void
   ) throws(VaultError) {
     let stored = try StoredPIN(id, in: &reading)
     guard stored.mode == .camouflaged else {
       throw VaultError(.policy, "a change of a checked PIN is final at once", hint: "change the PIN again")
     }
-    guard !hasMarked else { throw .pinChanged }
-    try changeState(of: id, change)
+    let hasMarked = hasMarked
+    try changeState(of: id) { state throws(VaultError) in try change(&state, hasMarked) }
     try log(notes)
     try log(.pinChanged, item: stored.item, detail: detail)
   }

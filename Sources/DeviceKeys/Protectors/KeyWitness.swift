@@ -10,10 +10,10 @@ package struct KeyWitness {
   package let path: String
   package let key: DeviceKeyID
 
-  /// Writes the key's id and the number, 24 bytes, to the file that ``open()`` opened. A greater number of the same key stays: a
-  /// process may tell its commit later than another one tells the next.
+  /// Writes the key's id and the number, 24 bytes, to the file that ``open()`` opened. A greater number of the same key stays, if
+  /// a vault can have it: a process may tell its commit later than another one tells the next.
   package static func note(_ sequence: UInt64, under key: DeviceKeyID, in file: Int32) {
-    if let seen = seen(under: key, in: file), seen >= sequence { return }
+    if let seen = seen(under: key, in: file), seen >= sequence, seen < Head.greatest { return }
     let words = (key.high.bigEndian, key.low.bigEndian, sequence.bigEndian)
     _ = unsafe withUnsafeBytes(of: words) { unsafe pwrite(file, $0.baseAddress, $0.count, 0) }
   }

@@ -7,8 +7,12 @@ extension VaultCore {
   }
 
   /// ``write(_:)`` with a typed error, for closures of this package.
-  package func writing<R>(_ body: (inout WriteTransaction) throws(VaultError) -> R) throws(VaultError) -> R {
-    try typed { try write { (transaction: inout WriteTransaction) in try body(&transaction) } }
+  package func writing<R>(
+    repairing: Bool = false, _ body: (inout WriteTransaction) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    try typed {
+      try write(repairing: repairing) { (transaction: inout WriteTransaction) in try body(&transaction) }
+    }
   }
 
   /// ``read(_:)`` with the error type of the closure, and with a result that may be a secret.

@@ -114,8 +114,11 @@ package final class VaultCore: Sendable {
 
   /// Lends the vault to a closure that changes it. The changes are durable when this returns.
   ///
+  /// - Parameter repairing: Whether rows that no vault can have are removed first: they may be in the way of everything else.
   /// - Throws: What `body` throws, with nothing changed, or ``VaultError``.
-  package func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
+  package func write<R>(
+    repairing: Bool = false, _ body: (inout WriteTransaction) throws -> R
+  ) throws -> R {
     var committed: (sequence: UInt64, key: DeviceKeyID, vault: VaultID)?
     var notes: [AuditNote] = []
     defer {
@@ -135,6 +138,7 @@ package final class VaultCore: Sendable {
       guard store.keys.header.deviceKey == seen.key else { throw WitnessIsStale() }
       var transaction = WriteTransaction(store, head: head)
       let outcome = Result {
+        if repairing { try transaction.removeImpossible() }
         let isBehind = try transaction.adoptFile()
         try transaction.endTokens(all: isBehind)
         return try body(&transaction)
@@ -168,12 +172,12 @@ package final class VaultCore: Sendable {
   package func markIfCopied() throws(VaultError) {
     let seen = witnessed()
     let isMarked = try reading { transaction throws(VaultError) in
+      if transaction.store.rows.isReadOnly { return true }
       transaction.store.note(seen.sequence)
-      guard transaction.store.keys.header.deviceKey == seen.key else { return false }
       let head = try transaction.store.head()
-      return transaction.store.rows.isReadOnly
-        || head.fileIdentity == transaction.store.rows.fileIdentity
-          && head.sequence >= transaction.store.seenSequence
+      return transaction.store.keys.header.deviceKey == seen.key
+        && head.fileIdentity == transaction.store.rows.fileIdentity
+        && head.sequence >= transaction.store.seenSequence
     }
     if !isMarked { try writing { _ throws(VaultError) in } }
   }

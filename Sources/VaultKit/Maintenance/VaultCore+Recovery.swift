@@ -97,6 +97,7 @@ extension WriteTransaction {
   fileprivate mutating func recover(
     with key: borrowing DeviceKey, kind: ProtectorKind, notes: [AuditNote]
   ) throws(VaultError) -> [(id: ItemID, name: String?)] {
+    try removeImpossible()
     try log(notes)
     let named = try deleteLost(try store.lostItems { $0.access.thisDeviceOnly })
     var change = try store.thisDeviceChange()

@@ -64,6 +64,8 @@ extension VaultCore {
     progress: (VerifyProgress) -> Void = { _ in }, damaged: (DamagedPart) -> Void = { _ in }
   ) throws(VaultError) {
     let validity = CallValidity(self)
+    // Also the verification of the passcode writes to the log.
+    if dropDamaged { try writing(repairing: true) { _ throws(VaultError) in } }
     let keys = try keysToRotate(passcode)
     // An attacker who had the device key and the passcode may have begun the present rotation, with known keys.
     var race = KeyRace()
@@ -110,10 +112,7 @@ extension VaultCore {
     let next =
       if let begun { begun } else {
         try writing { transaction throws(VaultError) in
-          if dropDamaged {
-            try transaction.removeImpossible()
-            try transaction.repairVaultState()
-          }
+          if dropDamaged { try transaction.repairVaultState() }
           transaction.restartMoving()
           return transaction.store.keys.current
         }
@@ -320,7 +319,6 @@ extension VaultCore {
   func prepareEpoch(
     dropDamaged: Bool, progress: (VerifyProgress) -> Void, told: (DamagedPart) -> Void
   ) throws(VaultError) {
-    if dropDamaged { try writing { transaction throws(VaultError) in try transaction.removeImpossible() } }
     var found = try damagedParts(progress: progress)
     guard !found.isEmpty else { return }
     let newer = found.filter { $0.remedy == .newerVersion }
@@ -340,9 +338,12 @@ extension VaultCore {
   /// The last step of a repair. Rows and entries that have the new keys by what is plain of them, and do not open, were added or
   /// altered on the way: the rotation passes over them.
   private func finishRepair(told: (DamagedPart) -> Void) throws(VaultError) {
-    var found = try damagedParts()
-    try writing { transaction throws(VaultError) in
-      try transaction.removeImpossible()
+    var found: [DamagedPart] = []
+    do throws(VaultError) { found = try damagedParts() } catch {
+      // After a lock, what the passcode opens cannot be looked at.
+      guard error.code == .locked else { throw error }
+    }
+    try writing(repairing: true) { transaction throws(VaultError) in
       try transaction.removeDamaged(&found)
       try transaction.countAnew()
     }
