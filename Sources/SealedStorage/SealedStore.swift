@@ -289,14 +289,18 @@ package struct SealedStore: ~Copyable, Sendable {
   /// An item's state with its revision; `nil` where its kind has none. A missing one is damage, never a fresh counter.
   package mutating func state(of row: ItemRow) throws(VaultError) -> (state: ItemState, row: StateRow)? {
     let kind = ItemKind(rawValue: row.kind)
-    // A row beside an item of another kind is none of the vault.
-    guard kind.mayHaveState else { return nil }
     guard let stored = try rows.state(row: row.row) else {
       guard kind.hasState else { return nil }
       throw Self.stateIsMissing
     }
-    let bytes = try openState(stored, item: row.id, generation: row.generation)
-    return (try ItemState(bytes: bytes), stored)
+    do throws(VaultError) {
+      let bytes = try openState(stored, item: row.id, generation: row.generation)
+      return (try ItemState(bytes: bytes), stored)
+    } catch {
+      // Beside an item that needs none, one that does not open is none of the vault: something else added it.
+      guard error.code == .damaged, !kind.mayHaveState else { throw error }
+      return nil
+    }
   }
 
   /// Calls the body with each of these items and its state, for lists: one walk over the rows in place of a query for each. A

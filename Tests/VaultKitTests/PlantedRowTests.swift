@@ -15,7 +15,7 @@ struct PlantedRowTests {
   enum Plant: String, CaseIterable {
     case shortBlind, blindBelow, blindOfItem
     case itemBelow, itemZero, itemNext, itemHalf
-    case materialBelow, materialOfNone, stateBelow, stateOfPlain, stateNewer
+    case materialBelow, materialOfNone, stateBelow, stateOfPlain
     case auditBelow, auditZero, auditNext, auditNextAndDamaged, auditNextAndItem, auditMany, auditLast
     case auditOfNewKeys
     case segmentNext
@@ -34,7 +34,6 @@ struct PlantedRowTests {
       case .materialOfNone: "INSERT INTO material VALUES(2, randomblob(60), randomblob(60))"
       case .stateBelow: "INSERT INTO state VALUES(-5, 1, X'')"
       case .stateOfPlain: "INSERT INTO state VALUES(1, 1, X'00')"
-      case .stateNewer: "INSERT INTO state VALUES(1, 1, CAST(X'090200000001' || randomblob(188) AS BLOB))"
       case .auditBelow: Self.entry("-3")
       case .auditZero: Self.entry("0")
       case .auditNext: Self.entry(Self.next) + Self.entry(Self.next)

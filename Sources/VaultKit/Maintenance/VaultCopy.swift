@@ -75,8 +75,8 @@ struct VaultCopy: ~Copyable {
       try rows.setMaterial(material, row: row.row)
       count(keys.summand.material(row.row, material))
     }
-    if item.kind.mayHaveState, let state = try source.rows.state(row: row.row) {
-      try setState(try change(&source, item, row, state), row: row.row, in: &rows)
+    if let state = try source.state(of: row) {
+      try setState(try change(&source, item, row, state.row), row: row.row, in: &rows)
     }
     for value in keys.blindIndex.values(of: item.attributes) {
       _ = try rows.insertBlind(value: value, row: row.row)

@@ -133,7 +133,7 @@ extension WriteTransaction {
   }
 
   /// How many items there are, the number of the last row, and the rows that belong to no item: rows without an item, secrets
-  /// and states that the item has none of, and index rows that its attributes do not give.
+  /// that it does not list, states that do not open where it needs none, and index rows that its attributes do not give.
   private mutating func rowsOfNoItem() throws(VaultError) -> (
     items: UInt64, last: Int64, foreign: [SummedRow]
   ) {
@@ -147,15 +147,24 @@ extension WriteTransaction {
       return true
     }
     var foreign: [SummedRow] = []
+    var doubtful: [SummedRow] = []
     try store.rows.forEachSummed { row throws(VaultError) in
       let isForeign =
         switch row.table {
         case .item: false
         case .material: expected[row.row]?.hasSecret != true
-        case .state: row.row != 0 && expected[row.row]?.mayHaveState != true
+        case .state: row.row != 0 && expected[row.row] == nil
         case .blind: expected[row.row]?.index.contains(row.tags) != true
         }
-      if isForeign { foreign.append(row) }
+      if isForeign {
+        foreign.append(row)
+      } else if row.table == .state, expected[row.row]?.mayHaveState == false {
+        doubtful.append(row)
+      }
+    }
+    for row in doubtful {
+      guard let item = try store.rows.item(row: row.row) else { continue }
+      if try store.state(of: item) == nil { foreign.append(row) }
     }
     return (UInt64(expected.count), expected.keys.max() ?? 0, foreign)
   }

@@ -244,7 +244,9 @@ extension WriteTransaction {
       _ = try store.rows.deleteMaterial(row: row.row)
     }
     if let state = try store.rows.state(row: row.row) {
-      if item.kind.mayHaveState {
+      var isOurs = item.kind.mayHaveState
+      if !isOurs { isOurs = try store.state(of: row) != nil }
+      if isOurs {
         head.sum -= summand.state(row.row, state.body)
         try uncountRow()
       }
