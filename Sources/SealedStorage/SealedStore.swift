@@ -31,7 +31,7 @@ package struct SealedStore: ~Copyable, Sendable {
   package var isLogHeld = false
   /// How many rows the opening checked because the file is a copy or an older state; `nil` where it is neither.
   package var checkedAsCopy: UInt64?
-  /// Whether the rows may be damaged, because whoever opened the vault checks or repairs them.
+  /// Whether the vault was opened to check or to repair its rows: they may then be damaged.
   var isForRepair = false
   /// Whether expired items were kept because the wall clock was too far ahead.
   package var keepsExpired = false

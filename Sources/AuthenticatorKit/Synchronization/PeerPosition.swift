@@ -45,8 +45,8 @@ struct ToldCodes {
 
   init(_ state: ItemState) { (count, last) = (state.codesSinceSynchronization, state.lastSynchronization) }
 
-  /// Counts them no more. Codes that another process made meanwhile are not known to the peer, and stay. After another
-  /// synchronization in between, all that are counted stay: it may have been told of the same codes.
+  /// Takes them out of the count. Codes that another process made meanwhile stay in it, because the peer does not know them. If
+  /// another synchronization ended meanwhile, nothing is taken out: it may have told the same codes.
   func settle(in state: inout ItemState, now: Instant) {
     if state.lastSynchronization == last {
       state.codesSinceSynchronization -= min(count, state.codesSinceSynchronization)

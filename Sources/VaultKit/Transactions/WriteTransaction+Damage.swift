@@ -79,8 +79,8 @@ extension WriteTransaction {
     }
   }
 
-  /// Counts a row no more. One that something else added was never counted. So the counts stop where a reader would refuse
-  /// them; a repair counts all rows again at its end.
+  /// Takes a row out of the counts. A row that something else added was never in them, so they never fall so low that a reader
+  /// would refuse them. A repair counts all rows again at its end.
   private mutating func uncount(isItem: Bool = false) {
     if isItem, head.itemCount > 0 { head.itemCount -= 1 }
     if head.summedRows > head.itemCount + 1 { head.summedRows -= 1 }

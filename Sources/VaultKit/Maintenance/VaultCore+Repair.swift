@@ -1,0 +1,93 @@
+import SealedStorage
+import VaultFormat
+import VaultStorage
+
+/// What a rotation does about parts that do not open: it finds them before anything is changed, and with `dropDamaged` it removes
+/// them. `WriteTransaction+Damage.swift` has the removals.
+extension VaultCore {
+  /// The parts of the vault that a rotation could not seal again, because they do not open. Changes nothing.
+  package func damagedParts(progress: (VerifyProgress) -> Void = { _ in }) throws(VaultError) -> [DamagedPart]
+  {
+    var found: [DamagedPart] = []
+    let total = try status().itemCount
+    var (last, done): (Int64?, Int) = (.min, 0)
+    while let from = last {
+      last = try reading { transaction throws(VaultError) in
+        let rows = try transaction.store.rows(after: from, limit: 1024)
+        for row in rows {
+          if row.row >= Head.greatest {
+            found.append(.item(row, name: nil, error: VaultError(.damaged, "no vault has its number")))
+          } else if let part = try transaction.store.damage(of: row) {
+            found.append(part)
+          }
+        }
+        done += rows.count
+        // Rows that are added in the meantime were sealed a moment ago, so they open.
+        return rows.count == 1024 ? rows.last?.row : nil
+      }
+      progress(VerifyProgress(done: min(done, total), total: 2 * total))
+    }
+    var sequence: UInt64? = 0
+    while let from = sequence {
+      sequence = try reading { transaction throws(VaultError) in
+        let end = try transaction.store.head().nextAudit
+        let rows = try transaction.store.rows.auditEntries(from: from + 1, limit: 4096)
+        for row in rows {
+          guard row.sequence < end else {
+            found.append(.audit(row.sequence, error: VaultError(.damaged, "the log does not have it")))
+            continue
+          }
+          do throws(VaultError) { _ = try transaction.store.open(row) } catch {
+            guard error.isUnreadable else { throw error }
+            found.append(.audit(row.sequence, error: error))
+          }
+        }
+        guard rows.count == 4096, let last = rows.last, last.sequence < end else { return nil }
+        return last.sequence
+      }
+    }
+    try reading { transaction throws(VaultError) in
+      do throws(VaultError) { _ = try transaction.store.vaultState() } catch {
+        guard error.isUnreadable else { throw error }
+        found.append(.state(error))
+      }
+    }
+    return found
+  }
+
+  /// Finds the parts that do not open before anything is changed. Parts that are to be removed are removed now, so that
+  /// the rotation does not meet them.
+  func prepareEpoch(
+    dropDamaged: Bool, progress: (VerifyProgress) -> Void, told: (DamagedPart) -> Void
+  ) throws(VaultError) {
+    var found = try damagedParts(progress: progress)
+    guard !found.isEmpty else { return }
+    let newer = found.filter { $0.remedy == .newerVersion }
+    guard dropDamaged, newer.isEmpty else {
+      found.forEach(told)
+      guard newer.isEmpty else { throw Self.refusal("the keys stay as they are", newer: newer) }
+      throw VaultError(
+        .damaged, "the keys stay as they are: \(Self.named(found))",
+        hint: Hint(
+          .dropDamaged,
+          saying: "let the rotation remove what does not open, or restore the vault from a backup"))
+    }
+    try writing { transaction throws(VaultError) in try transaction.removeDamaged(&found) }
+    found.forEach(told)
+  }
+
+  /// The last step of a repair. Rows and entries that have the new keys by what is plain of them, and do not open, were added or
+  /// altered on the way: the rotation passes over them.
+  func finishRepair(told: (DamagedPart) -> Void) throws(VaultError) {
+    var found: [DamagedPart] = []
+    do throws(VaultError) { found = try damagedParts() } catch {
+      // After a lock, what the passcode opens cannot be looked at.
+      guard error.code == .locked else { throw error }
+    }
+    try writing(repairing: true) { transaction throws(VaultError) in
+      try transaction.removeDamaged(&found)
+      try transaction.countAnew()
+    }
+    found.filter(\.isRemoved).forEach(told)
+  }
+}
