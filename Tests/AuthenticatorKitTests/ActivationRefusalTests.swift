@@ -8,7 +8,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("What an activation refuses")
+@Suite("What an activation refuses", .bounded)
 struct ActivationRefusalTests {
   /// Verified to fail when `lifeSeconds` has no bounds, and when an unknown mode counts as none.
   @Test("an answer to the start that is none stores nothing")

@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Activation of a credential")
+@Suite("Activation of a credential", .bounded)
 struct ActivationTests {
   /// Verified to fail when the start adds an active credential.
   @Test("start and finish are two steps, and only the second one makes codes", .requirement("A1"))

@@ -6,7 +6,7 @@ import Testing
 import VaultKit
 import VaultTestKit
 
-@Suite("The actor")
+@Suite("The actor", .bounded)
 struct ActorTests {
   @Test("a credential enrolled through the actor gives each code once under 8 tasks at a time")
   func manyTasks() async throws {

@@ -9,7 +9,7 @@ import VaultKit
 import VaultTestKit
 
 /// What an attack on card tokens and consents tried.
-@Suite("Attacks on card tokens and consents")
+@Suite("Attacks on card tokens and consents", .bounded)
 struct AttackCardTokenTests {
   // MARK: Clocks
 

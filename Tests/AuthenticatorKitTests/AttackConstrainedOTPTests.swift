@@ -6,7 +6,7 @@ import Testing
 import VaultKit
 import VaultTestKit
 
-@Suite("Attacks on credentials with constraints")
+@Suite("Attacks on credentials with constraints", .bounded)
 struct AttackConstrainedOTPTests {
   private let place = TemporaryVault(environment: .testing())
 

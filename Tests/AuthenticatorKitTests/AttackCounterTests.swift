@@ -6,7 +6,7 @@ import Testing
 import VaultKit
 import VaultTestKit
 
-@Suite("Attacks on counters")
+@Suite("Attacks on counters", .bounded)
 struct AttackCounterTests {
   /// How an old copy of the vault file comes back.
   enum Restore: String, CaseIterable, CustomTestStringConvertible {

@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Attacks on PINs")
+@Suite("Attacks on PINs", .bounded)
 struct AttackPINTests {
   /// Verified to fail when only printable ASCII counts as text.
   @Test(

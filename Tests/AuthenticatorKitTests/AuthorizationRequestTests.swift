@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Requests that a person answers in a browser")
+@Suite("Requests that a person answers in a browser", .bounded)
 struct AuthorizationRequestTests {
   @Test("a redirection that answers another request gets nothing", .requirement("D4"))
   func redirections() throws {

@@ -8,7 +8,7 @@ import VaultKit
 import VaultTestKit
 
 /// A biokey is shown first, and the use may then wait long for another secret of a person.
-@Suite("A biokey between its verification and its use")
+@Suite("A biokey between its verification and its use", .bounded)
 struct BiokeyMeanwhileTests {
   /// What happens to it meanwhile.
   enum Event: CaseIterable {

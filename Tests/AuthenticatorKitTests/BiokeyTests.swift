@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Biokeys")
+@Suite("Biokeys", .bounded)
 struct BiokeyTests {
   /// Verified to fail when a registration keeps the earlier biokey.
   @Test("the PIN registers one; another registration replaces it and says so", .requirement("A11"))

@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Tokens that are bound to a key")
+@Suite("Tokens that are bound to a key", .bounded)
 struct BoundTokenTests {
   @Test("a bound token is sent with a proof of its key, for one request each", .requirement("D4", "D5"))
   func bound() throws {

@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Camouflaged PINs")
+@Suite("Camouflaged PINs", .bounded)
 struct CamouflagedPINTests {
   @Test(
     "the right PIN makes the server's codes; any other makes others, in the same commits and derivations",

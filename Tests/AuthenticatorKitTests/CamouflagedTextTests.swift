@@ -1,5 +1,6 @@
 import AuthenticatorKit
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -8,7 +9,7 @@ import VaultTestKit
 /// Whoever knows that a key is text finds the PIN: only the right one gives text.
 ///
 /// Verified to fail when tabs and line ends do not count as text: `Tests/Camouflage/attack.py` then finds the PIN.
-@Suite("Keys that are text")
+@Suite("Keys that are text", .bounded)
 struct CamouflagedTextTests {
   @Test(
     "a key of text is not put behind a camouflaged PIN",

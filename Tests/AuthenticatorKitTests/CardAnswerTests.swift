@@ -8,7 +8,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Answers to challenges of card payments", .requirement("E1"))
+@Suite("Answers to challenges of card payments", .bounded, .requirement("E1"))
 struct CardAnswerTests {
   @Test(
     "six outcomes, of which two are for the server",

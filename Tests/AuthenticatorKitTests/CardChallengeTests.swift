@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Challenges of card payments")
+@Suite("Challenges of card payments", .bounded)
 struct CardChallengeTests {
   /// Verified to fail when the answer is stored with the expiry of the challenge.
   @Test("session and answer are kept until the answer expires", .requirement("E1"))
@@ -148,7 +148,7 @@ struct CardChallengeTests {
   }
 }
 
-@Suite("Whether a challenge is begun", .requirement("E2"))
+@Suite("Whether a challenge is begun", .bounded, .requirement("E2"))
 struct CardLookupTests {
   /// Verified to fail when the version is compared by its first character, and when case is ignored.
   @Test(

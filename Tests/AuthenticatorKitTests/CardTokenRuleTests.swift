@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Rules of card tokens")
+@Suite("Rules of card tokens", .bounded)
 struct CardTokenRuleTests {
   // MARK: Sessions
 

@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Card tokens")
+@Suite("Card tokens", .bounded)
 struct CardTokenTests {
   // MARK: Life
 

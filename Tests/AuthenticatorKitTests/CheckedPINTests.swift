@@ -9,7 +9,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Checked PINs")
+@Suite("Checked PINs", .bounded)
 struct CheckedPINTests {
   @Test("a code behind a PIN is the server's, and one PIN serves any number of credentials")
   func codes() throws {

@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Client keys in a vault", .requirement("D5", "D7"))
+@Suite("Client keys in a vault", .bounded, .requirement("D5", "D7"))
 struct ClientKeyTests {
   private let place = TemporaryVault()
 
@@ -200,7 +200,7 @@ struct ClientKeyTests {
   }
 }
 
-@Suite("Client keys by the public calls", .requirement("D5", "D7"))
+@Suite("Client keys by the public calls", .bounded, .requirement("D5", "D7"))
 struct ClientKeyActorTests {
   @Test("a key is made, imported, found, listed and signs, for eight tasks at a time")
   func life() async throws {

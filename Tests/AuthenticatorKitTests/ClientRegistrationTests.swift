@@ -8,7 +8,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Client registrations")
+@Suite("Client registrations", .bounded)
 struct ClientRegistrationTests {
   @Test("a client is registered once, and again after it was deleted", .requirement("D2"))
   func once() throws {

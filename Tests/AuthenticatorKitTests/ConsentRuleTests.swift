@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Rules of consents")
+@Suite("Rules of consents", .bounded)
 struct ConsentRuleTests {
   // MARK: Sessions
 

@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Consents of a holder")
+@Suite("Consents of a holder", .bounded)
 struct ConsentTests {
   @Test("a consent is requested, confirmed with its code, and gives a token", .requirement("C1", "C8"))
   func confirmed() throws {

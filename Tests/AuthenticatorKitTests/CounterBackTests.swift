@@ -8,7 +8,7 @@ import VaultKit
 import VaultTestKit
 
 /// Verified to fail with b5afbda, whose `updateState` sets any counter without asking and without a log entry.
-@Suite("Counters that would go back", .requirement("L4"))
+@Suite("Counters that would go back", .bounded, .requirement("L4"))
 struct CounterBackTests {
   private let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=5"
 

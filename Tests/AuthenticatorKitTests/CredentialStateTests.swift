@@ -10,7 +10,7 @@ import VaultTestKit
 /// Offset 112 of the state of a credential: only one without an activation, or an active one, makes and judges codes.
 ///
 /// Verified to fail when the state is not looked at.
-@Suite("Credentials whose activation is not complete")
+@Suite("Credentials whose activation is not complete", .bounded)
 struct CredentialStateTests {
   private static let secret = "secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 

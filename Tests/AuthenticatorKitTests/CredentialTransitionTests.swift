@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultKit
 
-@Suite("Transitions of credentials", .requirement("A1", "A8"))
+@Suite("Transitions of credentials", .bounded, .requirement("A1", "A8"))
 struct CredentialTransitionTests {
   /// The table of `docs/guides/credentials.md`: what follows in each state from each event; `-` is refused.
   static let table = """

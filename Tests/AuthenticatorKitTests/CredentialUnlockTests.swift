@@ -8,7 +8,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Unlock of a credential by its server", .requirement("A8"))
+@Suite("Unlock of a credential by its server", .bounded, .requirement("A8"))
 struct CredentialUnlockTests {
   /// Verified to fail when the PIN is judged before the server, and when the block ends with all attempts.
   @Test(

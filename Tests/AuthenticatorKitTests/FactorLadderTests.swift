@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("From the biokey to the PIN", .requirement("B4"))
+@Suite("From the biokey to the PIN", .bounded, .requirement("B4"))
 struct FactorLadderTests {
   private static let both = ["biometry", "pin"]
 

@@ -9,7 +9,7 @@ import VaultKit
 import VaultTestKit
 
 /// Files that other programs made, each with what its reading must give: see Tests/Vectors/key-files.
-@Suite("Files with a private key", .requirement("D7"))
+@Suite("Files with a private key", .bounded, .requirement("D7"))
 struct KeyFileTests {
   struct Expected: Decodable {
     var passphrase: String?

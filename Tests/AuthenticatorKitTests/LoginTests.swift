@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Logins by PIN or biokey", .requirement("B9", "B12"))
+@Suite("Logins by PIN or biokey", .bounded, .requirement("B9", "B12"))
 struct LoginTests {
   private typealias Scene = PeerScene
 

@@ -9,7 +9,7 @@ import VaultTestKit
 
 /// In a copy of the file, or an older state, a PIN asks for the passcode of the vault first: its count of attempts may be an old
 /// one. The file is marked by the first write, which must not be the one that uses the PIN.
-@Suite("A PIN in a copied file")
+@Suite("A PIN in a copied file", .bounded)
 struct MarkedPINTests {
   /// The attack succeeded: the passcode was never asked for. Verified to fail when nothing marks the file before the PIN is
   /// asked for.

@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Credentials with a suite behind a PIN, and what their prompts show", .requirement("A16"))
+@Suite("Credentials with a suite behind a PIN, and what their prompts show", .bounded, .requirement("A16"))
 struct OCRABehindPINTests {
   private static let data = "Pay 12 EUR to Anna\nfor the tickets"
 

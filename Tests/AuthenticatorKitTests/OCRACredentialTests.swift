@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Credentials with a suite in a vault", .requirement("A16"))
+@Suite("Credentials with a suite in a vault", .bounded, .requirement("A16"))
 struct OCRACredentialTests {
   private static let key = "12345678901234567890"
 
@@ -202,7 +202,7 @@ struct OCRACredentialTests {
   }
 }
 
-@Suite("Credentials with a suite by the public calls", .requirement("A16"))
+@Suite("Credentials with a suite by the public calls", .bounded, .requirement("A16"))
 struct OCRAActorTests {
   private let key = "12345678901234567890"
 

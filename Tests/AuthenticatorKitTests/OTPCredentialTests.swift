@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("One-time-password credentials in a vault")
+@Suite("One-time-password credentials in a vault", .bounded)
 struct OTPCredentialTests {
   let rfc4226 = [
     "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",

@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("One-time passwords of a server", .requirement("L10"))
+@Suite("One-time passwords of a server", .bounded, .requirement("L10"))
 struct OTPServerTests {
   private let place = TemporaryVault()
   private let key = "12345678901234567890"
@@ -155,7 +155,7 @@ struct OTPServerTests {
 
 /// Verified to fail when the last counter of the block is written instead of the one after it, and when the window of
 /// the credential does not limit the block.
-@Suite("Reserved codes", .requirement("L10"))
+@Suite("Reserved codes", .bounded, .requirement("L10"))
 struct ReservedCodesTests {
   private let place = TemporaryVault()
   private let codes = [

@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Limits of codes without a synchronization", .requirement("A9", "A17"))
+@Suite("Limits of codes without a synchronization", .bounded, .requirement("A9", "A17"))
 struct OfflineLimitTests {
   private typealias Scene = PeerScene
 

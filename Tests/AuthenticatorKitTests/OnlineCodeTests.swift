@@ -8,7 +8,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Codes and seals that a server gets at once", .requirement("A20"))
+@Suite("Codes and seals that a server gets at once", .bounded, .requirement("A20"))
 struct OnlineCodeTests {
   private typealias Scene = PeerScene
   private typealias Answer = KeyValuePairs<String, TransportValue>

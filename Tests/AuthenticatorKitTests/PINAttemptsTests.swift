@@ -3,7 +3,7 @@ import Testing
 import VaultKit
 import VaultTestKit
 
-@Suite("Attempts of a PIN, as its state counts them")
+@Suite("Attempts of a PIN, as its state counts them", .bounded)
 struct PINAttemptsTests {
   private let clock = FixedClock()
 

@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Changes of checked PINs")
+@Suite("Changes of checked PINs", .bounded)
 struct PINChangeTests {
   /// Verified to fail when the change writes each credential in a commit of its own.
   @Test(

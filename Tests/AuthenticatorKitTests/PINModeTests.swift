@@ -7,7 +7,7 @@ import VaultTestKit
 
 /// Verified to fail when a PIN that was given is used where only a biokey may be, and when a biokey is asked for where only
 /// the PIN may be.
-@Suite("Which factor makes a code", .requirement("A5"))
+@Suite("Which factor makes a code", .bounded, .requirement("A5"))
 struct PINModeTests {
   enum Given: CaseIterable, Sendable {
     case nothing, pin, biokey

@@ -7,7 +7,7 @@ import Testing
 import VaultKit
 import VaultTestKit
 
-@Suite("PINs and the reader in Python")
+@Suite("PINs and the reader in Python", .bounded)
 struct PINReaderTests {
   /// Verified to fail when the key of a credential behind a checked PIN has form 0.
   @Test(

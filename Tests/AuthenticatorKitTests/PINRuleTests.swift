@@ -8,7 +8,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Rules of PINs")
+@Suite("Rules of PINs", .bounded)
 struct PINRuleTests {
   static let malformed = [
     "123", "1234567", "12a4", "    ", "٨٣٠٦", "８３０６", "83\u{0}6", String(repeating: "8", count: 1 << 20),
@@ -180,7 +180,7 @@ struct PINRuleTests {
   }
 }
 
-@Suite("PINs of copied vaults")
+@Suite("PINs of copied vaults", .bounded)
 struct CopiedPINTests {
   /// Verified to fail when a mark is settled without the passcode.
   @Test("a marked PIN asks for the passcode once", arguments: [PINMode.checked, .camouflaged])

@@ -7,7 +7,7 @@ import VaultKit
 import VaultTestKit
 
 /// What another process changes between the request to a server and the commit of its answer.
-@Suite("While a server is asked")
+@Suite("While a server is asked", .bounded)
 struct PeerMeanwhileTests {
   /// Verified to fail when each synchronization subtracts the codes that it told, whatever another one did meanwhile; and, with
   /// the third synchronization, when the time of the last one may be the same again.

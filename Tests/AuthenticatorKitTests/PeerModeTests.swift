@@ -9,7 +9,7 @@ import VaultTestKit
 /// The mode that a server gave at the activation decides which factors make a code.
 ///
 /// Verified to fail when the mode is not looked at.
-@Suite("Factors that a server accepts", .requirement("A5"))
+@Suite("Factors that a server accepts", .bounded, .requirement("A5"))
 struct PeerModeTests {
   @Test(
     "the PIN, the biokey or both, as the server said",

@@ -8,7 +8,7 @@ import VaultKit
 import VaultTestKit
 
 /// What others take a public key by, compared with what they make themselves of the private one.
-@Suite("Public keys", .requirement("D7"))
+@Suite("Public keys", .bounded, .requirement("D7"))
 struct PublicKeyTests {
   private func imported(_ name: String) throws -> PublicKey {
     try KeyFileTests.importing(KeyFileTests.bytes(name), nil, into: TemporaryVault().makeCore()).publicKey

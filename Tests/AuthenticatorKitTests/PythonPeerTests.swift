@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The peer in Python, on which the tests of activation, synchronization and transactions rest.
-@Suite("The peer in Python")
+@Suite("The peer in Python", .bounded)
 struct PythonPeerTests {
   @Test("it answers as the guide of transports says, judges codes, and breaks the answers that it should")
   func peer() throws {

@@ -9,7 +9,7 @@ import VaultTestKit
 
 /// An unlock with a new secret replaces the key that credentials behind the PIN are sealed under. One that is stored at the same
 /// moment must not end behind the old key, which nothing opens.
-@Suite("A PIN whose key is replaced meanwhile")
+@Suite("A PIN whose key is replaced meanwhile", .bounded)
 struct ReplacedPINTests {
   /// Verified to fail when the others are looked for only before the prompt.
   @Test("a credential that is stored behind a PIN while it gets a new secret is not lost")

@@ -13,7 +13,7 @@ import VaultTestKit
 /// that are due, and in a copy it marks counters and ends every token. The batch must not put the rows of before back.
 ///
 /// The attack succeeded: the code of a copied credential was shown, and nothing opened the vault any more.
-@Suite("A batch of a rotation, and what its transaction changes first", .requirement("K3"))
+@Suite("A batch of a rotation, and what its transaction changes first", .bounded, .requirement("K3"))
 struct RotationBatchTests {
   /// Verified to fail when a batch looks only at the sequence of the head row.
   @Test(

@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Storage")
+@Suite("Storage", .bounded)
 struct StorageTests {
   private static let keys = [
     "", "%", "%25", "%2525", " ", "  ", "a", "A", "a b", "\n", "\0", "é", "e\u{301}", "\u{200B}", "🗝️",

@@ -8,7 +8,7 @@ import VaultStorage
 import VaultTestKit
 
 /// What became of a transaction is in its attributes (docs/decisions/0037).
-@Suite("The stored standing of transactions")
+@Suite("The stored standing of transactions", .bounded)
 struct StoredStandingTests {
   private static let bytes = Attribute<[UInt8]>(code: 92)
 

@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("The client of a token set")
+@Suite("The client of a token set", .bounded)
 struct StoringTokensTests {
   /// The device key alone can change attributes. Verified to fail when a set does not name its registration.
   @Test(

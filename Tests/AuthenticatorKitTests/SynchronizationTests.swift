@@ -8,7 +8,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Synchronization with a server")
+@Suite("Synchronization with a server", .bounded)
 struct SynchronizationTests {
   private typealias Scene = PeerScene
   private static let active: KeyValuePairs<String, TransportValue> = ["state": .text("active")]

@@ -8,7 +8,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Token sets")
+@Suite("Token sets", .bounded)
 struct TokenSetTests {
   @Test("a person's tokens are got with PKCE, used, refreshed and revoked", .requirement("D4"))
   func life() throws {

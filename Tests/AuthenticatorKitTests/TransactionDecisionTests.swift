@@ -8,7 +8,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Decisions about transactions")
+@Suite("Decisions about transactions", .bounded)
 struct TransactionDecisionTests {
   /// Verified to fail when the transaction is not looked at again in the commit of its code.
   @Test("accepting uses one counter, and a second decision is refused", .requirement("B6"))

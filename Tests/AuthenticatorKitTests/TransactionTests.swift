@@ -7,7 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Transactions that a server sends")
+@Suite("Transactions that a server sends", .bounded)
 struct TransactionTests {
   @Test(
     "none, one and two wait; none is no error, and the next comes after a decision", .requirement("A19", "B8")

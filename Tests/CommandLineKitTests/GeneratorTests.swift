@@ -6,7 +6,7 @@ import CommandLineKit
 
 /// Verified to fail when bytes beyond the largest multiple of the alphabet are kept (8 characters come five times where
 /// others come four times), and when the number of a word is taken from its low byte alone.
-@Suite("Generated secrets")
+@Suite("Generated secrets", .bounded)
 struct GeneratorTests {
   private func text(_ shape: String) throws -> String {
     let secret = try #require(Generator(shape)).secret(from: .kernel)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Progress")
+@Suite("Progress", .bounded)
 struct ProgressTests {
   @Test(
     "long work shows a bar on a terminal after a second, takes it away at the end, and shows nothing elsewhere"

@@ -2,7 +2,7 @@ import CommandLineKit
 import TestSupport
 import Testing
 
-@Suite("Tables")
+@Suite("Tables", .bounded)
 struct TableTests {
   private func lines(_ rows: [[String]], escape: @escaping @Sendable (String) -> String = { $0 }) -> [String]
   {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import CommandLineKit
 
-@Suite("Values of options")
+@Suite("Values of options", .bounded)
 struct ValueTests {
   @Test("a file that grows beyond a limit is reported in words")
   func systemErrors() {

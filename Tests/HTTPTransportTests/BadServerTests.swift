@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Servers that answer badly: each is a failure of the peer that says what was wrong, within the limits.
-@Suite("Bad servers over HTTPS")
+@Suite("Bad servers over HTTPS", .bounded)
 struct BadServerTests {
   struct Case: CustomTestStringConvertible, Sendable {
     let path: String

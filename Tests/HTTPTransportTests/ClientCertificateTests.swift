@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A client certificate over HTTPS")
+@Suite("A client certificate over HTTPS", .bounded)
 struct ClientCertificateTests {
   /// A file in memory, sealed as `vaultctl exec` does it.
   private final class Memory {

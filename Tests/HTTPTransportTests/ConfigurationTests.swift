@@ -4,7 +4,7 @@ import HTTPTransport
 import TestSupport
 import Testing
 
-@Suite("Configurations of vault-http")
+@Suite("Configurations of vault-http", .bounded)
 struct ConfigurationTests {
   private static let good = #""version":1,"origins":["https://bank.example"]"#
   private static func operation(_ members: String) -> String {

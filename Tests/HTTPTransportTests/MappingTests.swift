@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a mapping makes of a request and of a reply. The server answers with what it was asked.
-@Suite("Mappings of vault-http")
+@Suite("Mappings of vault-http", .bounded)
 struct MappingTests {
   private func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 

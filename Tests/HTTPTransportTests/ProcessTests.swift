@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the process of vault-http shows to others.
-@Suite("The process of vault-http")
+@Suite("The process of vault-http", .bounded)
 struct ProcessTests {
   private static let secret = Data((0..<48).map { _ in UInt8.random(in: 0x41...0x5A) })
 

@@ -9,21 +9,22 @@ final class Servers: @unchecked Sendable {
   private let ports: [String: Int]
   private let pins: [String: String]
   private let folder: URL
-  private let process: Process
+  private let process: Child.Running
   /// The standard input of the servers, which end with it.
-  private let input = Pipe()
+  private let input: PipeEnds
 
   private init() throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("https-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("Peers/https/server.py")
-    let output = Pipe()
+    let output = try PipeEnds()
+    input = try PipeEnds()
     process = try Program("/usr/bin/python3", ["-EB", "-W", "ignore", script.path, folder.path])
-      .start(input: input, output: output, errors: nil)
+      .start(input: .reading(input), output: .writing(output), errors: .inherited)
     var line = Data()
     while !line.contains(UInt8(ascii: "\n")) {
-      let part = output.fileHandleForReading.availableData
+      let part = output.read()
       guard !part.isEmpty else { throw CocoaError(.fileReadUnknown) }
       line += part
     }
@@ -50,10 +51,6 @@ final class Servers: @unchecked Sendable {
 
   /// Waits until a server was asked with this text in the path.
   func awaitRequest(_ text: String) throws {
-    let limit = ContinuousClock.now + .seconds(30)
-    while try requests(text).isEmpty {
-      guard ContinuousClock.now < limit else { throw CocoaError(.fileReadUnknown) }
-      usleep(5_000)
-    }
+    try waitUntil("a request with '\(text)' in its path") { try !requests(text).isEmpty }
   }
 }

@@ -3,7 +3,7 @@ import HTTPTransport
 import TestSupport
 import Testing
 
-@Suite("Mappings that come with vault-http")
+@Suite("Mappings that come with vault-http", .bounded)
 struct ShippedMappingTests {
   @Test(
     "each is printed as it is read, and another name is said to be none",

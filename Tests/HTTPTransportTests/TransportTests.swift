@@ -8,7 +8,7 @@ import TransportPrograms
 import VaultKit
 
 /// vault-http as the program of `--transport`.
-@Suite("vault-http as a transport")
+@Suite("vault-http as a transport", .bounded)
 struct TransportTests {
   /// A configuration that is a program: its first line names vault-http, by a path without spaces.
   ///

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Whom vault-http trusts. Each server is the same but for its certificate.
-@Suite("Trust in a server over HTTPS")
+@Suite("Trust in a server over HTTPS", .bounded)
 struct TrustTests {
   private func ask(
     _ kind: String, host: String = "127.0.0.1", _ members: [String: Any] = [:], options: [String] = []

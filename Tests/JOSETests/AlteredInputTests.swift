@@ -6,7 +6,7 @@ import VaultCrypto
 import VaultTestKit
 
 /// Bytes that somebody has altered: each is read or refused by an error of this module, and nothing stops the process.
-@Suite("Altered tokens, keys and addresses", .requirement("D6"))
+@Suite("Altered tokens, keys and addresses", .bounded, .requirement("D6"))
 struct AlteredInputTests {
   private static let rounds = Files.rounds ?? 3_000
 

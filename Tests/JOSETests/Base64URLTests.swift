@@ -3,7 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("Base64url")
+@Suite("Base64url", .bounded)
 struct Base64URLTests {
   @Test("bytes of every length come back, without padding")
   func lengths() throws {

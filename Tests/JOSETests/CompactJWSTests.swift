@@ -6,7 +6,7 @@ import TextFormats
 import VaultCrypto
 import VaultTestKit
 
-@Suite("Compact JWS")
+@Suite("Compact JWS", .bounded)
 struct CompactJWSTests {
   private static let key = Array("0123456789abcdef0123456789abcdef".utf8)
 

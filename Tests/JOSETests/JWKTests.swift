@@ -6,7 +6,7 @@ import Testing
 import VaultCrypto
 import VaultTestKit
 
-@Suite("JWK")
+@Suite("JWK", .bounded)
 struct JWKTests {
   private func key(_ text: String) throws(JOSEError) -> JWK { try JWK(SecretBytes(text)) }
 

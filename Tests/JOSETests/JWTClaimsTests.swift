@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TextFormats
 
-@Suite("The claims of a JWT")
+@Suite("The claims of a JWT", .bounded)
 struct JWTClaimsTests {
   private func claims(_ text: String) throws(JOSEError) -> JWTClaims { try JWTClaims(SecretBytes(text)) }
 

@@ -7,7 +7,7 @@ import TextFormats
 import VaultCrypto
 import VaultTestKit
 
-@Suite("DPoP proofs", .requirement("D5"))
+@Suite("DPoP proofs", .bounded, .requirement("D5"))
 struct DPoPProofTests {
   private struct Claims: Decodable, Equatable {
     var jti: String?
@@ -125,7 +125,7 @@ private struct NoRandom: RandomSource {
   func fill(_ bytes: UnsafeMutableRawBufferPointer) throws(CryptoError) { throw .randomUnavailable }
 }
 
-@Suite("The address in a proof", .requirement("D5"))
+@Suite("The address in a proof", .bounded, .requirement("D5"))
 struct HTTPTargetTests {
   /// Verified to fail when a port is compared as it is written.
   @Test(
@@ -165,7 +165,7 @@ struct HTTPTargetTests {
   }
 }
 
-@Suite("Client assertions", .requirement("D6"))
+@Suite("Client assertions", .bounded, .requirement("D6"))
 struct ClientAssertionTests {
   private static let now: Int64 = 1_700_000_000
 

@@ -8,7 +8,7 @@ import VaultCrypto
 import VaultTestKit
 
 /// Another program, `Tests/JOSEReference`, which is made from the RFCs alone. `VAULT_JOSE_ROUNDS=10000` is the long form.
-@Suite("Tokens of another program", .requirement("D6"))
+@Suite("Tokens of another program", .bounded, .requirement("D6"))
 struct ReferenceTests {
   private static let script = Files.root.appending(path: "Tests/JOSEReference/jose_reference.py").path
   private static let rounds = Files.rounds ?? 100

@@ -6,7 +6,7 @@ import Testing
 
 /// Project Wycheproof's vectors of JWS and JWK, by their `result`. They are not part of the package: the folder is named by
 /// `VAULT_WYCHEPROOF`, or lies at `../shared/vectors/wycheproof`.
-@Suite("Wycheproof JOSE", .requirement("D6"))
+@Suite("Wycheproof JOSE", .bounded, .requirement("D6"))
 struct WycheproofTests {
   private struct Case {
     let id: Int

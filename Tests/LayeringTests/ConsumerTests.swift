@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("What another package takes from ours")
+@Suite("What another package takes from ours", .bounded)
 struct ConsumerTests {
   /// Verified to fail when `strict` of Package.swift makes warnings errors whatever the environment says.
   @Test("no target has a setting that is for our own builds only", .requirement("L3"))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Documentation names what exists")
+@Suite("Documentation names what exists", .bounded)
 struct DocumentationTests {
   @Test("the map names every room of Sources and of Tests")
   func everyRoomOnTheMap() throws {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("Functions of tests")
+@Suite("Functions of tests", .bounded)
 struct FunctionLengthTests {
   private static let most = 40
 

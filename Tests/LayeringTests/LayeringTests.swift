@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Layers")
+@Suite("Layers", .bounded)
 struct LayeringTests {
   @Test("each room imports only rooms before it")
   func arrowsPointDown() {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Requirements and their tests")
+@Suite("Requirements and their tests", .bounded)
 struct RequirementTests {
   /// Verified to fail when a row is taken out, when a trait is taken out, and when a row names another test.
   @Test("docs/testing.md and the traits of tests name the same tests for the same ids")

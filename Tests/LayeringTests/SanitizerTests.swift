@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Tests left out under a sanitizer")
+@Suite("Tests left out under a sanitizer", .bounded)
 struct SanitizerTests {
   // Verified to fail when a test has no row on the page, and when eleven tests are left out.
   @Test("at most ten are left out, each with its reason on the page", arguments: ["address", "thread"])

@@ -3,7 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("Base32")
+@Suite("Base32", .bounded)
 struct Base32Tests {
   @Test(
     "the examples of RFC 4648 are read, with and without padding, and written without",

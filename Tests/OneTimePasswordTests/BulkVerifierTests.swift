@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 
-@Suite("Codes of many credentials at once")
+@Suite("Codes of many credentials at once", .bounded)
 struct BulkVerifierTests {
   @Test("each question gets what its own generator answers", arguments: LanePath.here)
   func questions(_ path: LanePath) throws {

@@ -3,7 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("HOTP codes")
+@Suite("HOTP codes", .bounded)
 struct HOTPGeneratorTests {
   @Test("an empty key is refused")
   func emptyKey() {
@@ -101,7 +101,7 @@ struct HOTPGeneratorTests {
   }
 }
 
-@Suite("Codes as typed")
+@Suite("Codes as typed", .bounded)
 struct OTPCodeTests {
   @Test(
     "what is not exactly a code is refused",

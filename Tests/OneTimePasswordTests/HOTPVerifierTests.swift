@@ -3,7 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("Verification of counter-based codes")
+@Suite("Verification of counter-based codes", .bounded)
 struct HOTPVerifierTests {
   private func code(_ counter: UInt64) throws -> OTPCode {
     let generator = try HOTPGenerator(key: rfcKey())
@@ -142,7 +142,7 @@ struct HOTPVerifierTests {
   }
 }
 
-@Suite("The delay after wrong codes")
+@Suite("The delay after wrong codes", .bounded)
 struct ThrottleTests {
   @Test("it grows by five seconds with every failure, up to an hour")
   func growth() {
@@ -191,7 +191,7 @@ struct ThrottleTests {
   }
 }
 
-@Suite("Counters reserved in a block")
+@Suite("Counters reserved in a block", .bounded)
 struct CounterReservationTests {
   @Test("a block hands out its counters once, and names the counter to store")
   func block() throws {

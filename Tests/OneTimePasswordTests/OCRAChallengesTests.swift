@@ -6,7 +6,7 @@ import Testing
 /// RFC 6287 §7.2 with the suites, challenges and PIN of its appendix C.2.
 ///
 /// Verified to fail when both questions begin with the client's challenge.
-@Suite("Mutual authentication by OCRA", .requirement("A16"))
+@Suite("Mutual authentication by OCRA", .bounded, .requirement("A16"))
 struct OCRAChallengesTests {
   @Test("server and client prove to each other that they know the key, and the client its PIN")
   func mutual() throws {

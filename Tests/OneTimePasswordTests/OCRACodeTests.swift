@@ -4,7 +4,7 @@ import Testing
 
 /// Verified to fail when the last digit is not compared, when a search keeps its last match or has no limit, and when each
 /// step of a window is computed as the first.
-@Suite("OCRA codes that are checked", .requirement("A16"))
+@Suite("OCRA codes that are checked", .bounded, .requirement("A16"))
 struct OCRACodeTests {
   @Test(
     "what is not exactly a code of the suite is refused",

@@ -7,7 +7,7 @@ import Testing
 ///
 /// Verified to fail when QH64 takes 64 hexadecimal digits as they are, and when a shorter number or an uppercase
 /// hexadecimal digit is taken.
-@Suite("Data that OCRA signs", .requirement("A16"))
+@Suite("Data that OCRA signs", .bounded, .requirement("A16"))
 struct OCRADataTests {
   @Test(
     "data that is exactly a question of the suite is the question",

@@ -6,7 +6,7 @@ import Testing
 /// Verified to fail when the session is filled on the right, when counter 0 counts as missing, when the hash of the PIN is
 /// left out or made by another function, when a value that the suite does not name is ignored, and when a question, a
 /// session or a hash that does not fit is taken.
-@Suite("OCRA codes", .requirement("A16"))
+@Suite("OCRA codes", .bounded, .requirement("A16"))
 struct OCRAGeneratorTests {
   @Test(
     "a code has exactly the digits of the suite, zeros kept on the left", arguments: [4, 5, 6, 7, 8, 9, 10])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 
-@Suite("OCRA questions", .requirement("A16"))
+@Suite("OCRA questions", .bounded, .requirement("A16"))
 struct OCRAQuestionTests {
   @Test(
     "a challenge has the characters of the suite, at least one and no more than the suite says",

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Verified to fail when lower case, `S513`, `QN65`, `QN008` or `T0S` is read.
-@Suite("OCRA suites", .requirement("A16"))
+@Suite("OCRA suites", .bounded, .requirement("A16"))
 struct OCRASuiteTests {
   private typealias Part = OCRASuite.Part
 

@@ -3,7 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("Verification of OCRA codes", .requirement("A16"))
+@Suite("Verification of OCRA codes", .bounded, .requirement("A16"))
 struct OCRAVerifierTests {
   private static let time: Int64 = 1_000_000
 

@@ -3,7 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("otpauth URIs that are refused")
+@Suite("otpauth URIs that are refused", .bounded)
 struct OTPAuthURIFaultTests {
   @Test(
     "each fault has its own error",

@@ -35,7 +35,7 @@ func expectFixpoint(_ uri: borrowing OTPAuthURI, sourceLocation: SourceLocation 
   #expect(isSameText, sourceLocation: sourceLocation)
 }
 
-@Suite("otpauth URIs")
+@Suite("otpauth URIs", .bounded)
 struct OTPAuthURITests {
   @Test("a counter-based URI keeps its counter", arguments: [0, 1, 1 << 53, UInt64.max])
   func counter(_ counter: UInt64) throws {

@@ -35,7 +35,7 @@ struct LanePath: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite("Codes side by side in lanes")
+@Suite("Codes side by side in lanes", .bounded)
 struct OTPLanesTests {
   @Test("some way is there for each algorithm, and the best one is possible")
   func ways() {

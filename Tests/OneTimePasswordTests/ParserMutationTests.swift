@@ -3,7 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("Parsers under mutated input")
+@Suite("Parsers under mutated input", .bounded)
 struct ParserMutationTests {
   static let uris = [
     "otpauth://totp/ACME%20Co:john.doe@email.com?secret=\(rfcKeyText)&issuer=ACME%20Co&algorithm=SHA1&digits=6&period=30",

@@ -3,7 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("TOTP codes")
+@Suite("TOTP codes", .bounded)
 struct TOTPGeneratorTests {
   @Test("a code says when it is valid and how long it still is")
   func validity() throws {
@@ -74,7 +74,7 @@ struct TOTPGeneratorTests {
   }
 }
 
-@Suite("Use without the peer")
+@Suite("Use without the peer", .bounded)
 struct OfflineUseTests {
   @Test("after so many codes a synchronization is due, and it ends that")
   func codes() throws {

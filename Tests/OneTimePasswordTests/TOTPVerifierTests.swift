@@ -3,7 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("Verification of time-based codes")
+@Suite("Verification of time-based codes", .bounded)
 struct TOTPVerifierTests {
   private let now: Int64 = 30 * 1000 + 12
 

@@ -42,7 +42,7 @@ extension [String: Any] {
   fileprivate func key() throws -> SecretBytes { secret(bytes(hex: try string("secretHex"))) }
 }
 
-@Suite("Published and generated vectors", .requirement("R6"))
+@Suite("Published and generated vectors", .bounded, .requirement("R6"))
 struct VectorTests {
   @Test("every file of the folder is known, and every row of it gives the expected code")
   func folder() throws {

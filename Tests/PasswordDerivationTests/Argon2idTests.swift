@@ -4,7 +4,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("Argon2id")
+@Suite("Argon2id", .bounded)
 struct Argon2idTests {
   private let salt = [UInt8](repeating: 2, count: 16)
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The example in the README")
+@Suite("The example in the README", .bounded)
 struct ExampleTests {
   @Test("is the file that is compiled here, letter by letter")
   func sameText() throws {

@@ -6,7 +6,7 @@ import Testing
 public import VaultKit
 
 /// The parts that another program makes itself: `ExtensionPoints.swift`, which sees only what is public.
-@Suite("Prompts, sources and protectors of other programs")
+@Suite("Prompts, sources and protectors of other programs", .bounded)
 struct ExtensionPointTests {
   private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
     "parts-\(UUID().uuidString)")

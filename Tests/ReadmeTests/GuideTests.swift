@@ -4,7 +4,7 @@ import Testing
 
 /// Verified to fail when a guide has a changed number, omits a line or renames an option, when a passcode is echoed,
 /// and when the transcript omits a prompt (after the five minutes that the replay waits).
-@Suite("The guides and the transcripts")
+@Suite("The guides and the transcripts", .bounded)
 struct GuideTests {
   static let guides =
     (try? FileManager.default.contentsOfDirectory(atPath: Readme.root.path + "/docs/guides"))?

@@ -7,7 +7,7 @@ import Testing
 ///
 /// Verified to fail when a line of a program is changed in the guide, when a program has a line too many, when one has a
 /// property `let secret: SecretBytes`, and when the library does not tell the server a code that was made online.
-@Suite("The programs in the guides for users of the library", .requirement("L13"))
+@Suite("The programs in the guides for users of the library", .bounded, .requirement("L13"))
 struct ProgramTests {
   private static let pages = [
     "docs/guides/using-the-library.md", "docs/guides/ocra.md", "docs/guides/biokeys.md",

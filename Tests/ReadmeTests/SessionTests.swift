@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The session in the README")
+@Suite("The session in the README", .bounded)
 struct SessionTests {
   @Test("prints what the README shows, command by command")
   func replay() throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Verified to fail when a word of the example differs, and when `FixedClock` is not public.
-@Suite("The example of the guide about tests", .requirement("L2"))
+@Suite("The example of the guide about tests", .bounded, .requirement("L2"))
 struct TestingGuideTests {
   private let page = "docs/guides/testing-your-program.md"
 

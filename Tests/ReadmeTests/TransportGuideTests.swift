@@ -6,7 +6,7 @@ import Testing
 import TransportPrograms
 import VaultKit
 
-@Suite("The transport of the guide")
+@Suite("The transport of the guide", .bounded)
 struct TransportGuideTests {
   /// Verified to fail when the program does not send the request, and when it answers with another id.
   @Test("it takes a request to a server, and the answer or the error back")
@@ -40,14 +40,14 @@ struct TransportGuideTests {
 private final class BankServer {
   let transport: String
   private let folder: URL
-  private let process: Process
+  private let process: Child.Running
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("bank-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let output = Pipe()
-    process = try Program("/usr/bin/python3", ["-E", "-c", Self.script]).start(output: output)
-    let port = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    let output = try PipeEnds()
+    process = try Program("/usr/bin/python3", ["-E", "-c", Self.script]).start(output: .writing(output))
+    let port = String(decoding: output.read(), as: UTF8.self)
     transport = folder.path + "/transport"
     let blocks = try Readme.blocks("python", of: "docs/guides/transport.md")
     try install(try #require(blocks.first), as: "guide")
@@ -64,10 +64,7 @@ private final class BankServer {
   }
 
   func stop() {
-    guard process.isRunning else { return }
-    // A signal that is blocked in the test is blocked in what it starts.
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    process.end()
   }
 
   private func install(_ text: String, as name: String) throws {

@@ -5,7 +5,7 @@ import Testing
 import VaultKit
 
 /// Verified to fail when a line is changed in the guide, and when `keep` does not log readings.
-@Suite("The calls in the guide for users of the library", .requirement("L13"))
+@Suite("The calls in the guide for users of the library", .bounded, .requirement("L13"))
 struct VaultLifeTests {
   private let folder = FileManager.default.temporaryDirectory.path + "/life-\(UUID().uuidString)"
 

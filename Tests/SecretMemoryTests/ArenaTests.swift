@@ -3,7 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("The arena", .requirement("R19"))
+@Suite("The arena", .bounded, .requirement("R19"))
 struct ArenaTests {
   /// A marker that no other secret has, made at run time so that no binary holds it.
   private static func canary(_ byteCount: Int) -> [UInt8] {

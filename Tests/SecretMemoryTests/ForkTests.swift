@@ -5,7 +5,7 @@ import Testing
 
 /// In processes of their own: where the other tests run beside, a child may be forked while one of them holds a lock of
 /// the allocator or the runtime, and waits for it for ever.
-@Suite("Secrets and fork", .serialized)
+@Suite("Secrets and fork", .bounded, .serialized)
 struct ForkTests {
   @Test("a child cannot read its parent's secrets where they lay")
   func notInherited() async {

@@ -2,7 +2,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("Secret bytes")
+@Suite("Secret bytes", .bounded)
 struct SecretBytesTests {
   @Test(
     "a secret holds what was appended, and nothing more",

@@ -7,7 +7,7 @@ import VaultTestKit
 
 /// A fault before each message that an operation sends: never a new key, never a lost vault, an error of its own
 /// within five seconds (R13).
-@Suite("Faults of a Secret Service", .requirement("R13"), .serialized)
+@Suite("Faults of a Secret Service", .bounded, .requirement("R13"), .serialized)
 struct SecretServiceFaultTests {
   /// What is done to the service before a message reaches it.
   enum Fault: String, CaseIterable, Sendable {
@@ -63,7 +63,7 @@ struct SecretServiceFaultTests {
     let problems = await Self.concurrently(cases) { (operation, fault) in
       let offset = (operation.rawValue.count + fault.rawValue.count) % 4
       return try Self.run(operation, fault) { number, method in
-        Self.isLong || number % 4 == offset || ["GetSecrets", "CreateItem", "Delete"].contains(method)
+        isLongForm || number % 4 == offset || ["GetSecrets", "CreateItem", "Delete"].contains(method)
       }
     }
     expect(problems, equals: [])
@@ -75,7 +75,7 @@ struct SecretServiceFaultTests {
     let cases = Operation.allCases.flatMap { operation in (0..<3).map { (operation, $0) } }
     let problems = await Self.concurrently(cases) { (operation, third) in
       try Self.run(operation, .stopped) { number, _ in
-        (Self.isLong || number % 5 == 2) && number / 5 % 3 == third
+        (isLongForm || number % 5 == 2) && number / 5 % 3 == third
       }
     }
     expect(problems, equals: [])
@@ -99,8 +99,6 @@ struct SecretServiceFaultTests {
     expect(late.unnamed, equals: late.old)
     try expect(trial.reviving { try trial.problem(after: outcome) }, equals: nil)
   }
-
-  private static let isLong = ProcessInfo.processInfo.environment["TORTURE_LONG"] == "1"
 
   /// What went wrong, one line each.
   private static func run(

@@ -5,7 +5,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("The device key in KWallet", .serialized)
+@Suite("The device key in KWallet", .bounded, .serialized)
 struct KWalletTests {
   /// Debian 12's kwalletd5 offers the Secret Service. Its wallet is opened as its PAM module does, without a dialog.
   ///

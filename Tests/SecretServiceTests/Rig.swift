@@ -8,8 +8,8 @@ import VaultKit
 /// The bus knows no program that it could start, so a daemon that is gone stays gone.
 final class Rig: @unchecked Sendable {  // its processes are changed by one test at a time
   let folder: String
-  private var bus: Process?
-  private var daemon: Process?
+  private var bus: Child.Running?
+  private var daemon: Child.Running?
 
   /// The bus as the protector is given it.
   var address: String { "unix:path=" + folder + "/bus" }
@@ -60,7 +60,7 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
   }
 
   deinit {
-    for process in [daemon, bus] { Self.end(process) }
+    for process in [daemon, bus] { process?.end() }
     try? FileManager.default.removeItem(atPath: folder)
   }
 
@@ -108,12 +108,12 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
   }
 
   func killDaemon() {
-    Self.end(daemon)
+    daemon?.end()
     daemon = nil
   }
 
   func killBus() {
-    Self.end(bus)
+    bus?.end()
     bus = nil
     try? FileManager.default.removeItem(atPath: folder + "/bus")
     // A daemon that has lost its bus is of no use any more.
@@ -123,21 +123,21 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
   /// The daemon hears nothing until ``wake()``, or for 30 s: who waits for it without end fails by the time that took.
   func stopDaemon() {
     guard let daemon else { return }
-    kill(daemon.processIdentifier, SIGSTOP)
+    daemon.kill(SIGSTOP)
     DispatchQueue.global().asyncAfter(deadline: .now() + 30) {
-      if daemon.isRunning { kill(daemon.processIdentifier, SIGCONT) }
+      daemon.kill(SIGCONT)
     }
   }
   /// False a moment after it ended by itself.
   var isDaemonRunning: Bool { daemon?.isRunning == true }
-  func wake() { if let daemon { kill(daemon.processIdentifier, SIGCONT) } }
+  func wake() { daemon?.kill(SIGCONT) }
 
   /// Whatever has happened: a bus, a daemon, an unlocked collection.
   func mend() throws {
     wake()
     killDaemon()
     if bus?.isRunning != true {
-      Self.end(bus)
+      bus?.end()
       try startBus()
     }
     try startDaemon()
@@ -157,8 +157,7 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
       [
         "store", "--label=other", "xdg:schema", "vault.DeviceKey", "vault-id", vault, "key-id", key,
       ], input: text)
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0)
+    try #require(process.wait() == 0)
   }
 
   /// The paths of the items of all vaults.
@@ -184,13 +183,13 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
 
   private func start(
     _ program: String, _ words: [String], _ variables: [String: String] = [:], input: String = ""
-  ) throws -> Process {
+  ) throws -> Child.Running {
     let path = program.hasPrefix("/") ? program : "/usr/bin/" + program
-    let pipe = Pipe()
+    let pipe = try PipeEnds()
     let process = try Program(path, words, environment: environment.merging(variables) { $1 })
-      .start(input: pipe)
-    try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-    try pipe.fileHandleForWriting.close()
+      .start(input: .reading(pipe))
+    pipe.write(input)
+    pipe.closeWriting()
     return process
   }
 
@@ -203,11 +202,5 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
       usleep(25_000)
     } while ContinuousClock.now < deadline
     throw Missing(what: "there was no \(what) within 300 s")
-  }
-
-  private static func end(_ process: Process?) {
-    guard let process, process.isRunning else { return }
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
   }
 }

@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("The device key in a Secret Service", .serialized)
+@Suite("The device key in a Secret Service", .bounded, .serialized)
 struct SecretServiceTests {
   @Test(
     "a vault whose key the service keeps opens with it; no key file is made, and the vault says who keeps it")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The Secret Service at the command line", .serialized)
+@Suite("The Secret Service at the command line", .bounded, .serialized)
 struct SecretServiceVerbTests {
   @Test("init, use, rotation there and back, and doctor; the commands say who keeps the key")
   func life() throws {

@@ -35,43 +35,60 @@ package struct Program {
   }
 
   @discardableResult
-  package func run(input: FileHandle? = FileHandle.nullDevice, errors: Errors = .withOutput) throws -> Result
-  {
-    let (outputs, apart) = (Pipe(), Pipe())
-    let destination: Any? =
+  package func run(input: FileHandle? = nil, errors: Errors = .withOutput) throws -> Result {
+    let (outputs, apart) = (try PipeEnds(), try PipeEnds())
+    let destination: Stream =
       switch errors {
-      case .withOutput: outputs
-      case .apart: apart
-      case .inherited: nil
-      case .discarded: FileHandle.nullDevice
+      case .withOutput: .writing(outputs)
+      case .apart: .writing(apart)
+      case .inherited: .inherited
+      case .discarded: .none
       }
-    let process = try start(input: input, output: outputs, errors: destination)
-    let output = outputs.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    let isExit = process.terminationReason == .exit
+    let process = try start(
+      input: input.map { .file($0) } ?? .none, output: .writing(outputs), errors: destination)
+    apart.closeWriting()
+    let output = outputs.readAll()
     return Result(
-      status: isExit ? process.terminationStatus : -process.terminationStatus, output: output,
-      errors: errors == .apart ? Self.text(apart) : "")
+      status: try process.wait(), output: output,
+      errors: errors == .apart ? String(decoding: apart.readAll(), as: UTF8.self) : "")
   }
 
-  private static func text(_ pipe: Pipe) -> String {
-    String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+  /// What is behind a descriptor of a started program.
+  package enum Stream {
+    case none
+    /// That of the test.
+    case inherited
+    case file(FileHandle)
+    /// The program reads; the test writes.
+    case reading(PipeEnds)
+    /// The program writes; the test reads.
+    case writing(PipeEnds)
   }
 
-  /// Starts it without waiting for its end. Each parameter is a `Pipe`, a `FileHandle`, or `nil` for that of the test.
+  /// Starts it without waiting for its end. The end of a pipe that the program got is closed here.
   package func start(
-    input: Any? = FileHandle.nullDevice, output: Any? = FileHandle.nullDevice,
-    errors: Any? = FileHandle.nullDevice
-  ) throws -> Process {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: name.contains("/") ? name : "/usr/bin/env")
-    process.arguments = name.contains("/") ? arguments : [name] + arguments
-    if let environment { process.environment = environment }
-    if let directory { process.currentDirectoryURL = directory }
-    if let input { process.standardInput = input }
-    if let output { process.standardOutput = output }
-    if let errors { process.standardError = errors }
-    try process.run()
-    return process
+    input: Stream = .none, output: Stream = .none, errors: Stream = .none
+  ) throws -> Child.Running {
+    var child = Child(name, arguments, environment ?? ProcessInfo.processInfo.environment)
+    child.directory = directory?.path
+    let streams = [input, output, errors]
+    for (descriptor, stream) in zip(Int32(0)..., streams) {
+      switch stream {
+      case .none: child.open(descriptor, "/dev/null", flags: O_RDWR)
+      case .inherited: break
+      case .file(let file): child.copy(file.fileDescriptor, to: descriptor)
+      case .reading(let pipe): child.copy(pipe.reader, to: descriptor)
+      case .writing(let pipe): child.copy(pipe.writer, to: descriptor)
+      }
+    }
+    let running = try child.start()
+    for stream in streams {
+      switch stream {
+      case .reading(let pipe): pipe.closeReading()
+      case .writing(let pipe): pipe.closeWriting()
+      default: break
+      }
+    }
+    return running
   }
 }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TextFormats
 
-@Suite("JSON that is read")
+@Suite("JSON that is read", .bounded)
 final class JSONReaderTests {
   /// A reader of the text. Its file stays open as long as the suite.
   private func reader(_ text: String) throws -> JSONReader {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TextFormats
 
-@Suite("JSON that is written")
+@Suite("JSON that is written", .bounded)
 struct JSONTests {
   private func written(_ value: JSON) -> [UInt8] {
     let output = Memory()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TextFormats
 
-@Suite("PEM")
+@Suite("PEM", .bounded)
 struct PEMTests {
   private func blocks(_ text: String) throws(TextError) -> [PEMBlock] {
     try SecretBytes(copying: Array(text.utf8)).expose { (text) throws(TextError) in

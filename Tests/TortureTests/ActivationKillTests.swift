@@ -8,7 +8,7 @@ import VaultTestKit
 
 extension Torture {
   /// Verified to fail when the start of an activation makes an active credential.
-  @Suite("Killed activations and unlocks", .requirement("A1", "A8"), .serialized)
+  @Suite("Killed activations and unlocks", .bounded, .requirement("A1", "A8"), .serialized)
   struct ActivationKills {
     @Test(
       "the state is one of the table's, nothing is active without its second step, no counter comes twice")

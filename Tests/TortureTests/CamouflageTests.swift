@@ -9,7 +9,7 @@ extension Torture {
   ///
   /// Verified to fail when a credential has its first code as an attribute, and, in the attack, when the secrets of two
   /// masks are not compared.
-  @Suite("Camouflaged PINs look all the same", .requirement("R12"), .serialized)
+  @Suite("Camouflaged PINs look all the same", .bounded, .requirement("R12"), .serialized)
   struct Camouflage {
     private static let attack = URL(filePath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "Camouflage/attack.py").path

@@ -11,7 +11,7 @@ import VaultTestKit
 extension Torture {
   /// The keys of the rows are looked for in the whole memory of a process (R7). Verified to fail when ``RecordSeal`` keeps
   /// its ciphers at a lock, and when OpenSSL's contexts are not freed at the end.
-  @Suite("Ciphers of a locked vault", .requirement("R7", "K10"), .serialized)
+  @Suite("Ciphers of a locked vault", .bounded, .requirement("R7", "K10"), .serialized)
   struct CipherLeaks {
     @Test(
       "the keys of attributes, states, head row and log are in memory while a vault is used, and not after a lock or its end",

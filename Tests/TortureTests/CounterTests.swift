@@ -7,7 +7,7 @@ import VaultTestKit
 
 extension Torture {
   /// R4. Verified to fail when the counter is written back unchanged once in 97 codes.
-  @Suite("Many processes, one counter", .requirement("R4"), .serialized)
+  @Suite("Many processes, one counter", .bounded, .requirement("R4"), .serialized)
   struct Counters {
     @Test("fifty processes get distinct codes in one row of counters, and no error")
     func distinct() throws {
@@ -55,7 +55,7 @@ extension Torture {
   }
 
   /// F5. Verified to fail when counter and last accepted code are not stored after an acceptance.
-  @Suite("Single use", .requirement("F5"), .serialized)
+  @Suite("Single use", .bounded, .requirement("F5"), .serialized)
   struct SingleUse {
     @Test("of a hundred processes that submit one code exactly one is accepted, and none later")
     func oneOfHundred() throws {

@@ -11,7 +11,7 @@ extension Torture {
   ///
   /// Verified to fail when the database has `synchronous=OFF` or `NORMAL`, and when the directory of the device key is
   /// not synchronized.
-  @Suite("Crash states", .requirement("R2"), .serialized)
+  @Suite("Crash states", .bounded, .requirement("R2"), .serialized)
   struct Crashes {
     @Test(
       "after a crash at any moment of a command the vault opens, nothing acknowledged is lost, no counter comes twice"

@@ -11,7 +11,7 @@ extension Torture {
   ///
   /// On commit b5afbda the same injection shows the fault: a restore whose directory cannot be synchronized after the
   /// rename deletes the new key. Verified to fail when `PendingDeviceKey.abandon` deletes a key in any state.
-  @Suite("A device key is never lost by a failing system call", .requirement("K1"), .serialized)
+  @Suite("A device key is never lost by a failing system call", .bounded, .requirement("K1"), .serialized)
   struct DeviceKeyFaults {
     enum Change: String, CaseIterable, Sendable {
       case restore

@@ -4,7 +4,7 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  @Suite("A secret that cannot be handed to a program", .serialized)
+  @Suite("A secret that cannot be handed to a program", .bounded, .serialized)
   struct ExecFaults {
     // Verified to fail on commit b8da9bc: 2, "beyond what this process may open".
     @Test("a descriptor that the system does not give is 13, one beyond the limit is 2")

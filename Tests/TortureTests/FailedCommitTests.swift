@@ -13,7 +13,7 @@ extension Torture {
   ///
   /// Verified to fail when the error does not say that the change may have been stored, as on commit b5afbda, when a
   /// device key is removed that a failed commit names, and when a code is shown whose commit failed.
-  @Suite("Commits that fail", .requirement("R3"), .serialized)
+  @Suite("Commits that fail", .bounded, .requirement("R3"), .serialized)
   struct FailedCommits {
     enum Verb: String, CaseIterable, CustomTestStringConvertible {
       case itemAdd = "item add"

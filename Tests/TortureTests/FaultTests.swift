@@ -10,7 +10,7 @@ import VaultTestKit
 
 extension Torture {
   /// R3 in short. Verified to fail when a COMMIT that fails is taken for one that succeeded.
-  @Suite("Failing disks", .requirement("R3"), .serialized)
+  @Suite("Failing disks", .bounded, .requirement("R3"), .serialized)
   struct Faults {
     @Test(
       "a code whose commit fails is not shown, and its counter comes again or never, not twice",

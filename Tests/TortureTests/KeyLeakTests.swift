@@ -10,7 +10,7 @@ import VaultTestKit
 extension Torture {
   /// R7 for client keys: files of other programs are imported, and their keys sign. Verified to fail when the DER of a key is
   /// copied into an array that stays, with the decoders of OpenSSL, and with its check of RSA keys.
-  @Suite("Client keys leak nowhere", .requirement("R7"), .serialized)
+  @Suite("Client keys leak nowhere", .bounded, .requirement("R7"), .serialized)
   struct KeyLeaks {
     /// Each is imported; the keys are those of the files without encryption beside them.
     private static let files = [

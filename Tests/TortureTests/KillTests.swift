@@ -9,7 +9,7 @@ import VaultTestKit
 extension Torture {
   /// R1. Verified to fail when the counter is written back unchanged once in 97 codes, when a put is acknowledged
   /// before its commit, and when the log omits the entry of one update in seven (R15).
-  @Suite("Killed processes", .requirement("R1", "R15"), .serialized)
+  @Suite("Killed processes", .bounded, .requirement("R1", "R15"), .serialized)
   struct Kills {
     @Test("what was acknowledged survives SIGKILL, no counter comes twice, at most one is skipped per kill")
     func killed() async throws {

@@ -10,7 +10,7 @@ extension Torture {
   /// R7 for the verbs that exist. Verified to fail when the secret is copied into an array that stays (`vault-torture
   /// hold`), and when the runtime's crash report is left on (a real gap, since closed: the report shows memory, and the
   /// program continues).
-  @Suite("Leaks", .requirement("R7"), .serialized)
+  @Suite("Leaks", .bounded, .requirement("R7"), .serialized)
   struct Leaks {
     private let secret = Canary()
     private let name = Canary()

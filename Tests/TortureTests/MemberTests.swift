@@ -8,7 +8,7 @@ import VaultTestKit
 
 extension Torture {
   /// R5 for biometry. Verified to fail when the failure is counted after the derivation instead of before it.
-  @Suite("Tries of a phrase", .requirement("R5"), .serialized)
+  @Suite("Tries of a phrase", .bounded, .requirement("R5"), .serialized)
   struct PhraseTries {
     private let vault: TemporaryVault
     private var tally: String { vault.folder + "/tally" }
@@ -77,7 +77,7 @@ extension Torture {
 
   /// R14. Verified to fail when a removal leaves the set and its slots unchanged, and when a new set has its old
   /// number.
-  @Suite("The enrolled set under kill", .requirement("R14"), .serialized)
+  @Suite("The enrolled set under kill", .bounded, .requirement("R14"), .serialized)
   struct MemberKills {
     private struct Item {
       let id: ItemID

@@ -10,7 +10,7 @@ extension Torture {
   /// Midstates stand for their key: whoever has them makes every code. So they are looked for as keys are (R7).
   /// Verified to fail when a generator copies its midstates into an array, when kernels do not wipe stack and
   /// registers, and when midstates are kept in a file beside the vault.
-  @Suite("Midstates leak nowhere", .requirement("R7"), .serialized)
+  @Suite("Midstates leak nowhere", .bounded, .requirement("R7"), .serialized)
   struct MidstateLeaks {
     private let key = String((0..<20).map { _ in "abcdefghijkmnpqrstuvwxyz23456789".randomElement()! })
 

@@ -7,7 +7,7 @@ extension Torture {
   /// R8. Verified to fail when `Session.sumProblem` omits S, when `segment.start` is unchecked (a real gap, since
   /// closed), when the class is left out of `meta`, of `keys` and of the comparison in `Session.open` (any one of them
   /// is enough to find it), and when a damaged page traps, which ends a process but not the test.
-  @Suite("Mutated vaults", .requirement("R8"), .serialized)
+  @Suite("Mutated vaults", .bounded, .requirement("R8"), .serialized)
   struct Mutations {
     /// Half of them with a passcode, a fifth of them so large that opening does not sum up all rows.
     @Test("an altered vault is refused, found by verify, or shows exactly what it held")
@@ -38,7 +38,7 @@ extension Torture {
   }
 
   /// R8 for what each verb that writes leaves behind.
-  @Suite("Mutated vaults of every verb", .requirement("R8"), .serialized)
+  @Suite("Mutated vaults of every verb", .bounded, .requirement("R8"), .serialized)
   struct VerbMutations {
     @Test("what a verb has just written, altered, is refused, found by verify, or shows what it held")
     func altered() async throws {
@@ -164,8 +164,7 @@ extension Torture {
         // Without standard error: what a process says there when it crashes is no outcome.
         let process = try Running(
           Built.path("vault-torture"), ["mutate", folder, "\(seed)", passcode, "\(next)", "\(count)"],
-          errors: false,
-          silence: 60)
+          errors: false)
         var begun: [Substring]?
         while let line = process.line() {
           let words = line.split(separator: " ", maxSplits: 2)

@@ -10,7 +10,7 @@ extension Torture {
   /// On commit b5afbda, where each process opens and then creates, most of them fail with `vaultExists`. Verified to
   /// fail when a process that finds the path taken does not open the vault, when the lock of the path is not taken,
   /// and when a lock file that a killed process left counts as held.
-  @Suite("Open or create, in many processes at once", .requirement("L8"), .serialized)
+  @Suite("Open or create, in many processes at once", .bounded, .requirement("L8"), .serialized)
   struct OpenOrCreate {
     @Test("twenty processes on a fresh path get one vault, one creates it, and it has one device key")
     func together() throws {

@@ -15,7 +15,7 @@ extension Torture {
   ///
   /// A checked PIN of 16 digits cannot be in memory by chance; a camouflaged one of 6 digits can,
   /// so the key of its masks is looked for in its place.
-  @Suite("PINs leak nowhere", .requirement("R7"), .serialized)
+  @Suite("PINs leak nowhere", .bounded, .requirement("R7"), .serialized)
   struct PINLeaks {
     private let passcode = "correct horse"
     /// Comes as an argument, so the search must find it.

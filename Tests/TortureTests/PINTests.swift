@@ -51,7 +51,7 @@ private struct PINVault {
 
 extension Torture {
   /// R5 for PINs. Verified to fail when an attempt is not counted before its derivation.
-  @Suite("Tries of a PIN", .requirement("R5"), .serialized)
+  @Suite("Tries of a PIN", .bounded, .requirement("R5"), .serialized)
   struct PINTries {
     private let rig: PINVault
 
@@ -109,7 +109,7 @@ extension Torture {
   }
 
   /// A6. Verified to fail when a code leaves its counter as it was.
-  @Suite("Codes behind a PIN under kill", .requirement("A6"), .serialized)
+  @Suite("Codes behind a PIN under kill", .bounded, .requirement("A6"), .serialized)
   struct PINCodeKills {
     @Test("no counter comes twice, and each code is right", arguments: [PINMode.checked, .camouflaged])
     func killed(_ mode: PINMode) throws {
@@ -141,7 +141,7 @@ extension Torture {
   }
 
   /// B2. Verified to fail when a change wraps another `D`, and when it moves the offset by the wrong difference.
-  @Suite("A change of the PIN under kill", .requirement("B2"), .serialized)
+  @Suite("A change of the PIN under kill", .bounded, .requirement("B2"), .serialized)
   struct PINChangeKills {
     @Test(
       "all accounts have the old PIN or all have the new one", arguments: [PINMode.checked, .camouflaged])

@@ -10,7 +10,8 @@ extension Torture {
   ///
   /// Verified to fail when `Session.headForWriting` does not compare `config`. The long form has found, in every fifth
   /// run, that slots from before a change of the passcode were opened with keys from after it, and called damaged.
-  @Suite("Items against changes of passcode, keys and enrolled set", .requirement("R21"), .serialized)
+  @Suite(
+    "Items against changes of passcode, keys and enrolled set", .bounded, .requirement("R21"), .serialized)
   struct PasscodeRaces {
     @Test("every acknowledged item opens, or was listed as destroyed")
     func race() async throws {
@@ -148,7 +149,7 @@ extension Torture {
 
   /// R5 for the passcode. Verified to fail when `Lockout.begin` does not count attempts in progress, and when the first
   /// delay comes after six failures instead of five.
-  @Suite("Tries of the passcode", .requirement("R5"), .serialized)
+  @Suite("Tries of the passcode", .bounded, .requirement("R5"), .serialized)
   struct PasscodeTries {
     private let vault: TemporaryVault
     private var tally: String { vault.folder + "/tally" }

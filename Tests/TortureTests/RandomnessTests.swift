@@ -10,7 +10,7 @@ import VaultTestKit
 
 extension Torture {
   /// R16. Verified to fail when the salt of the committing seal is made from the random bytes alone.
-  @Suite("Failing and repeating randomness", .requirement("R16"), .serialized)
+  @Suite("Failing and repeating randomness", .bounded, .requirement("R16"), .serialized)
   struct Randomness {
     @Test("a random generator that fails stops the operation, which writes nothing")
     func fails() throws {

@@ -7,7 +7,7 @@ import VaultTestKit
 extension Torture {
   /// A new recovery code is in its file before it works. Whatever interrupts that, one of the two codes works, the
   /// vault is sound, and a report that nothing was changed is true.
-  @Suite("A recovery code that is made while the disk fails", .serialized)
+  @Suite("A recovery code that is made while the disk fails", .bounded, .serialized)
   struct RecoveryCodeFaults {
     @Test(
       "after a kill or a failed synchronization one of the two codes works, and the other does not",

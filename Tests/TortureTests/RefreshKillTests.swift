@@ -8,7 +8,7 @@ import VaultTestKit
 
 extension Torture {
   /// Verified to fail when a refresh stores the access token in one commit, and the rest in another.
-  @Suite("Killed refreshes of OAuth tokens", .requirement("D4"), .serialized)
+  @Suite("Killed refreshes of OAuth tokens", .bounded, .requirement("D4"), .serialized)
   struct RefreshKills {
     @Test("the tokens are all of one answer, the old one or the new one, and the vault opens")
     func killed() throws {
@@ -122,7 +122,7 @@ extension Torture.ScenarioHome {
 
 extension Torture {
   /// Verified to fail when the old value is read in another transaction than the one that writes the new one.
-  @Suite("Many processes, one value of a storage", .requirement("D3"), .serialized)
+  @Suite("Many processes, one value of a storage", .bounded, .requirement("D3"), .serialized)
   struct StorageUpdates {
     @Test("no update is lost")
     func updated() throws {

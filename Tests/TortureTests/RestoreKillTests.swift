@@ -10,7 +10,7 @@ extension Torture {
   /// `restore` killed at each system call that names or writes a file.
   ///
   /// Verified to fail when the two vaults are exchanged by "move the old one aside, then move the new one in".
-  @Suite("A restore that is killed", .serialized)
+  @Suite("A restore that is killed", .bounded, .serialized)
   struct RestoreKills {
     @Test(
       "over a vault: the old one or the restored one is there and whole, never neither, never a mix",

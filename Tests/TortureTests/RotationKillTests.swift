@@ -10,7 +10,7 @@ import VaultTestKit
 extension Torture {
   /// R22. Verified to fail when the old generation is dropped as the new one begins, or before any row is moved, when
   /// the rows of a batch are committed before their secrets are wrapped again, and when a batch omits every 400th item.
-  @Suite("A rotation that is killed", .requirement("R22"), .serialized)
+  @Suite("A rotation that is killed", .bounded, .requirement("R22"), .serialized)
   struct RotationKills {
     @Test(
       "every item opens at every moment of a rotation, whichever process is killed", arguments: ["", "pass"])
@@ -103,7 +103,7 @@ extension Torture {
 
   /// Verified to fail when an absent key is taken for lost without another look at the header; the long form also when
   /// a named key file is read only once.
-  @Suite("Opening while the device key changes", .serialized)
+  @Suite("Opening while the device key changes", .bounded, .serialized)
   struct DeviceKeyRaces {
     @Test("a vault opens at every moment of a rotation of its device key", arguments: [false, true])
     func opens(hasNamedKey: Bool) async throws {

@@ -11,7 +11,9 @@ extension Torture {
   /// reads.
   ///
   /// Verified to fail when `KeyChange.putRoots` leaves the slots of the old generation out.
-  @Suite("Key changes in the middle of a rotation that are killed", .requirement("K3", "K4"), .serialized)
+  @Suite(
+    "Key changes in the middle of a rotation that are killed", .bounded, .requirement("K3", "K4"), .serialized
+  )
   struct RotationMidway {
     @Test(
       "every item opens afterwards, and the rotation ends",

@@ -8,7 +8,7 @@ extension Torture {
   /// Rotations of the epoch at once. Each ends, and none says that the vault is locked or damaged.
   ///
   /// Verified to fail when `rotate` does not unlock again after another process made new keys.
-  @Suite("Rotations at once", .serialized)
+  @Suite("Rotations at once", .bounded, .serialized)
   struct RotationRaces {
     @Test("each rotation of three processes ends, with the passcode and without", arguments: [nil, "pass"])
     func rotations(passcode: String?) async throws {

@@ -8,7 +8,7 @@ import VaultTestKit
 
 extension Torture {
   /// S4: a commit of a rotation changes nearly every page of the indexes, whatever its size, so commits have to be few.
-  @Suite("What a rotation writes", .requirement("S4"), .serialized)
+  @Suite("What a rotation writes", .bounded, .requirement("S4"), .serialized)
   struct RotationSize {
     /// Verified to fail with commits of 500 rows, which write 4.3 times the file at 10,000 items. The code before wrote
     /// 55 times the file at 100,000. The long form of this suite takes one to two minutes.

@@ -3,18 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A started process: its output on a pipe, its input on another or on the one that holds many back.
+/// A started process: its output on a pipe, its input on another or on the one that holds many back. It ends with the test.
 final class Running: @unchecked Sendable {
-  // Used by one thread at a time: whoever started it.
-  let pid: pid_t
-  private let output: Int32
+  // Used by one thread at a time: the one that started it.
+  private let process: Child.Running
+  private let output: PipeEnds
   private var rest: [UInt8] = []
-  private var status: Int32?
-  private let silence: Int32
-  private let words: [String]
 
-  /// Starts a program, which may use 4 GiB of addresses and be silent for so many seconds: a process that hangs or grows
-  /// without end fails the test that started it.
+  /// Starts a program, which may use 4 GiB of addresses: a process that grows without end fails the test that started it.
   ///
   /// - Parameters:
   ///   - gate: Standard input; nothing to read when absent.
@@ -22,50 +18,26 @@ final class Running: @unchecked Sendable {
   ///   - errorFile: A new file that standard error goes to in place of that.
   init(
     _ program: String, _ words: [String], environment: [String: String] = [:], gate: Gate? = nil,
-    errors: Bool = true, errorFile: String? = nil, silence: Int32 = 600
+    errors: Bool = true, errorFile: String? = nil
   ) throws {
-    self.silence = silence
-    self.words = [program] + words
-    let ends = try Self.pipe()
+    output = try PipeEnds()
     let variables = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"].merging(environment) { $1 }
     var child = Child(program, words, variables)
     if let gate { child.copy(gate.out, to: 0) } else { child.open(0, "/dev/null") }
-    child.copy(ends.1, to: 1)
+    child.copy(output.writer, to: 1)
     if let errorFile {
       child.create(2, errorFile)
     } else if errors {
-      child.copy(ends.1, to: 2)
+      child.copy(output.writer, to: 2)
     } else {
       child.open(2, "/dev/null", flags: O_WRONLY)
     }
-    output = ends.0
-    defer { close(ends.1) }
-    do { pid = try child.start().pid } catch {
-      pid = 0
-      status = -1
-      throw error
-    }
-    MemoryLimit.set(on: pid)
+    process = try child.start()
+    output.closeWriting()
+    MemoryLimit.set(on: process.pid)
   }
 
-  /// A pipe that no process inherits by chance, or its end would never be seen. The Glibc module lacks `pipe2`.
-  static func pipe() throws -> (Int32, Int32) {
-    let symbol = try unsafe #require(dlsym(nil, "pipe2"))
-    let pipe2 = unsafe unsafeBitCast(
-      symbol, to: (@convention(c) (UnsafeMutablePointer<Int32>, Int32) -> Int32).self)
-    var ends: [Int32] = [0, 0]
-    let result = unsafe pipe2(&ends, O_CLOEXEC)
-    try #require(result == 0)
-    return (ends[0], ends[1])
-  }
-
-  deinit {
-    close(output)
-    if status == nil {
-      Glibc.kill(pid, SIGKILL)
-      wait()
-    }
-  }
+  var pid: pid_t { process.pid }
 
   /// The next line of output, or `nil` at its end.
   func line() -> String? {
@@ -88,46 +60,24 @@ final class Running: @unchecked Sendable {
   }
 
   private func readMore() -> Bool {
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      guard hasSomethingToSay() else { return false }
-      let count = unsafe read(output, &buffer, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return false }
-      rest += buffer[..<count]
-      return true
-    }
+    let more = output.read()
+    rest += more
+    return !more.isEmpty
   }
 
-  /// Waits for output. A process that is silent for too long is ended, and the test has failed.
-  private func hasSomethingToSay() -> Bool {
-    var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-    while true {
-      let count = unsafe poll(&entry, 1, silence * 1_000)
-      if count < 0, errno == EINTR { continue }
-      if count != 0 { return true }
-      Issue.record("silent for \(silence) s, ended: \(words.joined(separator: " "))")
-      kill()
-      return false
-    }
-  }
-
-  func kill(_ signal: Int32 = SIGKILL) { Glibc.kill(pid, signal) }
+  func kill(_ signal: Int32 = SIGKILL) { process.kill(signal) }
 
   /// The exit code, or minus the signal that ended it.
   @discardableResult
   func wait() -> Int32 {
-    if let status { return status }
-    var raw: Int32 = 0
-    while unsafe waitpid(pid, &raw, 0) < 0, errno == EINTR {}
-    hasCore = raw & 0x80 != 0
-    let result = raw & 0x7f == 0 ? raw >> 8 & 0xff : -(raw & 0x7f)
-    status = result
-    return result
+    do { return try process.wait() } catch {
+      Issue.record(error)
+      return -1
+    }
   }
 
   /// Whether the kernel wrote a core dump; known after ``wait()``.
-  private(set) var hasCore = false
+  var hasCore: Bool { process.hasCore }
 }
 
 /// The memory that a started process may use.
@@ -142,7 +92,6 @@ enum MemoryLimit {
     let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
       .first
     let isLarge = (pages.flatMap { Int($0) } ?? 0) > 1 << 28
-    if isLarge { skip("limits of memory: this is a run under a sanitizer") }
     return isLarge
   }()
 
@@ -158,36 +107,21 @@ enum MemoryLimit {
 }
 
 /// A pipe that many processes wait on and that lets them all go at once.
-final class Gate: @unchecked Sendable {
-  // Opened once, by the thread that made it.
-  let out: Int32
-  private var entry: Int32
+final class Gate: Sendable {
+  private let pipe: PipeEnds
 
-  init() throws {
-    let ends = try Running.pipe()
-    out = ends.0
-    entry = ends.1
-  }
+  init() throws { pipe = try PipeEnds() }
 
-  func write(_ text: String) {
-    let bytes = Array(text.utf8)
-    _ = unsafe Glibc.write(entry, bytes, bytes.count)
-  }
+  var out: Int32 { pipe.reader }
 
-  func open() {
-    if entry >= 0 { close(entry) }
-    entry = -1
-  }
+  func write(_ text: String) { pipe.write(text) }
 
-  deinit {
-    open()
-    close(out)
-  }
+  func open() { pipe.closeWriting() }
 }
 
 /// Starts `vault-torture`.
-func torture(_ words: String..., gate: Gate? = nil, silence: Int32 = 600) throws -> Running {
-  try Running(Built.path("vault-torture"), words, gate: gate, silence: silence)
+func torture(_ words: String..., gate: Gate? = nil) throws -> Running {
+  try Running(Built.path("vault-torture"), words, gate: gate)
 }
 
 /// Runs bodies side by side on threads of their own: what blocks here must not block other tests.

@@ -7,7 +7,7 @@ import VaultTestKit
 
 extension Torture {
   /// A vault of 100,000 items.
-  @Suite("Many items", .serialized)
+  @Suite("Many items", .bounded, .serialized)
   struct Size {
     @Test("100,000 items: get, search, list and verify work, and a get does not grow with their number")
     func many() throws {

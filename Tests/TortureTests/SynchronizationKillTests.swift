@@ -8,7 +8,7 @@ import VaultTestKit
 
 extension Torture {
   /// Verified to fail when the counter of an online code is written back unchanged once in seven.
-  @Suite("Killed synchronizations and online codes", .requirement("A9", "A20", "A21"), .serialized)
+  @Suite("Killed synchronizations and online codes", .bounded, .requirement("A9", "A20", "A21"), .serialized)
   struct SynchronizationKills {
     @Test("the server gets no counter twice, the state is one of the table's, and the vault opens")
     func killed() throws {

@@ -9,7 +9,7 @@ import VaultTestKit
 
 extension Torture {
   /// Verified to fail when the use is subtracted in a commit after the one that hands the token out.
-  @Suite("Many processes, one card token", .requirement("R10"), .serialized)
+  @Suite("Many processes, one card token", .bounded, .requirement("R10"), .serialized)
   struct TokenUses {
     @Test("of the processes that want the last use exactly one gets it, and none later")
     func oneWinner() throws {
@@ -90,7 +90,7 @@ extension Torture {
   }
 
   /// Verified to fail when the wall clock is not asked, and when the boot is not compared.
-  @Suite("Card tokens under wrong clocks", .requirement("R11"), .serialized)
+  @Suite("Card tokens under wrong clocks", .bounded, .requirement("R11"), .serialized)
   struct TokenLife {
     @Test(
       "whatever the clocks do, a token is valid at most for its time, and never again when it was refused")

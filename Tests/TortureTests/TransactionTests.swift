@@ -82,7 +82,7 @@ private struct TransactionVault {
 extension Torture {
   /// Verified to fail when the transaction is accepted in a commit of its own after that of the counter, and when this is
   /// after the server was told.
-  @Suite("Accepted transactions under kill", .requirement("B6"), .serialized)
+  @Suite("Accepted transactions under kill", .bounded, .requirement("B6"), .serialized)
   struct TransactionKills {
     @Test("a killed one is accepted with its counter or waits on, and the server learns what is on disk")
     func killed() throws {

@@ -6,7 +6,7 @@ import Testing
 import TransportPrograms
 import VaultKit
 
-@Suite("Transports that fail")
+@Suite("Transports that fail", .bounded)
 struct FailingProgramTests {
   @Test(
     "a path that is not absolute, or too long, is malformed",
@@ -72,8 +72,7 @@ struct FailingProgramTests {
     ).start()
     defer {
       // A signal that is blocked in the test is blocked in what it starts.
-      kill(swapper.processIdentifier, SIGKILL)
-      swapper.waitUntilExit()
+      swapper.end()
     }
     let transport: TransportProgram = {
       while true { if let transport = try? TransportProgram(peer.path) { return transport } }

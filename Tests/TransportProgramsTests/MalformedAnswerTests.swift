@@ -6,7 +6,7 @@ import TransportPrograms
 import VaultKit
 
 /// Each is a failure of the peer that names the program and what was wrong.
-@Suite("Answers that are none")
+@Suite("Answers that are none", .bounded)
 struct MalformedAnswerTests {
   struct Case: CustomTestStringConvertible, Sendable {
     let answer: String

@@ -8,7 +8,7 @@ import TransportPrograms
 import VaultKit
 
 /// Secrets of a request and of an answer, in the memory of this process and where the program could show them.
-@Suite("Secrets on the way to a server")
+@Suite("Secrets on the way to a server", .bounded)
 struct ProgramLeakTests {
   /// The request's secret is drawn in secret memory, and the program makes the answer's. The program writes both into files
   /// with each bit turned over, so that what the search looks for is nowhere else in memory.

@@ -8,7 +8,7 @@ import TransportPrograms
 import VaultKit
 
 /// What a transport gets of this process, and how it ends with it.
-@Suite("The process of a transport")
+@Suite("The process of a transport", .bounded)
 struct ProgramProcessTests {
   /// Verified to fail when descriptors are inherited, and when the program keeps the session of its caller.
   @Test(
@@ -111,8 +111,8 @@ struct ProgramProcessTests {
   @Test("where the kernel reaps the children of this process, an answer is still an answer")
   func reaped() async {
     await #expect(processExitsWith: .success) {
-      signal(SIGCHLD, SIG_IGN)
       let peer = try PeerProgram("answer(state='active')")
+      signal(SIGCHLD, SIG_IGN)
       let transport = try TransportProgram(peer.path)
       for _ in 0..<10 {
         let answer = try transport.send(TransportRequest(.login, id: PeerProgram.id, fields: .init()))

@@ -7,7 +7,7 @@ import Testing
 import TransportPrograms
 import VaultKit
 
-@Suite("Transports that are programs")
+@Suite("Transports that are programs", .bounded)
 struct TransportProgramTests {
   @Test("a request is one line of JSON, and each type of value arrives and comes back")
   func values() throws {

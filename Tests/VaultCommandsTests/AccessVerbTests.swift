@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Access rules and members at the command line")
+@Suite("Access rules and members at the command line", .bounded)
 struct AccessVerbTests {
   private func newTool() throws -> Tool {
     let tool = try Tool()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The verbs of activations and unlocks with the server of `Tests/Peers`, which was written from the guide alone.
-@Suite("Activations at the command line")
+@Suite("Activations at the command line", .bounded)
 struct ActivationVerbTests {
   private let tool: Tool
   private let peer: TestPeer

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("Attacks on an export")
+@Suite("Attacks on an export", .bounded)
 struct AttackExportTests {
   // Fails when an access rule has the vault unlocked although nothing that is exported needs that.
   @Test("an item that nobody can be asked for is left out of a locked vault's export, and the others are not")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Attacks on PINs at the command line")
+@Suite("Attacks on PINs at the command line", .bounded)
 struct AttackPINVerbTests {
   private static let uri = Array("otpauth://hotp/x?secret=T45QZUPEQJ3RNIC37YZQTRGYCJ5OMYKP&counter=0".utf8)
   private static let key = "00ff4d8e21b97c0a5be3d64f80c19a7d2263f5ee"

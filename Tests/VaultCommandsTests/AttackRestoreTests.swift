@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Somebody who can write the vault's folder, or a person who keeps a copy there, and a restore that clears it away.
-@Suite("Attacks on a restore")
+@Suite("Attacks on a restore", .bounded)
 struct AttackRestoreTests {
   // Fails when a file beside the vault that names the vault's own device key is taken for what a restore has left.
   @Test(

@@ -4,7 +4,7 @@ import Testing
 import VaultStorage
 
 /// Whether a person was there: what the audit says of each prompt, and of each secret that came without one.
-@Suite("The audit of prompts", .requirement("Q2"), .serialized)
+@Suite("The audit of prompts", .bounded, .requirement("Q2"), .serialized)
 struct AuditPromptTests {
   static let passcode = PromptTurnTests.passcode
 

@@ -6,7 +6,7 @@ import VaultCommands
 import VaultKit
 import VaultWords
 
-@Suite("Results of the log and exit codes")
+@Suite("Results of the log and exit codes", .bounded)
 struct AuditResultTests {
   private func source(_ path: String) throws -> String {
     try String(contentsOf: Tool.repository.appendingPathComponent(path), encoding: .utf8)

@@ -4,7 +4,7 @@ import Testing
 
 /// Verified to fail when the policy of `item edit --audit` is not passed on, when `--since` takes only later entries,
 /// and when `--follow` begins after the present entries.
-@Suite("The audit at the command line")
+@Suite("The audit at the command line", .bounded)
 struct AuditVerbTests {
   private func operations(_ tool: Tool, _ words: String...) throws -> [String] {
     let items = try #require(try tool.run(["audit", "--json"] + words).json["items"] as? [[String: Any]])

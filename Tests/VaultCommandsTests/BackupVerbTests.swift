@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Backup and restore at the command line")
+@Suite("Backup and restore at the command line", .bounded)
 struct BackupVerbTests {
   @Test("a backup restores in an empty home by its passphrase alone", arguments: [nil, "correct horse"])
   func emptyHome(passcode: String?) throws {

@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 import VaultCommands
 
-@Suite("Lines of a batch")
+@Suite("Lines of a batch", .bounded)
 struct BatchReaderTests {
   private func bytes(of box: SharedSecret?) -> [UInt8]? {
     box?.expose { span in

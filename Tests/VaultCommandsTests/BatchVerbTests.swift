@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import VaultCommands
 
-@Suite("Batches at the command line")
+@Suite("Batches at the command line", .bounded)
 struct BatchVerbTests {
   private func answers(_ run: Tool.Run) throws -> [[String: Any]] {
     try run.text.split(separator: "\n").map {

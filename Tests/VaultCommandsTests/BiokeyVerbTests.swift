@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Biokeys at the command line")
+@Suite("Biokeys at the command line", .bounded)
 struct BiokeyVerbTests {
   private static let uri = Array(
     "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0".utf8)

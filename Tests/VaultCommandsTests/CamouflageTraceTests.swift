@@ -6,7 +6,7 @@ import Testing
 ///
 /// Each run begins with the same files, so that only the PIN differs. Verified to fail when the derivation sleeps, and when it
 /// allocates, for PINs that begin with an 8.
-@Suite("Traces of right and wrong camouflaged PINs", .serialized, .requirement("B10"))
+@Suite("Traces of right and wrong camouflaged PINs", .bounded, .serialized, .requirement("B10"))
 struct CamouflageTraceTests {
   private let tool: Tool
   private let start: [String: Data]

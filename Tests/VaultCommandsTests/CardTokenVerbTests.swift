@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Verbs of card tokens, sessions and consents")
+@Suite("Verbs of card tokens, sessions and consents", .bounded)
 struct CardTokenVerbTests {
   private static let number = Array("4111 1111 1111 1111".utf8)
 

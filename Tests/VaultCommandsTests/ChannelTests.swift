@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Channels are read once, and a person is asked for what is tried", .serialized)
+@Suite("Channels are read once, and a person is asked for what is tried", .bounded, .serialized)
 struct ChannelTests {
   private static let passcode = "correct horse"
 

@@ -4,7 +4,7 @@ import Testing
 
 /// Verified to fail when the clipboard is cleared without asking what it holds, when it is not cleared, and when the
 /// waiting process keeps the command's standard output.
-@Suite("The clipboard")
+@Suite("The clipboard", .bounded)
 struct ClipboardTests {
   /// A clipboard that is a file, in the place of a program, which notes the words it was called with.
   private static let fake = """

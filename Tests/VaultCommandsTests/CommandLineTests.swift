@@ -6,7 +6,7 @@ import VaultCommands
 import VaultWords
 
 /// Each test was verified to fail with the tool from before these tests; that of exit codes, when 9 and 15 are left out.
-@Suite("What a command line is told", .requirement("U14"))
+@Suite("What a command line is told", .bounded, .requirement("U14"))
 struct CommandLineTests {
   private func newTool(_ words: String...) throws -> Tool {
     let tool = try Tool()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import CommandLineKit
 
-@Suite("Completion by the real shells")
+@Suite("Completion by the real shells", .bounded)
 struct CompletionTests {
   /// What is typed, and words that must and must not be offered.
   private static let cases: [(line: String, offered: [String], missing: [String])] = [

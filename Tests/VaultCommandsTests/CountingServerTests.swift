@@ -5,7 +5,7 @@ import Testing
 /// A server that counts, and that is not ours: pam_oath with a look-ahead of ten counters, asked through libpam.
 ///
 /// Only the server judges a camouflaged PIN, so these tests are about what a server sees.
-@Suite("Codes at a counting server", .serialized)
+@Suite("Codes at a counting server", .bounded, .serialized)
 struct CountingServerTests {
   private let tool: Tool
   private let server: OathServer

@@ -4,7 +4,7 @@ import Testing
 import VaultStorage
 
 /// What commands say about a part of the vault that does not open. Each test verified to fail on commit f00eb83.
-@Suite("Damaged and newer parts at the command line")
+@Suite("Damaged and newer parts at the command line", .bounded)
 struct DamageVerbTests {
   private let tool: Tool
   private let ids: [String]

@@ -23,7 +23,7 @@ struct KeyFolder {
   func file(_ name: String) -> String { path + "/" + name + ".key" }
 }
 
-@Suite("Which device keys are listed and deleted")
+@Suite("Which device keys are listed and deleted", .bounded)
 struct DeviceKeyVerbTests {
   private func newTool() throws -> Tool {
     let tool = try Tool()

@@ -6,7 +6,7 @@ import VaultDoctor
 
 /// Verified to fail when an encrypted device is taken for an open one, when the mode of the device key is ignored, and
 /// when there are colors in a pipe or despite NO_COLOR.
-@Suite("vaultctl doctor, and colours")
+@Suite("vaultctl doctor, and colours", .bounded)
 struct DoctorTests {
   private func newTool() throws -> Tool {
     let tool = try Tool()

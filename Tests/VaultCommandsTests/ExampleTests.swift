@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import VaultCommands
 
-@Suite("Examples of the help")
+@Suite("Examples of the help", .bounded)
 struct ExampleTests {
   /// What an example stands on; everything else begins with an empty vault.
   private static let setUp = """

@@ -5,7 +5,7 @@ import Testing
 /// Programs that refuse a file which others may read.
 ///
 /// Verified to fail with the tool from before these tests: its memory files had mode 666.
-@Suite("vaultctl exec with programs that look at the mode of a file", .requirement("U1"))
+@Suite("vaultctl exec with programs that look at the mode of a file", .bounded, .requirement("U1"))
 struct ExecProgramTests {
   private func newTool(_ name: String, _ secret: [UInt8]) throws -> Tool {
     let tool = try Tool()

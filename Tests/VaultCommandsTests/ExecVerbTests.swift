@@ -4,7 +4,7 @@ import Testing
 
 /// Verified to fail when the passcode's descriptor stays open, when the vault is not closed (its log stays beside it),
 /// when the memory file is not sealed, and when broken pipes stay ignored.
-@Suite("vaultctl exec")
+@Suite("vaultctl exec", .bounded)
 struct ExecVerbTests {
   private func newTool(_ passcode: String? = nil) throws -> Tool {
     let tool = try Tool()

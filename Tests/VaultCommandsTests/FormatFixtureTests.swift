@@ -7,7 +7,7 @@ import VaultTestKit
 ///
 /// Verified to fail when the label of `meta` is changed. Fails when a column or a default of the format changes, and,
 /// for newer vaults, when the version or the required features are not compared.
-@Suite("Vaults of every released format", .requirement("R20"))
+@Suite("Vaults of every released format", .bounded, .requirement("R20"))
 struct FormatFixtureTests {
   static let formats: [String] = {
     let folder = Tool.repository.appendingPathComponent("Tests/Fixtures")

@@ -7,7 +7,7 @@ import VaultCommands
 import VaultKit
 import VaultWords
 
-@Suite("Help and manual pages")
+@Suite("Help and manual pages", .bounded)
 struct HelpTests {
   @Test("the help of every verb ends in its runnable example and names every option and exit code")
   func everyVerb() throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Verified to fail with the tool from before these tests: it advised "chmod 600 /etc/passwd" and "chmod 700 '/etc'".
-@Suite("Hints that would change a file", .requirement("U7"))
+@Suite("Hints that would change a file", .bounded, .requirement("U7"))
 struct HintTests {
   /// A vault in the home `home` within the temporary folder, so that there are folders outside of the home.
   private func newTool() throws -> (tool: Tool, outside: String) {

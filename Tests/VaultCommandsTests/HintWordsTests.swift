@@ -7,7 +7,7 @@ import VaultCommands
 import VaultKit
 import VaultWords
 
-@Suite("The tool's words for hints")
+@Suite("The tool's words for hints", .bounded)
 struct HintWordsTests {
   /// Every action that the library declares.
   private func actions() throws -> [Hint.Action] {

@@ -4,7 +4,7 @@ import Testing
 
 /// Verified to fail when each line has its own transaction, when the file of the export is made with mode 0644 or over
 /// another file, when the audit entry is left out, and when a dry run commits.
-@Suite("Import and export of JSON lines")
+@Suite("Import and export of JSON lines", .bounded)
 struct ImportExportTests {
   private func newTool(_ passcode: String? = nil) throws -> Tool {
     let tool = try Tool()

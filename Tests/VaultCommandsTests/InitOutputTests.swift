@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A recovery code that cannot be written")
+@Suite("A recovery code that cannot be written", .bounded)
 struct InitOutputTests {
   enum Output: String, CaseIterable { case full, closed }
 

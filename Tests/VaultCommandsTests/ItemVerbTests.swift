@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultStorage
 
-@Suite("Items at the command line")
+@Suite("Items at the command line", .bounded)
 struct ItemVerbTests {
   private func newTool() throws -> Tool {
     let tool = try Tool()

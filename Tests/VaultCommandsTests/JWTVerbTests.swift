@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Tokens and proofs at the command line", .requirement("D6"))
+@Suite("Tokens and proofs at the command line", .bounded, .requirement("D6"))
 struct JWTVerbTests {
   private static let claims = #"{"iss":"shop","aud":["https://as.example","b"],"exp":4102444800,"jti":"t-1"}"#
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Client keys at the command line", .requirement("D5", "D7"))
+@Suite("Client keys at the command line", .bounded, .requirement("D5", "D7"))
 struct KeyVerbTests {
   private static let vectors = Tool.repository.appendingPathComponent("Tests/Vectors/key-files")
 

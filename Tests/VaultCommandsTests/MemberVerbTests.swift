@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Members that are no phrases: the login password through PAM, with a service of the test's own.
-@Suite("Members that are advisory", .serialized)
+@Suite("Members that are advisory", .bounded, .serialized)
 struct MemberVerbTests {
   /// A vault with the passcode `p`, the login password and a phrase as members, and three items: `watched` asks presence,
   /// `finger` biometry, `locked` the passcode.

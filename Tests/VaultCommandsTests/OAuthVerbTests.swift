@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Verbs of OAuth clients")
+@Suite("Verbs of OAuth clients", .bounded)
 struct OAuthVerbTests {
   /// A tool with a vault, and the server of `Tests/Peers/authorization-server` as its transport.
   private struct Rig {

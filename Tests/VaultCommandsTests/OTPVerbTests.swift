@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("One-time passwords at the command line")
+@Suite("One-time passwords at the command line", .bounded)
 struct OTPVerbTests {
   private static let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
   private static let rfc4226 = [

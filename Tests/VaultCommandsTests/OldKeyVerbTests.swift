@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What is in the way when old device keys are removed. Each test verified to fail on commit f00eb83.
-@Suite("Old device keys with something in the way")
+@Suite("Old device keys with something in the way", .bounded)
 struct OldKeyVerbTests {
   private let tool: Tool
   private let keys: KeyFolder

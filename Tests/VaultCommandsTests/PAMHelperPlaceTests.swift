@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Where `vaultctl` looks for `vault-pam`: beside itself, then where it is installed, and nowhere else.
-@Suite("Where vault-pam is")
+@Suite("Where vault-pam is", .bounded)
 struct PAMHelperPlaceTests {
   /// A copy of the tool in a folder of its own, and a vault.
   private func newTool() throws -> (tool: Tool, program: String, folder: URL) {
@@ -18,9 +18,7 @@ struct PAMHelperPlaceTests {
 
   /// By another process: a program that this one has written may be busy while a thread starts a child.
   private func copy(_ program: String, to path: String) throws {
-    let process = try Process.run(URL(fileURLWithPath: "/bin/cp"), arguments: [program, path])
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0)
+    try #require(Program("/bin/cp", [program, path]).run().status == 0)
   }
 
   private var isInstalled: Bool {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("PINs at the command line")
+@Suite("PINs at the command line", .bounded)
 struct PINVerbTests {
   private static let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
   private static let uri = Array("otpauth://hotp/x?secret=\(key)&counter=0".utf8)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultCommands
 
-@Suite("The command line")
+@Suite("The command line", .bounded)
 struct ParserTests {
   private func parse(_ words: String...) throws -> Invocation {
     guard case .run(let invocation) = try Parser.parse(words, of: VerbTable.program) else {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Passcodes and secret channels at the command line")
+@Suite("Passcodes and secret channels at the command line", .bounded)
 struct PasscodeVerbTests {
   private func newTool(_ passcode: String = "correct horse") throws -> Tool {
     let tool = try Tool()

@@ -7,7 +7,7 @@ import VaultKit
 import VaultTestKit
 
 /// A server that is not ours: `Tests/Peers`, in Python, written from `docs/guides/transport.md` alone.
-@Suite("Transactions at the command line, with a peer in Python", .serialized)
+@Suite("Transactions at the command line, with a peer in Python", .bounded, .serialized)
 struct PeerTransactionVerbTests {
   private static let text = "Pay 12 EUR to Anna\nfor the tickets"
   private let tool: Tool

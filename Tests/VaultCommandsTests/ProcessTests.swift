@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The process and its descriptors", .serialized)
+@Suite("The process and its descriptors", .bounded, .serialized)
 struct ProcessTests {
   private func newTool(_ passcode: String? = nil) throws -> Tool {
     let tool = try Tool()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Prompts and job control: interactive shells on a pseudo-terminal.
-@Suite("Prompts ask in the foreground only", .requirement("Q5"), .serialized)
+@Suite("Prompts ask in the foreground only", .bounded, .requirement("Q5"), .serialized)
 struct PromptForegroundTests {
   private func start(_ name: String, _ tool: Tool, _ screen: PseudoTerminal) throws -> Child.Running? {
     guard let shell = Shell.find(name) else {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a prompt does when it loses the terminal, or cannot have it.
-@Suite("A prompt without its terminal", .serialized)
+@Suite("A prompt without its terminal", .bounded, .serialized)
 struct PromptLossTests {
   private static let passcode = PromptTurnTests.passcode
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Programs that use the terminal while a prompt is open, or should be.
-@Suite("A prompt beside other programs on its terminal", .requirement("Q1"), .serialized)
+@Suite("A prompt beside other programs on its terminal", .bounded, .requirement("Q1"), .serialized)
 struct PromptRivalTests {
   private static let passcode = PromptTurnTests.passcode
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("One style of prompt", .requirement("Q15"), .serialized)
+@Suite("One style of prompt", .bounded, .requirement("Q15"), .serialized)
 struct PromptStyleTests {
   private static let passcode = PromptTurnTests.passcode
 

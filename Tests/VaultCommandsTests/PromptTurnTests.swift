@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Two prompts on one terminal, in the shells that people use.
-@Suite("One prompt at a time on a terminal", .requirement("Q1"), .serialized)
+@Suite("One prompt at a time on a terminal", .bounded, .requirement("Q1"), .serialized)
 struct PromptTurnTests {
   static let passcode = "correct horse"
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Recovery codes at the command line", .requirement("U4"))
+@Suite("Recovery codes at the command line", .bounded, .requirement("U4"))
 struct RecoveryCodeVerbTests {
   @Test("with --out the code is in a new file of mode 0600 and opens the vault; the one of before does not")
   func toFile() throws {

@@ -7,7 +7,7 @@ import VaultKit
 import VaultWords
 
 /// Verified to fail when an error in JSON has no `recovery`, and when `--log-level` is accepted alone.
-@Suite("Recoveries and the log at the command line")
+@Suite("Recoveries and the log at the command line", .bounded)
 struct RecoveryVerbTests {
   @Test(
     "every exit code has a way out", .requirement("D9"), arguments: ExitCode.all.dropFirst().map(\.rawValue))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A restore over a vault says what it drops")
+@Suite("A restore over a vault says what it drops", .bounded)
 struct RestoreReplaceTests {
   /// A vault with "mail", a backup of it, and then "late" and a one-time password.
   private func filled() throws -> (tool: Tool, backup: String) {

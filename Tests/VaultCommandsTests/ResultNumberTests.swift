@@ -7,7 +7,7 @@ import VaultKit
 import VaultWords
 
 /// Verified to fail when a word of the library leads to another code, and when an exit in one of the two guides is another.
-@Suite("Result numbers of other systems")
+@Suite("Result numbers of other systems", .bounded)
 struct ResultNumberTests {
   /// What the guide for systems says of a result, by its name: number, code, exit.
   private static let results = rows(of: "systems.md", below: "## Result numbers", cells: 5)

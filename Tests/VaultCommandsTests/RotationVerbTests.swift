@@ -5,7 +5,7 @@ import VaultKit
 import VaultStorage
 import VaultTestKit
 
-@Suite("New keys and purging at the command line")
+@Suite("New keys and purging at the command line", .bounded)
 struct RotationVerbTests {
   @Test(
     "a new device key opens the vault, the old one is gone and a copy of it is refused: 11",

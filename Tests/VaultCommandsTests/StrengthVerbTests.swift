@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Verified to fail with the tool from before these tests: a passcode `1` was accepted in silence, and doctor said ok.
-@Suite("Passcodes and passphrases that can be guessed", .requirement("U13"))
+@Suite("Passcodes and passphrases that can be guessed", .bounded, .requirement("U13"))
 struct StrengthVerbTests {
   private let good = "crane lemon ocean piano tiger wagon"
 

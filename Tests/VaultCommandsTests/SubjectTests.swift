@@ -6,7 +6,7 @@ import VaultCommands
 
 /// Verified to fail when a missing vault is "that path", when an unknown option is "that", and when an argument too
 /// many has no command, as on commit b5afbda.
-@Suite("Errors name their subject", .requirement("U8"))
+@Suite("Errors name their subject", .bounded, .requirement("U8"))
 struct SubjectTests {
   @Test("a vault that is not there, is in the way or cannot be used is named by its path")
   func paths() throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Synchronization, online codes and logins with the server of `Tests/Peers`, which was written from the guide alone.
-@Suite("A server at the command line")
+@Suite("A server at the command line", .bounded)
 struct SyncVerbTests {
   private let tool: Tool
   private let peer: TestPeer

@@ -5,7 +5,7 @@ import Testing
 import VaultKit
 import VaultPrompts
 
-@Suite("The terminal", .serialized)
+@Suite("The terminal", .bounded, .serialized)
 struct TerminalTests {
   /// What a prompt in this process gave, taken over from its thread.
   private final class Answer: @unchecked Sendable {  // written by the thread before `done`, read after it

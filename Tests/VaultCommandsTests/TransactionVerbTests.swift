@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Signing questions at the command line", .requirement("A16"))
+@Suite("Signing questions at the command line", .bounded, .requirement("A16"))
 struct TransactionVerbTests {
   private static let key = "3132333435363738393031323334353637383930"
 

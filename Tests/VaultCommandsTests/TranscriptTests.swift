@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Transcripts of screens")
+@Suite("Transcripts of screens", .bounded)
 struct TranscriptTests {
   @Test("every transcript of prompts replays on pseudo-terminals")
   func replay() throws {

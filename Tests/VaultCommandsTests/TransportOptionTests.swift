@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("--transport", .serialized)
+@Suite("--transport", .bounded, .serialized)
 struct TransportOptionTests {
   private let words = ["otp", "activate", "start", "bank", "--code-fd", "3", "--transport"]
 

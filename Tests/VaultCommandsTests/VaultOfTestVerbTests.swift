@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Verified to fail when the opening of a backup does not look at header field 17.
-@Suite("The released tool and a vault of a test", .requirement("L2"))
+@Suite("The released tool and a vault of a test", .bounded, .requirement("L2"))
 struct VaultOfTestVerbTests {
   @Test("each verb that opens the vault refuses it: 9, the reason, and what to do; nothing changes")
   func refused() throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The vault at the command line")
+@Suite("The vault at the command line", .bounded)
 struct VaultVerbTests {
   @Test("nothing but init makes a vault: every other verb answers 14, names init and leaves no file")
   func missing() throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 
-@Suite("Published vectors of AES-256-GCM", .requirement("R6"))
+@Suite("Published vectors of AES-256-GCM", .bounded, .requirement("R6"))
 struct AESGCMVectorTests {
   struct File: Decodable {
     struct Case: Decodable {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 
-@Suite("The committing seal")
+@Suite("The committing seal", .bounded)
 struct CommittingSealTests {
   private let label = Label("vault/1/test")
   private let aad: [UInt8] = Array("item 7".utf8)

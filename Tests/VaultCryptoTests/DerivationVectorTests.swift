@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 
-@Suite("Published vectors of HMAC and HKDF", .requirement("R6"))
+@Suite("Published vectors of HMAC and HKDF", .bounded, .requirement("R6"))
 struct DerivationVectorTests {
   struct HMACFile: Decodable {
     struct Case: Decodable {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 
-@Suite("Keyed hashing and derivation")
+@Suite("Keyed hashing and derivation", .bounded)
 struct KeyedHMACTests {
   private let rfc4226Key = Array("12345678901234567890".utf8)
 

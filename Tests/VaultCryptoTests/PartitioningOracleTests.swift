@@ -6,7 +6,7 @@ import VaultCrypto
 /// One ciphertext that AES-GCM accepts under two keys (Len, Grubbs, Ristenpart: "Partitioning Oracle Attacks", 2021).
 /// With such ciphertexts whoever writes to the vault learns a passcode by halves from what opens; the commitment is
 /// there to stop it.
-@Suite("The partitioning oracle")
+@Suite("The partitioning oracle", .bounded)
 struct PartitioningOracleTests {
   private let label = Label("vault/1/test")
   private let aad: [UInt8] = []

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 
-@Suite("Random bytes")
+@Suite("Random bytes", .bounded)
 struct RandomTests {
   @Test(
     "draws of every length are filled to the end and differ",

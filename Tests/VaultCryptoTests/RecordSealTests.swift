@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 
-@Suite("The record seal")
+@Suite("The record seal", .bounded)
 struct RecordSealTests {
   private let aad: [UInt8] = Array("row 7".utf8)
 

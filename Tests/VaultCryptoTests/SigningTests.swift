@@ -4,7 +4,7 @@ import Testing
 import VaultCrypto
 import VaultTestKit
 
-@Suite("Signing keys")
+@Suite("Signing keys", .bounded)
 struct SigningTests {
   static let pairs: [(SigningKeyType, SignatureScheme)] = [
     (.p256, .ecdsaRaw), (.p256, .ecdsaDER), (.ed25519, .ed25519), (.rsa2048, .rsaPKCS1), (.rsa2048, .rsaPSS),

@@ -6,7 +6,7 @@ import VaultCrypto
 
 /// Project Wycheproof's vectors, which hold the mistakes that others made. They are not part of the package: the
 /// folder is named by `VAULT_WYCHEPROOF`, or lies at `../shared/vectors/wycheproof`.
-@Suite("Wycheproof", .requirement("R6"))
+@Suite("Wycheproof", .bounded, .requirement("R6"))
 struct WycheproofTests {
   struct File<Group: Decodable>: Decodable {
     var testGroups: [Group]

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 
-@Suite("X25519")
+@Suite("X25519", .bounded)
 struct X25519KeyPairTests {
   @Test(
     "a private and a public key give the secrets of RFC 7748 §5.2 and §6.1",

@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultFormat
 import VaultTestKit
 
-@Suite("The data of consents")
+@Suite("The data of consents", .bounded)
 struct ConsentRecordTests {
   private let code = "123456"
 

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import VaultFormat
 
-@Suite("Kinds of items")
+@Suite("Kinds of items", .bounded)
 struct ItemKindTests {
   @Test("which kinds this version knows, which are of components, which have a state and a name")
   func table() {

@@ -4,7 +4,7 @@ import VaultExpectations
 import VaultFormat
 import VaultStorage
 
-@Suite("States of items")
+@Suite("States of items", .bounded)
 struct ItemStateTests {
   /// Each value at the offset of the page, section 7, with all other bytes zero.
   @Test("each value of a component is at its offset, and no other byte changes")

@@ -3,7 +3,7 @@ import Testing
 import VaultExpectations
 import VaultFormat
 
-@Suite("Policies")
+@Suite("Policies", .bounded)
 struct PolicyTests {
   private static let pinItem = ItemID([UInt8](repeating: 7, count: 16))!
 

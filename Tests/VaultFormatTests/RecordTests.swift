@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import VaultFormat
 
-@Suite("Records")
+@Suite("Records", .bounded)
 struct RecordTests {
   @Test("fields are written in ascending number, each with number and length")
   func layout() {

@@ -5,7 +5,7 @@ import VaultFormat
 import VaultStorage
 import VaultTestKit
 
-@Suite("Standing of transactions")
+@Suite("Standing of transactions", .bounded)
 struct TransactionStandingTests {
   private let boot = [UInt8](1...16)
 

@@ -5,7 +5,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Asking for a PIN")
+@Suite("Asking for a PIN", .bounded)
 struct AskingPINTests {
   private let place = TemporaryVault()
   private let core: VaultCore

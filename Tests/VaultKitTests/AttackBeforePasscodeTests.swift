@@ -11,7 +11,7 @@ import VaultTestKit
 
 /// Somebody held vault file and device key before the first passcode, and so knows class keys and the audit root of then.
 /// What a passcode vouches for must not follow from that.
-@Suite("Attacks by a holder of the device key from before the first passcode")
+@Suite("Attacks by a holder of the device key from before the first passcode", .bounded)
 struct AttackBeforePasscodeTests {
   private let place = TemporaryVault()
   private var intruder: Intruder { Intruder(place: place) }

@@ -9,7 +9,7 @@ import VaultStorage
 import VaultTestKit
 
 /// Somebody with the vault file and its device key, and without the passcode, waits for what is stored later.
-@Suite("Attacks on constraints with the device key")
+@Suite("Attacks on constraints with the device key", .bounded)
 struct AttackConstraintTests {
   private let place = TemporaryVault(environment: .testing())
 

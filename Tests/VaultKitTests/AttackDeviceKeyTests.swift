@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultExpectations
@@ -6,7 +7,7 @@ import VaultKit
 import VaultStorage
 import VaultTestKit
 
-@Suite("Attacks with the vault file and its device key")
+@Suite("Attacks with the vault file and its device key", .bounded)
 struct AttackDeviceKeyTests {
   @Test(
     "numbers of the head row at their end are damage, not a trap", arguments: [16, 32, 40, 88, 96, 104, 184])

@@ -7,7 +7,7 @@ import VaultKit
 import VaultStorage
 import VaultTestKit
 
-@Suite("Attacks with the vault file alone")
+@Suite("Attacks with the vault file alone", .bounded)
 struct AttackFileTests {
   @Test("an index that leads from one item's id to another's row is damage, not the other item's secret")
   func exchangedIndex() throws {

@@ -9,7 +9,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Attacks on the device key and the passcode")
+@Suite("Attacks on the device key and the passcode", .bounded)
 struct AttackKeyTests {
   @Test("a making that fails at any draw leaves nothing, or a whole vault with its key")
   func failedMaking() throws {
@@ -69,7 +69,7 @@ struct AttackKeyTests {
 }
 
 /// What a rotation does to keys in files.
-@Suite("Attacks on the rotation of the device key")
+@Suite("Attacks on the rotation of the device key", .bounded)
 struct AttackRotationTests {
   @Test("a second vault is not made with the key file of a first one, whose key would be overwritten later")
   func sharedFile() throws {

@@ -10,7 +10,7 @@ import VaultTestKit
 /// Ways to open, weaken or lose the items of components: what every attack of a review tried, and what once worked.
 ///
 /// Each was seen to work on the first version of the gate that knows kinds.
-@Suite("Attacks on kinds, policies and PINs")
+@Suite("Attacks on kinds, policies and PINs", .bounded)
 struct AttackKindTests {
   private let clock = FixedClock()
   private let place: TemporaryVault

@@ -12,7 +12,7 @@ import VaultTestKit
 ///
 /// Fails when the class is left out of what `meta` or `keys` binds, when the policy's hash is left out of `keys` and
 /// `secret`, and when `WriteTransaction.rewrite` does not open the old data key first.
-@Suite("Attacks on an item's policy")
+@Suite("Attacks on an item's policy", .bounded)
 struct AttackPolicyTests {
   @Test("meta, keys and secret bind what the format says, no field less")
   func boundFields() throws {

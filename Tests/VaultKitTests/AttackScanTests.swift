@@ -6,7 +6,7 @@ import VaultStorage
 import VaultTestKit
 
 /// A row that somebody has written over, among others that are read in one go.
-@Suite("Attacks on a listing")
+@Suite("Attacks on a listing", .bounded)
 struct AttackScanTests {
   private let place = TemporaryVault(environment: .testing())
 

@@ -9,7 +9,7 @@ import VaultTestKit
 
 /// What three independent attacks found: older states put back under a running process, roots of the log taken away, a
 /// rotation begun by somebody else, and damage that could not be removed from a small vault.
-@Suite("States that are put back, taken away or begun by somebody else")
+@Suite("States that are put back, taken away or begun by somebody else", .bounded)
 struct AttackStateTests {
   private let place = TemporaryVault()
   private var intruder: Intruder { Intruder(place: place) }

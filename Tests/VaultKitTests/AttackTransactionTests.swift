@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Attacks on transactions")
+@Suite("Attacks on transactions", .bounded)
 struct AttackTransactionTests {
   @Test("a duplicate that the closure passes over leaves the others and a sound vault")
   func swallowedDuplicate() throws {

@@ -9,7 +9,7 @@ import VaultTestKit
 
 /// The holder of the device key of a vault without a passcode can write anything into header and slots. Nothing of that
 /// is trusted once a passcode is set. A reader also refuses most of it; these tests hold for either answer.
-@Suite("Attacks on the trust that a first passcode begins with")
+@Suite("Attacks on the trust that a first passcode begins with", .bounded)
 struct AttackTrustTests {
   private let place = TemporaryVault()
   private var intruder: Intruder { Intruder(place: place) }

@@ -8,7 +8,7 @@ import VaultKit
 import VaultTestKit
 
 /// A caller that uses contexts and items in ways that nobody thought of.
-@Suite("Attacks on verifications")
+@Suite("Attacks on verifications", .bounded)
 struct AttackVerificationTests {
   private let clock = FixedClock()
   private let place: TemporaryVault
@@ -192,7 +192,7 @@ struct AttackVerificationTests {
 }
 
 /// The actor over the core, and what other calls do while a prompt is open.
-@Suite("Attacks on the actor's prompts")
+@Suite("Attacks on the actor's prompts", .bounded)
 struct AttackActorTests {
   // Fails when `Vault.lock()` waits behind the call whose prompt is open.
   @Test("a vault with an open prompt is locked at once, and the answer opens nothing")

@@ -12,14 +12,13 @@ import VaultTestKit
 /// That the log has one entry for each operation is shown after the kills of R1 (Tests/TortureTests). Verified to fail
 /// when `AuditWalk` does not compare an entry's MAC, when a segment may end early, when `Verification` does not ask
 /// `endsAsHeadSays`, and when a segment's `previous` is not compared while the vault is locked.
-@Suite("An altered audit log", .requirement("R15"), .serialized)
+@Suite("An altered audit log", .bounded, .requirement("R15"), .serialized)
 struct AuditTamperTests {
   /// Entries before the passcode, then a new chain with more of them; long: over several full segments.
-  private static let isLong = ProcessInfo.processInfo.environment["TORTURE_LONG"] == "1"
 
   @Test("with the vault file alone: nothing of the log can be altered, moved or left out")
   func fileAlone() throws {
-    let log = try Log(entries: Self.isLong ? 300 : 24, segments: 0)
+    let log = try Log(entries: isLongForm ? 300 : 24, segments: 0)
     for index in log.entries.indices {
       for change in FileChange.allCases { try log.expectFound(change, at: index) }
     }
@@ -46,7 +45,7 @@ struct AuditTamperTests {
     "with the device key too: what was logged before the keys were taken cannot be altered, only all of it lost"
   )
   func withDeviceKey() throws {
-    let log = try Log(entries: Self.isLong ? 300 : 24, segments: 0)
+    let log = try Log(entries: isLongForm ? 300 : 24, segments: 0)
     // Before the passcode there is nothing that the device key's holder cannot make.
     for index in log.entries.indices where log.entries[index].sequence >= log.chainStart {
       for change in KeyChange.allCases { try log.expectFound(change, at: index) }
@@ -55,11 +54,11 @@ struct AuditTamperTests {
 
   @Test("over full segments: entries and segments at their borders, and cuts at each of them")
   func segments() throws {
-    let log = try Log(entries: 10, segments: Self.isLong ? 8 : 1)
+    let log = try Log(entries: 10, segments: isLongForm ? 8 : 1)
     let border = Int(try #require(log.segments.last).first)
     let borders = log.segments.flatMap { [Int($0.first) - 1, Int($0.first), Int($0.first) + 1] }
     let few = [border - 1, border, log.entries.count]
-    for sequence in Set(Self.isLong ? borders + few + [1, 2_000] : few).sorted() {
+    for sequence in Set(isLongForm ? borders + few + [1, 2_000] : few).sorted() {
       guard let index = log.entries.firstIndex(where: { $0.sequence == UInt64(max(1, sequence)) }) else {
         continue
       }

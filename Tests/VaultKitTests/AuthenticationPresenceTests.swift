@@ -8,7 +8,7 @@ import VaultStorage
 import VaultTestKit
 
 /// The login password as a member: presence and nothing else, and advisory.
-@Suite("Presence by the login password")
+@Suite("Presence by the login password", .bounded)
 struct AuthenticationPresenceTests {
   private let clock = FixedClock()
   private let place: TemporaryVault
@@ -320,7 +320,7 @@ private final class EndingPresence: PresenceSource {
 }
 
 /// What a changed list of a reader's fingers does, and who decides it.
-@Suite("A reader's list of fingers")
+@Suite("A reader's list of fingers", .bounded)
 struct AuthenticationReaderTests {
   private let place = TemporaryVault(environment: .testing())
 

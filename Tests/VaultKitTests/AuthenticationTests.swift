@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Authentication")
+@Suite("Authentication", .bounded)
 struct AuthenticationTests {
   private let clock = FixedClock()
   private let place: TemporaryVault

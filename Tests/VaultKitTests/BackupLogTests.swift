@@ -9,7 +9,7 @@ import VaultTestKit
 /// because only the empty segment's anchor is sealed.
 ///
 /// Verified to fail, each of them, when `openBackup` does not look at the log.
-@Suite("An altered log of a backup")
+@Suite("An altered log of a backup", .bounded)
 struct BackupLogTests {
   @Test(
     "is refused, and nothing is made",

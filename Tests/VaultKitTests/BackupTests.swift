@@ -5,7 +5,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Backup, restore, recovery")
+@Suite("Backup, restore, recovery", .bounded)
 struct BackupTests {
   @Test("a backup restores on another machine by its passphrase alone", arguments: [nil, "pass"])
   func roundTrip(passcode: String?) throws {

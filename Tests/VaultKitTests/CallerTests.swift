@@ -6,7 +6,7 @@ import VaultKit
 import VaultTestKit
 
 /// Verified to fail when the caller stays with the store after its call.
-@Suite("A vault that serves other processes")
+@Suite("A vault that serves other processes", .bounded)
 struct CallerTests {
   private let place = TemporaryVault(environment: .testing(clock: FixedClock()))
   private let peer = Caller(user: 1001, process: 4711, executable: "/usr/bin/report")

@@ -6,7 +6,7 @@ import VaultKit
 import VaultTestKit
 
 /// Every combination of the seven flags in a vault with and without a passcode, with and without a member.
-@Suite("Constraints")
+@Suite("Constraints", .bounded)
 struct ConstraintsTests {
   // Fails when `check()` forgets the rule of presence.
   @Test("a rule that contradicts itself is refused when it is made, every other one is not")

@@ -5,7 +5,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Deletion and replacement", .requirement("L16"))
+@Suite("Deletion and replacement", .bounded, .requirement("L16"))
 struct DeletionTests {
   private let place = TemporaryVault()
 

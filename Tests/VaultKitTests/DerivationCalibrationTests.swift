@@ -4,7 +4,7 @@ import Testing
 import VaultKit
 import VaultTestKit
 
-@Suite("Calibration of the key derivation")
+@Suite("Calibration of the key derivation", .bounded)
 struct DerivationCalibrationTests {
   /// A machine that takes so many microseconds for one pass over one MiB.
   private func measure(_ microseconds: Int64) -> (Argon2id.Parameters) -> Duration {

@@ -7,7 +7,7 @@ import VaultKit
 import VaultStorage
 import VaultTestKit
 
-@Suite("The owner of device keys")
+@Suite("The owner of device keys", .bounded)
 struct DeviceKeysTests {
   /// Header field 20 of a vault or a backup.
   private func replacedKeys(_ path: String) throws -> [DeviceKeyID] {

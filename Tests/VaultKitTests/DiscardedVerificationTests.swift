@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("A result that is not wanted any more is discarded", .requirement("L5"), .timeLimit(.minutes(20)))
+@Suite("A result that is not wanted any more is discarded", .bounded, .requirement("L5"))
 struct DiscardedVerificationTests {
   // Verified to fail when the answer is judged without a look at the task, and when the prompt is not told to end.
   @Test(

@@ -6,7 +6,7 @@ import VaultKit
 import VaultTestKit
 
 /// The enrolled set with phrases in the place of fingers (R14).
-@Suite("Enrolled set", .requirement("R14"))
+@Suite("Enrolled set", .bounded, .requirement("R14"))
 struct EnrolledSetTests {
   private let counter = Counter()
   private let clock = FixedClock()
@@ -211,7 +211,7 @@ extension VaultCore {
 }
 
 /// Random changes and uses of the set against a model of twenty lines (R14, short form).
-@Suite("Enrolled set, by a model", .requirement("R14"))
+@Suite("Enrolled set, by a model", .bounded, .requirement("R14"))
 struct EnrolledSetModelTests {
   /// What ought to be.
   private struct Model {

@@ -5,7 +5,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Verifying a person without an item", .requirement("L15"))
+@Suite("Verifying a person without an item", .bounded, .requirement("L15"))
 struct EvaluationTests {
   private let clock = FixedClock()
   private let place: TemporaryVault

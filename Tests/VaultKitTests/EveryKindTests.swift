@@ -12,7 +12,7 @@ import VaultTestKit
 ///
 /// Verified to fail when D is joined before the application password, when the form follows from the constraint word, and
 /// when the policy's field 8 has another number.
-@Suite("A vault with every kind, for the reader")
+@Suite("A vault with every kind, for the reader", .bounded)
 struct EveryKindTests {
   private let place = TemporaryVault()
   private let session = [UInt8](repeating: 7, count: 32)

@@ -11,7 +11,7 @@ import VaultTestKit
 /// Verified to fail when the gate asks only the wall clock, when a read ignores the head row, when the highest time
 /// follows the wall clock at once, when the kernel is not asked, and when an opening deletes by a clock that is far
 /// ahead.
-@Suite("Expiry, by clocks that are set", .requirement("Q6"))
+@Suite("Expiry, by clocks that are set", .bounded, .requirement("Q6"))
 struct ExpiryTests {
   private static let hour: Int64 = 3_600_000
   private static let day = 24 * hour

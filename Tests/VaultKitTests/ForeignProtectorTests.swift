@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Protectors that misbehave", .requirement("L1"))
+@Suite("Protectors that misbehave", .bounded, .requirement("L1"))
 struct ForeignProtectorTests {
   private let place = TemporaryVault()
 

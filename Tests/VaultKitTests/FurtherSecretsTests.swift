@@ -10,7 +10,7 @@ import VaultTestKit
 /// Verified to fail when the form of the keys follows from the constraint word alone, when the further secrets of the
 /// alternatives are not compared with the policy, when they are joined in another order than the reader joins them, and
 /// when a camouflaged PIN needs no component that unmasks.
-@Suite("Secrets behind a PIN or a session")
+@Suite("Secrets behind a PIN or a session", .bounded)
 struct FurtherSecretsTests {
   private static let pin = ItemID([UInt8](repeating: 9, count: 16))!
 

@@ -9,7 +9,7 @@ import VaultTestKit
 ///
 /// Verified to fail when `Gate.decide` does not look at the kind, when `Gate.rule` does not, when a key counts as
 /// exportable, when an unknown kind counts as a password, and when a right to one kind serves for another.
-@Suite("What the kind of an item permits")
+@Suite("What the kind of an item permits", .bounded)
 struct GateTests {
   /// An item of the table.
   struct Subject: CustomTestStringConvertible, Sendable {

@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Prompts and protectors that misbehave", .requirement("L5"), .timeLimit(.minutes(20)))
+@Suite("Prompts and protectors that misbehave", .bounded, .requirement("L5"))
 struct HangingPromptTests {
   // Verified to fail when the caller waits for the thread of the prompt.
   @Test("a vault ends while a cancelled call's prompt still hangs; the late answer opens and changes nothing")

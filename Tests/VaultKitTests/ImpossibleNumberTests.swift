@@ -7,7 +7,7 @@ import VaultKit
 import VaultTestKit
 
 /// Somebody without a key writes rows into the file that no vault has. What we write because of them must stay readable.
-@Suite("Rows and numbers that no vault has")
+@Suite("Rows and numbers that no vault has", .bounded)
 struct ImpossibleNumberTests {
   private static let firsts: [Int64] = [100, 1 << 62, .max - 6_000]
   private let place = TemporaryVault()

@@ -5,7 +5,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Rules that hold for the items of components in every call")
+@Suite("Rules that hold for the items of components in every call", .bounded)
 struct ItemRuleTests {
   private static let kinds = (1...26).filter { !(5...15 ~= $0) }.map { ItemKind(rawValue: $0) }
 

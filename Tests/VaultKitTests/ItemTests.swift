@@ -5,7 +5,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Items")
+@Suite("Items", .bounded)
 struct ItemTests {
   @Test("a secret comes back after the vault is opened again")
   func roundTrip() throws {

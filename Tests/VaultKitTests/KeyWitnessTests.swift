@@ -5,7 +5,7 @@ import Testing
 import VaultKit
 import VaultTestKit
 
-@Suite("How many commits a key has seen")
+@Suite("How many commits a key has seen", .bounded)
 struct KeyWitnessTests {
   private let vault = TemporaryVault()
 

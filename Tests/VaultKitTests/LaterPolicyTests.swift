@@ -8,7 +8,7 @@ import VaultStorage
 import VaultTestKit
 
 /// Items that a later version made, or another writer made wrong: every seal of them is right.
-@Suite("Policies of other writers")
+@Suite("Policies of other writers", .bounded)
 struct LaterPolicyTests {
   private func form(_ byte: UInt8, _ dataKey: borrowing SecretBytes) -> SecretBytes {
     SecretBytes.joining(SecretBytes(copying: [byte]), dataKey)

@@ -7,7 +7,7 @@ import VaultStorage
 import VaultTestKit
 
 /// The states of many items are read in one walk along their rows, and each is as safe as one that is looked up.
-@Suite("States of listed items")
+@Suite("States of listed items", .bounded)
 struct ListedStateTests {
   private let place = TemporaryVault()
   private var intruder: Intruder { Intruder(place: place) }

@@ -21,7 +21,7 @@ private final class LockingDerivations: Sendable {
   }
 }
 
-@Suite("A vault that is locked while its keys change stays locked", .requirement("L5"))
+@Suite("A vault that is locked while its keys change stays locked", .bounded, .requirement("L5"))
 struct LockedMeanwhileTests {
   private let derivations = LockingDerivations()
   private let place: TemporaryVault

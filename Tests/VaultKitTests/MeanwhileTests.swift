@@ -8,7 +8,7 @@ import VaultKit
 import VaultTestKit
 
 /// What changes between the look at a vault and the transaction that relies on it.
-@Suite("What happens meanwhile")
+@Suite("What happens meanwhile", .bounded)
 struct MeanwhileTests {
   private let place = TemporaryVault()
 

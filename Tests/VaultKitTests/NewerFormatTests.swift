@@ -8,7 +8,7 @@ import VaultTestKit
 
 /// R20, the other way round: a program that is older than the vault. Fails when field 1, 5 or 6 of the header, or the
 /// database's `user_version`, is not compared.
-@Suite("Vaults of a later version", .requirement("R20"))
+@Suite("Vaults of a later version", .bounded, .requirement("R20"))
 struct NewerFormatTests {
   @Test(
     "a later format, a seal this version has not, a feature that it must not ignore: refused, and said so",

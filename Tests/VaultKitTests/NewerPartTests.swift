@@ -11,7 +11,7 @@ import VaultTestKit
 /// names one of them.
 ///
 /// Verified to fail, each part, when `isNewerVersion` is false for all errors, so that they count as damage.
-@Suite("Items and entries of a newer version")
+@Suite("Items and entries of a newer version", .bounded)
 struct NewerPartTests {
   enum Part: String, CaseIterable { case meta, rule, keys, secret, state, layout, audit }
 

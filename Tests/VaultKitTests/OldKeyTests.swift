@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Old device keys")
+@Suite("Old device keys", .bounded)
 struct OldKeyTests {
   // Verified to fail when deleteReplacedKeys deletes every key but the present one and rotateDeviceKey takes no lock.
   // Either alone does no harm: each of the two keeps the other's key.

@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Open or create", .requirement("L8"))
+@Suite("Open or create", .bounded, .requirement("L8"))
 struct OpenOrCreateTests {
   private let place = TemporaryVault()
 

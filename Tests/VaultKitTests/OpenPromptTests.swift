@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("An open prompt holds only its own call", .requirement("L5"), .timeLimit(.minutes(20)))
+@Suite("An open prompt holds only its own call", .bounded, .requirement("L5"))
 struct OpenPromptTests {
   // Verified to fail (by its time limit) when the call with the prompt runs on the actor.
   @Test("other calls of the same actor go on: reads, writes, a listing and a second prompt")

@@ -9,7 +9,7 @@ import VaultStorage
 import VaultTestKit
 
 /// Items that are opened after one another share their policy and the memory of their attributes.
-@Suite("Opened items")
+@Suite("Opened items", .bounded)
 struct OpenedItemsTests {
   private let place = TemporaryVault(environment: .testing())
 

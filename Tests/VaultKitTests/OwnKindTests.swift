@@ -8,7 +8,7 @@ import VaultTestKit
 
 /// Verified to fail when a program may change the state of any kind, and when a restore over a vault ignores the states
 /// of programs' kinds. Verified to fail when a restore, or the first commit to a copy, does not mark these states.
-@Suite("Kinds of programs", .requirement("L7"))
+@Suite("Kinds of programs", .bounded, .requirement("L7"))
 struct OwnKindTests {
   private static let lease = ItemKind(rawValue: 0x8007)
   private let place = TemporaryVault()

@@ -6,7 +6,7 @@ import VaultKit
 import VaultTestKit
 
 /// Verified to fail when a PIN is trimmed before it is judged, and when only its length is.
-@Suite("PINs", .requirement("A3"))
+@Suite("PINs", .bounded, .requirement("A3"))
 struct PINTests {
   @Test("4 to 6 ASCII digits are a PIN", arguments: ["0000", "12345", "999999"])
   func accepted(text: String) throws { _ = try PIN(SecretBytes(testing: text)) }

@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Passcode")
+@Suite("Passcode", .bounded)
 struct PasscodeTests {
   @Test("with a passcode a vault opens locked, and afterFirstUnlock items open all the same")
   func locked() throws {

@@ -7,7 +7,7 @@ import VaultTestKit
 
 /// Somebody without a key adds rows to the file. The opening finds them, and the repair that its error names removes them, and
 /// nothing that is sound.
-@Suite("Rows that something else added")
+@Suite("Rows that something else added", .bounded)
 struct PlantedRowTests {
   private let place = TemporaryVault()
 

@@ -6,7 +6,7 @@ import VaultKit
 import VaultTestKit
 
 /// Verified to fail when the row, the `config` or the session is not compared, and when the gate is not asked a second time.
-@Suite("Secrets that are opened before their transaction", .requirement("Q7"))
+@Suite("Secrets that are opened before their transaction", .bounded, .requirement("Q7"))
 struct PreparedSecretTests {
   private let place = TemporaryVault()
 

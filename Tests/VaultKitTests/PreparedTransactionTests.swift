@@ -8,7 +8,7 @@ import VaultTestKit
 /// Verified to fail when the gate does not compare the grant of an item without constraints with session, time and
 /// item; when the reading is not logged at the preparation; and when a transaction opens a secret whose reading is not
 /// logged.
-@Suite("Secrets in transactions", .requirement("L7"))
+@Suite("Secrets in transactions", .bounded, .requirement("L7"))
 struct PreparedTransactionTests {
   private let clock = FixedClock()
   private let place: TemporaryVault

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultKit
 
-@Suite("The end of a request", .requirement("L5"))
+@Suite("The end of a request", .bounded, .requirement("L5"))
 struct PromptEndingTests {
   // Verified to fail (by a stack overflow) when each end wakes the prompt again.
   @Test("a prompt is told to end once, also if it ends its context in turn")

@@ -11,7 +11,7 @@ import VaultTestKit
 ///
 /// Fails when the epoch is not rotated (the new device key then opens an old copy of the file), and when the file is
 /// not written again, pages are not overwritten and the log is not cut (the old bytes are there still).
-@Suite("What a purge leaves behind")
+@Suite("What a purge leaves behind", .bounded)
 struct PurgeCarvingTests {
   @Test(
     "the new key finds nothing of what was deleted, in no byte; the old key with an old copy finds it all")

@@ -12,7 +12,7 @@ import VaultTestKit
 ///
 /// Verified to fail when a wrong value of an item or of an entry ends the reading, when a damaged own state is an error of
 /// `status` and of a restore, and when the recovery code does not make it again.
-@Suite("What is not damaged can be read")
+@Suite("What is not damaged can be read", .bounded)
 struct ReadableRestTests {
   enum Column: String, CaseIterable {
     case id, kind

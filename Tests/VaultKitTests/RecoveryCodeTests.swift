@@ -7,7 +7,7 @@ import VaultKit
 import VaultStorage
 import VaultTestKit
 
-@Suite("Recovery codes", .requirement("U4"))
+@Suite("Recovery codes", .bounded, .requirement("U4"))
 struct RecoveryCodeTests {
   private let place = TemporaryVault()
 
@@ -124,7 +124,7 @@ struct RecoveryCodeTests {
 }
 
 /// What a restore does with the recovery code, with and without a vault at the path (section 13).
-@Suite("Recovery codes after a restore")
+@Suite("Recovery codes after a restore", .bounded)
 struct RestoredRecoveryCodeTests {
   private let place = TemporaryVault()
   private var backup: String { place.folder + "/data/b.vault" }

@@ -5,7 +5,7 @@ import Testing
 import VaultKit
 
 /// Verified to fail when `.network` is retryable at any time.
-@Suite("The way out of every error", .requirement("D9"))
+@Suite("The way out of every error", .bounded, .requirement("D9"))
 struct RecoveryTests {
   /// What a code says; `nil`: a person does what the hint says.
   private static let ofVault: [VaultError.Code: Recovery?] = [

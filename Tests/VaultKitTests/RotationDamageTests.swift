@@ -9,7 +9,7 @@ import VaultStorage
 import VaultTestKit
 
 /// K3: damage neither ends a rotation half-way nor stops any other command.
-@Suite("A rotation of the epoch that meets damage", .requirement("K3"))
+@Suite("A rotation of the epoch that meets damage", .bounded, .requirement("K3"))
 struct RotationDamageTests {
   enum Part: String, CaseIterable { case meta, keys, secret, state, audit, index, generation }
 

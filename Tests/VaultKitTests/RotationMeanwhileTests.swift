@@ -7,7 +7,7 @@ import VaultKit
 import VaultTestKit
 
 /// What another process, or who writes to the file, does while the epoch is rotated.
-@Suite("What happens meanwhile to a rotation of the epoch")
+@Suite("What happens meanwhile to a rotation of the epoch", .bounded)
 struct RotationMeanwhileTests {
   private let place = TemporaryVault()
 

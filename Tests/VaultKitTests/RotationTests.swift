@@ -5,7 +5,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Rotation")
+@Suite("Rotation", .bounded)
 struct RotationTests {
   @Test("a new device key opens the vault, the old one is refused and gone", arguments: [nil, "pass"])
   func deviceKey(passcode: String?) throws {

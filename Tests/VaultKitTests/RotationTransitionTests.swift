@@ -10,7 +10,7 @@ import VaultTestKit
 
 /// K3, K4, K16: each change of keys, each backup and each restore while two generations are in force. The old code
 /// answered each with "the vault's keys are being rotated", and a recovery with "unsupported".
-@Suite("In the middle of a rotation of the epoch", .requirement("K3", "K4"))
+@Suite("In the middle of a rotation of the epoch", .bounded, .requirement("K3", "K4"))
 struct RotationTransitionTests {
   /// Verified to fail when `KeyChange.changePasscode` leaves the slots of the old generation behind the old passcode.
   @Test("the passcode is changed, and the items of both generations open with the new one alone")

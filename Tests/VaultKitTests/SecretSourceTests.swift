@@ -8,7 +8,7 @@ import VaultTestKit
 
 /// Verified to fail when a file needs only the mode of a credential, when the owner of a file or of a credential is not
 /// compared, and when links are followed.
-@Suite("Secrets from outside the program", .requirement("L16"))
+@Suite("Secrets from outside the program", .bounded, .requirement("L16"))
 struct SecretSourceTests {
   private let place = TemporaryVault()
 

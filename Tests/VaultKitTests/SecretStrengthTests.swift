@@ -4,7 +4,7 @@ import Testing
 import VaultKit
 
 /// Verified to fail when a word counts by its letters.
-@Suite("The strength of a secret", .requirement("U13"))
+@Suite("The strength of a secret", .bounded, .requirement("U13"))
 struct SecretStrengthTests {
   private func bits(_ text: String) -> Int {
     SecretStrength(of: SecretBytes(copying: Array(text.utf8))).bitCount

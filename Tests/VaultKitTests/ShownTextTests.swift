@@ -6,7 +6,7 @@ import VaultKit
 import VaultTestKit
 
 /// Verified to fail when a text is cleaned instead of refused.
-@Suite("Texts that a person sees whole")
+@Suite("Texts that a person sees whole", .bounded)
 struct ShownTextTests {
   @Test(
     "a text whose characters show is taken as it is",

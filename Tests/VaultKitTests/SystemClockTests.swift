@@ -1,8 +1,9 @@
 import Glibc
+import TestSupport
 import Testing
 import VaultKit
 
-@Suite("Clocks of the machine")
+@Suite("Clocks of the machine", .bounded)
 struct SystemClockTests {
   // Fails when the first answer is kept whatever it was: tokens and delays of this process would have no boot for good.
   @Test("a boot id that could not be read once is read the next time")

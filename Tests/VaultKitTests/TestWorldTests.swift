@@ -5,7 +5,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("The world of a test")
+@Suite("The world of a test", .bounded)
 struct TestWorldTests {
   @Test("one seed and one time make the same vault, another seed makes another")
   func seeded() async throws {

@@ -10,7 +10,7 @@ import VaultTestKit
 
 /// Trust is not carried over from one state of the vault to the next: no passcode to passcode, generation to generation,
 /// backup to vault, old file to new one.
-@Suite("Trust at transitions")
+@Suite("Trust at transitions", .bounded)
 struct TransitionTests {
   private let place = TemporaryVault()
   private var intruder: Intruder { Intruder(place: place) }

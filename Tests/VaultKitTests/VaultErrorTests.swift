@@ -9,7 +9,7 @@ import VaultTestKit
 
 /// Verified to fail when the failures are not read after the verdict, and when a prompt that the program ended counts as
 /// declined.
-@Suite("What an error says", .requirement("L9"))
+@Suite("What an error says", .bounded, .requirement("L9"))
 struct VaultErrorTests {
   private let place = TemporaryVault(environment: .testing(clock: FixedClock()))
 

@@ -8,7 +8,7 @@ import VaultKit
 import VaultStorage
 import VaultTestKit
 
-@Suite("The life of an open vault as calls", .requirement("L6"))
+@Suite("The life of an open vault as calls", .bounded, .requirement("L6"))
 struct VaultLifeCycleTests {
   /// Counts the calls of a progress closure, and checks each.
   private final class Steps: Sendable {

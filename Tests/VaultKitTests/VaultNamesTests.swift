@@ -5,7 +5,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("The names of vault files")
+@Suite("The names of vault files", .bounded)
 struct VaultNamesTests {
   // S6. Verified to fail when the exchange does not look for a log, and the file takes its place without its last
   // commit.

@@ -11,7 +11,7 @@ import VaultTestKit
 /// Verified to fail when a cheap derivation, or a replaced random source, is not noted at the creation, in a change of
 /// keys or in another commit; when one of the ways to the keys does not look at field 17; and when the field is not
 /// under the MAC of the header.
-@Suite("Vaults of tests (header field 17)", .requirement("L2"))
+@Suite("Vaults of tests (header field 17)", .bounded, .requirement("L2"))
 struct VaultOfTestTests {
   enum Reason: UInt8, CaseIterable {
     case cheapDerivation = 1

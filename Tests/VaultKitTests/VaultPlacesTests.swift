@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Restore and recovery as calls", .requirement("L6"))
+@Suite("Restore and recovery as calls", .bounded, .requirement("L6"))
 struct VaultPlacesTests {
   private let place = TemporaryVault()
   private var path: VaultPath { VaultPath(place.path) }

@@ -5,7 +5,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Transactions of the actor", .requirement("L7"))
+@Suite("Transactions of the actor", .bounded, .requirement("L7"))
 struct VaultTransactionTests {
   private enum PaymentError: VaultFailure, Equatable {
     case vault(VaultError.Code)

@@ -5,7 +5,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Names show as what they are")
+@Suite("Names show as what they are", .bounded)
 struct VisibleTextTests {
   private static let invisible = [
     "\u{200B}", "\u{200D}", "\u{202E}", "\u{2066}", "\u{34F}", "\u{3164}", "\u{115F}", "\u{FE0F}",

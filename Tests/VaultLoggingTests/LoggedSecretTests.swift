@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Verified to fail when `Message` has an interpolation of a `String`.
-@Suite("Secrets and the log", .requirement("D8"))
+@Suite("Secrets and the log", .bounded, .requirement("D8"))
 struct LoggedSecretTests {
   @Test(
     "a line with a secret, or with a text whose meaning is not said, does not compile",

@@ -6,7 +6,7 @@ import VaultLogging
 
 /// Verified to fail when the first sink gets a line before the mask, when all levels are on, and when a value is written as
 /// it is.
-@Suite("Lines of the log", .requirement("D8"))
+@Suite("Lines of the log", .bounded, .requirement("D8"))
 struct VaultLogTests {
   /// A sink that keeps its lines.
   private final class Kept: Sendable {

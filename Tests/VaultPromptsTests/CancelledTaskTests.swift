@@ -7,7 +7,7 @@ import VaultPrompts
 import VaultTestKit
 
 extension OneAtATime {
-  @Suite("Our prompts and tasks that end", .requirement("L5"), .timeLimit(.minutes(20)))
+  @Suite("Our prompts and tasks that end", .bounded, .requirement("L5"))
   struct CancelledTaskTests {
     private let place = TemporaryVault(environment: .testing())
 

@@ -5,9 +5,9 @@ import Testing
 /// The real fprintd with libfprint's virtual reader, on a bus of its own, with a stand-in for polkit. No root, no hardware.
 final class FprintRig: @unchecked Sendable {  // one test uses it, one call after the other
   private let folder: URL
-  private var processes: [Process] = []
-  private(set) var fprintd: Process?
-  private(set) var bus: Process?
+  private var processes: [Child.Running] = []
+  private(set) var fprintd: Child.Running?
+  private(set) var bus: Child.Running?
 
   /// - Parameter service: What owns fprintd's name: fprintd itself, our own nonsense (a case of `fakeService`), or nobody.
   init(_ service: Service) throws {
@@ -41,11 +41,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
   enum Service { case none, fprintd, fake(String) }
 
   deinit {
-    for process in processes.reversed() where process.isRunning {
-      kill(process.processIdentifier, SIGCONT)
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
-    }
+    for process in processes.reversed() { process.end() }
     try? FileManager.default.removeItem(at: folder)
   }
 
@@ -154,10 +150,10 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
   static let patience = 60_000
 
   @discardableResult
-  func start(_ program: String, _ words: String...) throws -> Process { try start(program, words) }
+  func start(_ program: String, _ words: String...) throws -> Child.Running { try start(program, words) }
 
   @discardableResult
-  private func start(_ program: String, _ words: [String]) throws -> Process {
+  private func start(_ program: String, _ words: [String]) throws -> Child.Running {
     let process = try Program(program, words, environment: environment).start()
     processes.append(process)
     return process
@@ -251,25 +247,22 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
 
   /// A started `vaultctl-testing verify-finger`.
   final class Attempt {
-    let process: Process
-    private let pipe = Pipe()
+    let process: Child.Running
+    private let pipe: PipeEnds
     private let begin = ContinuousClock.now
     private var seen = ""
 
     init(environment: [String: String], _ words: [String]) throws {
-      // Threads of the test library block signals, and a child would inherit that.
-      let script =
-        "import os, signal, sys; signal.pthread_sigmask(signal.SIG_SETMASK, []); os.execv(sys.argv[1], sys.argv[1:])"
-      let tool = Built.path("vaultctl-testing")
+      pipe = try PipeEnds()
       process = try Program(
-        "/usr/bin/python3", ["-c", script, tool, "verify-finger"] + words, environment: environment
-      ).start(output: pipe, errors: nil)
+        Built.path("vaultctl-testing"), ["verify-finger"] + words, environment: environment
+      ).start(output: .writing(pipe), errors: .inherited)
     }
 
     /// Reads until a text is there.
     func wait(for text: String) throws {
       while !seen.contains(text) {
-        let data = pipe.fileHandleForReading.availableData
+        let data = pipe.read()
         try #require(!data.isEmpty, "'\(text)' was not said: \(seen)")
         seen += String(decoding: data, as: UTF8.self)
       }
@@ -278,8 +271,8 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
     /// What came of it, all lines before that, and how long it took by the process's own account: its start is not the code's.
     /// One that was killed gives none, and its whole time is taken.
     func end() throws -> (last: String, lines: [String], seconds: Double) {
-      seen += String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
+      seen += String(decoding: pipe.readAll(), as: UTF8.self)
+      try process.wait()
       var lines = seen.split(separator: "\n").map(String.init)
       var seconds = (ContinuousClock.now - begin) / .seconds(1)
       if let last = lines.last, last.hasPrefix("took "), let own = Double(last.dropFirst("took ".count)) {

@@ -10,7 +10,7 @@ import VaultTestKit
 
 /// The column of the constraint table that a scripted reader cannot stand for: the real fprintd, one enrolled finger, and
 /// scans of it and of another one. The other columns are in `Tests/VaultKitTests/ConstraintsTests.swift`.
-@Suite("Constraints with the real fprintd", .serialized)
+@Suite("Constraints with the real fprintd", .bounded, .serialized)
 struct FprintdConstraintTests {
   /// Verified to fail when a finger that is not enrolled counts as a match, when `or` makes one alternative of both
   /// constraints, when the gate opens `any` by the passcode, and when the finger is left out beside a given passcode.

@@ -4,7 +4,7 @@ import Testing
 import VaultKit
 import VaultPrompts
 
-@Suite("fprintd", .serialized)
+@Suite("fprintd", .bounded, .serialized)
 struct FprintdSourceTests {
   private func rig(_ service: FprintRig.Service) throws -> FprintRig? {
     if let missing = FprintRig.missing {
@@ -68,17 +68,17 @@ struct FprintdSourceTests {
     let other = try rig.attempt().end()
     #expect(other.last.hasPrefix("busy: "))
     #expect(other.seconds < Answer.patience)
-    kill(attempt.process.processIdentifier, SIGINT)
+    attempt.process.kill(SIGINT)
     try expect(attempt.end().last, equals: "cancelled: cancelled at the fingerprint reader")
-    expect(attempt.process.terminationStatus, equals: 3)
+    try expect(attempt.process.wait(), equals: 3)
     let nobody = try rig.attempt("1").end()
     expect(nobody.last, equals: "timedOut: no finger was put on the reader in time")
     #expect(nobody.seconds < Answer.patience)
     let killed = try rig.attempt()
     try killed.wait(for: "put your finger")
-    kill(killed.process.processIdentifier, SIGTERM)
+    killed.process.kill(SIGTERM)
     _ = try killed.end()
-    expect(killed.process.terminationReason, equals: .uncaughtSignal)
+    try expect(killed.process.wait(), equals: -SIGTERM)
     let after = try rig.attempt()
     try after.wait(for: "put your finger")
     try rig.reader("SCAN A")
@@ -92,7 +92,7 @@ struct FprintdSourceTests {
     guard let rig = try rig(.fprintd) else { return }
     try rig.enroll("A")
     if fault == "stop" {
-      kill(try #require(rig.fprintd).processIdentifier, SIGSTOP)
+      try #require(rig.fprintd).kill(SIGSTOP)
       let attempt = try rig.attempt(setUp: 1000).end()
       expect(attempt.last, equals: "verificationUnavailable: fprintd does not answer")
       #expect(attempt.seconds < Answer.patience)
@@ -103,8 +103,8 @@ struct FprintdSourceTests {
     let begin = ContinuousClock.now
     switch fault {
     case "unplug": try rig.reader("UNPLUG")
-    case "kill": kill(try #require(rig.fprintd).processIdentifier, SIGKILL)
-    default: kill(try #require(rig.bus).processIdentifier, SIGKILL)
+    case "kill": try #require(rig.fprintd).kill(SIGKILL)
+    default: try #require(rig.bus).kill(SIGKILL)
     }
     let end = try attempt.end()
     #expect(end.last.hasPrefix("verificationUnavailable: "), "\(end.lines)")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `scripts/install-pam` into a folder of its own: nothing of the system is touched.
-@Suite("install-pam")
+@Suite("install-pam", .bounded)
 struct InstallPAMTests {
   private let root = FileManager.default.temporaryDirectory.appendingPathComponent(
     "install-\(UUID().uuidString)")

@@ -7,7 +7,7 @@ import VaultPrompts
 import VaultTestKit
 
 /// Programs in the place of `vault-pam`: which of them are started, and what they may say.
-@Suite("vault-pam and what is not it", .serialized)
+@Suite("vault-pam and what is not it", .bounded, .serialized)
 struct PAMHelperTests {
   // MARK: what it says
 
@@ -251,8 +251,7 @@ private final class FakeHelper {
       attributes: [.posixPermissions: 0o700])
     try Data(script.utf8).write(to: URL(fileURLWithPath: path + ".source"))
     // By another process: a program that this one has written may be busy while a thread starts a child.
-    let copy = try Process.run(URL(fileURLWithPath: "/bin/cp"), arguments: [path + ".source", path])
-    copy.waitUntilExit()
+    try Program("/bin/cp", [path + ".source", path]).run()
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
     try Data().write(to: URL(fileURLWithPath: services + "/vault"))
   }

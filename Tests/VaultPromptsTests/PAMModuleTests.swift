@@ -6,7 +6,7 @@ import VaultPrompts
 import VaultTestKit
 
 /// What a module can do to the process that it runs in, which is the helper's.
-@Suite("PAM modules in their own process", .serialized)
+@Suite("PAM modules in their own process", .bounded, .serialized)
 struct PAMModuleTests {
   // Verified to fail when a helper that ended without a verdict counts as success.
   @Test(
@@ -28,10 +28,10 @@ struct PAMModuleTests {
   func outlives() throws {
     let world = try PAMWorld()
     try world.module(auth: "exit")
-    let process = try start(world, standardOutput: Pipe())
-    let said = try #require(process.standardOutput as? Pipe).fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    expect(process.terminationStatus, equals: 3)
+    let output = try PipeEnds()
+    let process = try start(world, output: .writing(output))
+    let said = output.readAll()
+    try expect(process.wait(), equals: 3)
     #expect(String(decoding: said, as: UTF8.self).hasPrefix("verificationUnavailable: vault-pam ended"))
   }
 
@@ -85,8 +85,7 @@ struct PAMModuleTests {
     try world.module(auth: "variable")
     for (value, status) in [("yes", Int32(0)), (nil, 3)] as [(String?, Int32)] {
       let process = try start(world, ["VAULT_PAM_TEST": value].compactMapValues(\.self))
-      process.waitUntilExit()
-      expect(process.terminationStatus, equals: status)
+      try expect(process.wait(), equals: status)
     }
   }
 
@@ -166,8 +165,7 @@ struct PAMModuleTests {
     let process = try start(world)
     let helper = try processID(note)
     #expect(!hasEnded(helper))
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    process.end()
     let end = Date().addingTimeInterval(2)
     while !hasEnded(helper), Date() < end { Thread.sleep(forTimeInterval: 0.02) }
     #expect(hasEnded(helper))
@@ -189,13 +187,13 @@ struct PAMModuleTests {
   }
 
   private func start(
-    _ world: PAMWorld, _ variables: [String: String] = [:], standardOutput: Any? = FileHandle.nullDevice
-  ) throws -> Process {
+    _ world: PAMWorld, _ variables: [String: String] = [:], output: Program.Stream = .none
+  ) throws -> Child.Running {
     try Program(
       Built.path("vaultctl-testing"),
       ["verify-presence", world.folder.appendingPathComponent("pam.d").path, "vault", "x"],
       environment: ProcessInfo.processInfo.environment.merging(variables) { $1 }
-    ).start(output: standardOutput, errors: nil)
+    ).start(output: output, errors: .inherited)
   }
 
   /// What a module wrote down.

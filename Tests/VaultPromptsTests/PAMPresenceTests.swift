@@ -5,7 +5,7 @@ import VaultKit
 import VaultPrompts
 import VaultTestKit
 
-@Suite("PAM", .requirement("R18"), .serialized)
+@Suite("PAM", .bounded, .requirement("R18"), .serialized)
 struct PAMPresenceTests {
   // MARK: with pam_matrix: permit, deny, wrong
 

@@ -6,7 +6,7 @@ import VaultPrompts
 
 extension OneAtATime {
   /// Apart from the other tests of PAM: while its prompt is open, the next prompt of this process says that it waits.
-  @Suite("PAM asks on a terminal", .requirement("R18"))
+  @Suite("PAM asks on a terminal", .bounded, .requirement("R18"))
   struct PAMTerminalTests {
     @Test("another thread ends the question")
     func cancel() throws {

@@ -6,7 +6,7 @@ import VaultKit
 import VaultPrompts
 
 extension OneAtATime {
-  @Suite("Pinentry", .serialized)
+  @Suite("Pinentry", .bounded, .serialized)
   struct PinentryPromptTests {
     private static let request = PromptRequest(.passcode, operation: "read the password", label: "mail")
 

@@ -3,7 +3,7 @@ import Testing
 import VaultKit
 import VaultPrompts
 
-@Suite("What a prompt shows", .requirement("Q14"))
+@Suite("What a prompt shows", .bounded, .requirement("Q14"))
 struct PromptTextTests {
   private static var full: PromptRequest {
     var request = PromptRequest(

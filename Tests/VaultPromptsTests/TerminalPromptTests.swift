@@ -6,7 +6,7 @@ import VaultKit
 import VaultPrompts
 
 extension OneAtATime {
-  @Suite("The terminal prompt", .serialized)
+  @Suite("The terminal prompt", .bounded, .serialized)
   struct TerminalPromptTests {
     private static let request = PromptRequest(
       .passcode, operation: "read the password", label: "ma\u{1B}[2Jil", reason: "because",

@@ -7,7 +7,7 @@ import VaultPrompts
 
 extension OneAtATime {
   /// Verified to fail when the pages are as high as the terminal, and when a long row is cut.
-  @Suite("Long texts at a prompt", .serialized)
+  @Suite("Long texts at a prompt", .bounded, .serialized)
   struct TextPagesTests {
     private static let lines = (1...40).map { "line \($0) of the text" }
 

@@ -8,7 +8,7 @@ import VaultStorage
 /// Pages that are the children of many: the same rows again and again, in a file that SQLite reads without complaint.
 ///
 /// Verified to fail when a walk ignores the order of its rows, and without a `WorkBound` for whole statements.
-@Suite("Rows in a circle", .timeLimit(.minutes(20)))
+@Suite("Rows in a circle", .bounded)
 struct CircleTests {
   let folder = TemporaryFolder()
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultStorage
 
-@Suite("Making a vault")
+@Suite("Making a vault", .bounded)
 struct CreationTests {
   let folder = TemporaryFolder()
   private struct Stop: StorageFailure, Equatable {

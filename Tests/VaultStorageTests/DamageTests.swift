@@ -4,7 +4,7 @@ import Testing
 import VaultStorage
 import VaultTestKit
 
-@Suite("Damaged files")
+@Suite("Damaged files", .bounded)
 struct DamageTests {
   let folder = TemporaryFolder()
 

@@ -1,9 +1,10 @@
 import CSQLite
 import Foundation
+import TestSupport
 import Testing
 import VaultStorage
 
-@Suite("Disks that are full, and media that cannot be written")
+@Suite("Disks that are full, and media that cannot be written", .bounded)
 struct MediumTests {
   let folder = TemporaryFolder()
 

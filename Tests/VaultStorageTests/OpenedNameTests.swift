@@ -4,7 +4,7 @@ import Testing
 import VaultStorage
 
 /// Verified to fail, each of them, when a commit does not compare the name: what is acknowledged is in no file of that name.
-@Suite("A vault's name that leads elsewhere while it is open", .requirement("S3"))
+@Suite("A vault's name that leads elsewhere while it is open", .bounded, .requirement("S3"))
 struct OpenedNameTests {
   let folder = TemporaryFolder()
 

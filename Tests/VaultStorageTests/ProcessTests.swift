@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultStorage
 
-@Suite("Several processes")
+@Suite("Several processes", .bounded)
 struct ProcessTests {
   @Test("a store is refused after fork, in all its calls, and the child's end harms nothing")
   func fork() async {

@@ -4,7 +4,7 @@ import Testing
 import VaultStorage
 import VaultTestKit
 
-@Suite("The schema")
+@Suite("The schema", .bounded)
 struct SchemaTests {
   let folder = TemporaryFolder()
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultStorage
 
-@Suite("The store's rows")
+@Suite("The store's rows", .bounded)
 struct StoreTests {
   let folder = TemporaryFolder()
 

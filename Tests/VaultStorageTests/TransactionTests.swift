@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultStorage
 
-@Suite("Transactions")
+@Suite("Transactions", .bounded)
 struct TransactionTests {
   let folder = TemporaryFolder()
   private struct Stop: StorageFailure, Equatable {

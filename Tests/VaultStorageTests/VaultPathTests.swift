@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultStorage
 
-@Suite("Where a vault may lie")
+@Suite("Where a vault may lie", .bounded)
 struct VaultPathTests {
   let folder = TemporaryFolder()
 

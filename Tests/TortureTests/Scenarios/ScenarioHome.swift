@@ -55,7 +55,7 @@ extension Torture {
       let said = folder + ".errors"
       defer { try? FileManager.default.removeItem(atPath: said) }
       let process = try Running(
-        all[0], Array(all.dropFirst()), environment: environment, gate: gate, errorFile: said, silence: 120)
+        all[0], Array(all.dropFirst()), environment: environment, gate: gate, errorFile: said)
       let output = process.lines()
       let status = process.wait()
       return Run(

@@ -5,7 +5,7 @@ import VaultCommands
 
 extension Torture {
   /// Verified to fail when the scenarios of a verb are taken out, and when another verb counts as one that writes.
-  @Suite("Verbs that write")
+  @Suite("Verbs that write", .bounded)
   struct Scenarios {
     @Test("each verb that writes is in the list that system-calls, crash-states, leaks and mutations walk")
     func complete() {

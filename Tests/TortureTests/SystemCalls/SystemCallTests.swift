@@ -16,7 +16,7 @@ extension Torture {
   /// - A key that a failed commit names is deleted: `rotate device-key` whose commit fails, and appears after a crash.
   ///
   /// It has found that `init` said there is no vault when a folder of its path could not be looked at.
-  @Suite("Every system call", .requirement("R3", "K1", "S2"), .serialized)
+  @Suite("Every system call", .bounded, .requirement("R3", "K1", "S2"), .serialized)
   struct SystemCalls {
     @Test(
       "whatever call fails, or is the last: the exit code says it, the vault opens with what was acknowledged, nothing is in clear, and the next command works"
