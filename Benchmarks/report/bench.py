@@ -30,7 +30,7 @@ def arguments():
     parser.add_argument("--json", metavar="FILE", help="writes the results there too")
     parser.add_argument("--docs", action="store_true", help="writes docs/benchmarks also for a partial or quick run")
     parser.add_argument("--folder", help="where vaults are made; on the disk to measure; default: a new directory in $TMPDIR")
-    parser.add_argument("--no-install", action="store_true", help="installs no packages")
+    parser.add_argument("--no-install", action="store_true", help="installs no packages; measures without the peers that are missing")
     chosen = parser.parse_args()
     chosen.subjects = chosen.only.split(",") if chosen.only else SUBJECTS
     for subject in chosen.subjects:
@@ -41,6 +41,12 @@ def arguments():
 
 def run(words, **options):
     return subprocess.run([str(w) for w in words], check=True, **options)
+
+
+def install(options):
+    """The packages; scripts/install-deps says what is missing, and why it cannot be installed."""
+    if subprocess.run([ROOT / "scripts" / "install-deps", *options], stdout=sys.stderr).returncode:
+        raise SystemExit(1)
 
 
 def build(needs_tool):
@@ -202,8 +208,7 @@ def main():
         print(compare.report(*(json.loads(Path(name).read_text()) for name in chosen.compare)))
         return
     old = json.loads(Path(chosen.compare[0]).read_text()) if chosen.compare else None
-    if not chosen.no_install:
-        run([ROOT / "scripts" / "install-deps", "--bench"], stdout=subprocess.DEVNULL)
+    install(["--check", "--build-only"] if chosen.no_install else ["--bench"])
     is_counting = chosen.thresholds or chosen.update_thresholds
     binaries, vaultctl = build(is_counting or {"start", "tool"} & set(chosen.subjects))
     if is_counting:
