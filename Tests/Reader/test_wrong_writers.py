@@ -308,7 +308,7 @@ class BeforeThePasscode(Case):
         self.refused("factor MAC")
 
 
-# What a thief makes of the vault of a case; test_vaultctl.py lets the tool itself refuse them.
+# What a thief makes of the vault of a case; tools_vaultctl.py lets the tool itself refuse them.
 def own_class_key(case): SlippedInKeys.slip_class_key(case, 1)
 def own_audit_root(case): Audit.own_root(case)
 def rewritten(case): Audit.rewrite(case)

@@ -1,6 +1,6 @@
 """Files of a writer that has every key, or of a thief who has the device key, each wrong in one thing that section 5 names.
 
-`test_strictness.py` lets the reader refuse them, `test_vaultctl.py` the tool itself: both must say the same. A writer is wrong in
+`test_strictness.py` lets the reader refuse them, `tools_vaultctl.py` the tool itself: both must say the same. A writer is wrong in
 `wrong`, name: (exit code, what writes the file); in `right` are files that look odd and are as the page allows.
 """
 import make_vault

@@ -1,9 +1,8 @@
 """Both directions against the tools themselves: vaultctl's vaults for the reader, the writer's and a thief's for vaultctl.
 
-    VAULTCTL=.build/release/vaultctl VAULTCTL_TESTING=.build/release/vaultctl-testing Tests/Reader/run -k Vaultctl
+    Tests/Reader/run --tools .build/release
 
-Without the two names these tests are skipped, with a line that says so. Only the testing tool opens a vault with a cheap
-derivation (header field 17), as the writer makes them.
+Only the testing tool opens a vault with a cheap derivation (header field 17), as the writer makes them.
 """
 import base64
 import json
@@ -17,13 +16,11 @@ from cases import HERE, PASSCODE, Case, reader
 from test_wrong_writers import thefts
 from wrong_files import right, wrong
 
-TOOL, TESTING = os.environ.get("VAULTCTL"), os.environ.get("VAULTCTL_TESTING")
-if not (TOOL and TESTING):
-    print("test_vaultctl: SKIPPED, VAULTCTL and VAULTCTL_TESTING do not name the built tools", file=sys.stderr)
+TOOLS = os.environ["TOOLS"]
+TOOL, TESTING = os.path.join(TOOLS, "vaultctl"), os.path.join(TOOLS, "vaultctl-testing")
 KEY = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 
 
-@unittest.skipUnless(TOOL and TESTING, "the built tools are not named")
 class Vaultctl(Case):
     def setUp(self):
         super().setUp()
