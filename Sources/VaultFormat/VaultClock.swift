@@ -1,3 +1,5 @@
+import Dispatch
+
 /// The clocks a vault reads.
 package protocol VaultClock: Sendable {
   /// The wall clock.
@@ -8,4 +10,14 @@ package protocol VaultClock: Sendable {
   func bootID() -> [UInt8]?
   /// Whether the kernel says that a time service keeps the wall clock right.
   func isSynchronized() -> Bool
+  /// Calls the body once, as soon as the time has passed, on a thread that may wait for a file. The clock may stand still while
+  /// the machine sleeps.
+  func call(after milliseconds: UInt64, _ body: @escaping @Sendable () -> Void)
+}
+
+extension VaultClock {
+  package func call(after milliseconds: UInt64, _ body: @escaping @Sendable () -> Void) {
+    let time = DispatchTime.now() + .milliseconds(Int(clamping: milliseconds))
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: time, execute: body)
+  }
 }

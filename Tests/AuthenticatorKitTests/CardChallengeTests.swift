@@ -170,10 +170,11 @@ struct CardLookupTests {
     let lookup = CardLookup(version: version, enrolled: enrolled, status: status)
     expect(lookup.asksForChallenge, equals: isBegun)
     let scene = try CheckoutScene()
-    guard !isBegun else { return }
-    expect(.policy) { () throws(VaultError) in
-      _ = try scene.core.beginChallenge(scene.request, named: "order-7", after: lookup, seconds: 60)
+    if !isBegun {
+      expect(.policy) { () throws(VaultError) in
+        _ = try scene.core.beginChallenge(scene.request, named: "order-7", after: lookup, seconds: 60)
+      }
+      #expect(try scene.core.items(matching: Query(.responseJWT)).isEmpty)
     }
-    #expect(try scene.core.items(matching: Query(.responseJWT)).isEmpty)
   }
 }

@@ -190,15 +190,16 @@ struct OCRACredentialTests {
     let key = SecretBytes(copying: [UInt8](repeating: 7, count: keyLength))
     let error = thrown { () throws(VaultError) in _ = try core.addOCRA(new, key: key) }
     #expect(error?.code == ((10...512).contains(keyLength) ? nil : .malformed))
-    guard error != nil else { return }
-    var window = new
-    window.window = 1001
-    for wrong in [window, NewOCRACredential(try suite("QN08-T0H"), name: "x")] {
-      expect(.malformed) { () throws(VaultError) in
-        _ = try core.addOCRA(wrong, key: SecretBytes(testing: Self.key))
+    if error != nil {
+      var window = new
+      window.window = 1001
+      for wrong in [window, NewOCRACredential(try suite("QN08-T0H"), name: "x")] {
+        expect(.malformed) { () throws(VaultError) in
+          _ = try core.addOCRA(wrong, key: SecretBytes(testing: Self.key))
+        }
       }
+      try expect(core.status().sequence, equals: before)
     }
-    try expect(core.status().sequence, equals: before)
   }
 }
 

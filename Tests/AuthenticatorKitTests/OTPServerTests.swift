@@ -9,8 +9,11 @@ import VaultTestKit
 
 @Suite("One-time passwords of a server", .bounded, .requirement("L10"))
 struct OTPServerTests {
-  private let place = TemporaryVault()
+  private let clock = FixedClock()
+  private let place: TemporaryVault
   private let key = "12345678901234567890"
+
+  init() { place = TemporaryVault(environment: .testing(clock: clock)) }
 
   private func verifier(_ name: String) -> NewOTPCredential {
     var new = NewOTPCredential(.totp(periodSeconds: 30), name: name, role: .verifier)
@@ -119,8 +122,7 @@ struct OTPServerTests {
     attributes[.account] = "user-17@example.org"
     try await expect(OTPCredential.list(in: vault, where: attributes).map(\.item.id), equals: [ids[17]])
     let credential = try await OTPCredential(id: ids[17], in: vault)
-    let now = SystemClock().now().seconds
-    let code = try TOTPGenerator(key: SecretBytes(testing: key)).code(at: now).code
+    let code = try TOTPGenerator(key: SecretBytes(testing: key)).code(at: clock.now().seconds).code
     _ = try await credential.verify(code)
     #expect(try await credential.describe().state.lastAccepted != nil)
     await expect(

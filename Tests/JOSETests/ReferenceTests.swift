@@ -16,7 +16,7 @@ struct ReferenceTests {
   /// Verified to fail when ECDSA signatures are written as DER.
   @Test("it verifies random tokens and proofs of ours")
   func theyVerify() throws {
-    guard try Self.isThere() else { return }
+    var random = SeededGenerator()
     var lines: [String] = []
     for type in SigningKeyType.allCases {
       // Making a key of RSA takes longer than all its signatures.
@@ -29,7 +29,7 @@ struct ReferenceTests {
           let proof = try DPoPProof(method: "POST", url: "https://a.example/\(index)")
           token = try key.signed(proof.unsigned(by: key.publicKey, at: Int64(index), random: SystemRandom()))
         } else {
-          let payload = try SystemRandom().secret(Int.random(in: 0..<300))
+          let payload = try SystemRandom().secret(Int.random(in: 0..<300, using: &random))
           token = try key.signed(UnsignedJWS(JWSAlgorithm(of: key.publicKey), payload: payload))
         }
         lines.append("{\"jwk\":\(try jwk(key)),\"token\":\"\(token)\"}")
@@ -45,7 +45,6 @@ struct ReferenceTests {
 
   @Test("we verify random tokens of its, and refuse each with another signature")
   func weVerify() throws {
-    guard try Self.isThere() else { return }
     let algorithms = try Set(
       SigningKeyType.allCases.map { try JWSAlgorithm(of: SigningKey.forTest($0).publicKey).rawValue }
         + [JWSAlgorithm.hs256.rawValue])
@@ -61,8 +60,10 @@ struct ReferenceTests {
       let jwk = try JSONSerialization.data(withJSONObject: try #require(object["jwk"]))
       let token = try #require(object["token"] as? String)
       let key = try JWK(SecretBytes(String(decoding: jwk, as: UTF8.self)))
-      try key.verify(Token.read(token))
-      accepted += 1
+      do {
+        try key.verify(Token.read(token))
+        accepted += 1
+      } catch { Issue.record("\(error): \(line)") }
       let dot = try #require(token.lastIndex(of: "."))
       let after = token.index(after: dot)
       let changed = token.replacingCharacters(in: after...after, with: token[after] == "A" ? "B" : "A")
@@ -70,15 +71,5 @@ struct ReferenceTests {
     }
     expect(accepted, equals: count)
     print("jose: \(accepted) of \(count) tokens of the reference verified")
-  }
-
-  private static func isThere() throws -> Bool {
-    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"),
-      try Program("/usr/bin/python3", ["-B", "-c", "import cryptography"]).run().status == 0
-    else {
-      print("skipped: tokens of another program, python3-cryptography is not installed")
-      return false
-    }
-    return true
   }
 }

@@ -4,8 +4,8 @@ import SecretMemory
 import TestSupport
 import Testing
 
-/// Project Wycheproof's vectors of JWS and JWK, by their `result`. They are not part of the package: the folder is named by
-/// `VAULT_WYCHEPROOF`, or lies at `../shared/vectors/wycheproof`.
+/// Project Wycheproof's vectors of JWS and JWK, by their `result`. They are not part of the package: `VAULT_WYCHEPROOF` names
+/// their directory.
 @Suite("Wycheproof JOSE", .bounded, .requirement("D6"))
 struct WycheproofTests {
   private struct Case {
@@ -19,7 +19,7 @@ struct WycheproofTests {
   /// Only what is signed by an algorithm of ours can be valid here; all else must be refused.
   @Test("keys and tokens are accepted and refused as the vectors say", arguments: ["signature", "key"])
   func vectors(subject: String) throws {
-    guard let cases = try Self.cases("json_web_\(subject)_test") else { return }
+    let cases = try Self.cases("json_web_\(subject)_test")
     var applied = 0
     for one in cases {
       guard Self.mistakes[subject]?.contains(one.id) != true else { continue }
@@ -40,7 +40,7 @@ struct WycheproofTests {
 
   @Test("the cases that are left out are those that contradict others, or the RFC")
   func leftOut() throws {
-    guard let cases = try Self.cases("json_web_signature_test") else { return }
+    let cases = try Self.cases("json_web_signature_test")
     let tokens = Dictionary(uniqueKeysWithValues: cases.map { ($0.id, $0) })
     let valid = try #require(tokens[357])
     #expect(valid.isValid)
@@ -76,17 +76,8 @@ struct WycheproofTests {
     return text + String(repeating: "=", count: (4 - text.count % 4) % 4)
   }
 
-  /// The cases of a file; nil, with a printed line, where the folder is not there.
-  private static func cases(_ name: String) throws -> [Case]? {
-    let named = ProcessInfo.processInfo.environment["VAULT_WYCHEPROOF"].map { URL(filePath: $0) }
-    let folder = named ?? Files.root.appending(path: "../shared/vectors/wycheproof")
-    guard FileManager.default.fileExists(atPath: folder.path) else {
-      try #require(named == nil, "VAULT_WYCHEPROOF names no folder")
-      print("vectors: wycheproof \(name): skipped, set VAULT_WYCHEPROOF to the folder of its JSON files")
-      return nil
-    }
-    let data = try Data(contentsOf: folder.appending(path: "\(name).json"))
-    let file = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+  private static func cases(_ name: String) throws -> [Case] {
+    let file = try #require(try JSONSerialization.jsonObject(with: wycheproof(name)) as? [String: Any])
     let groups = try #require(file["testGroups"] as? [[String: Any]])
     return try groups.flatMap { group in
       let given = try #require(group["public"] ?? group["private"])

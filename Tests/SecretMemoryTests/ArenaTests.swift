@@ -5,12 +5,6 @@ import Testing
 
 @Suite("The arena", .bounded, .requirement("R19"))
 struct ArenaTests {
-  /// A marker that no other secret has, made at run time so that no binary holds it.
-  private static func canary(_ byteCount: Int) -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-  }
-
   /// Expects to find `canary` somewhere in the arena, or not to find it.
   private func expectCanary(
     _ canary: [UInt8], isIn expected: Bool, sourceLocation: SourceLocation = #_sourceLocation
@@ -32,7 +26,7 @@ struct ArenaTests {
   @Test(
     "no byte of a secret is left in the arena when its owner ends", arguments: [16, 64, 100, 4096, 65_536])
   func wipedAtTheEnd(count: Int) {
-    let canary = ArenaTests.canary(count)
+    let canary = freshBytes(count)
     do {
       let secret = SecretBytes(copying: canary)
       expectCanary(canary, isIn: true)
@@ -45,7 +39,7 @@ struct ArenaTests {
 
   @Test("bytes written beyond what was kept are wiped too")
   func wipesTheWholeCapacity() {
-    let canary = ArenaTests.canary(32)
+    let canary = freshBytes(32)
     do {
       let secret = SecretBytes(capacity: 64) { output in
         output.append(copying: unsafe canary.span.bytes)
@@ -59,7 +53,7 @@ struct ArenaTests {
   @Test("bytes written before the filling closure threw are wiped")
   func wipedAfterThrow() {
     struct Refused: Error {}
-    let canary = ArenaTests.canary(32)
+    let canary = freshBytes(32)
     #expect(throws: Refused.self) {
       _ = try SecretBytes(capacity: 32) { (output) throws(Refused) in
         output.append(copying: unsafe canary.span.bytes)
@@ -71,7 +65,7 @@ struct ArenaTests {
 
   @Test("the search finds what an owner that does not wipe would leave")
   func searchFindsWhatIsLeft() {
-    let canary = ArenaTests.canary(32)
+    let canary = freshBytes(32)
     // A slot of 128 bytes that is ours but has never had the canary as its secret: leftovers look like this.
     let slot = SecretBytes(zeroes: 100)
     let beyond = unsafe slot.address + 90

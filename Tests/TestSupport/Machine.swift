@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import Testing
 
 /// What a machine may lack without fault of its own. docs/testing.md has a row for each, and a run that skips a test for any
@@ -25,6 +25,22 @@ package func skip(
 /// Skips the test where it does not run as root.
 package func needRoot(_ what: String, at location: SourceLocation = #_sourceLocation) throws {
   if geteuid() != 0 { try skip(.root, what, at: location) }
+}
+
+/// Skips the test where it cannot mount a file system that it alone sees.
+package func needMounts(_ what: String, at location: SourceLocation = #_sourceLocation) throws {
+  try needRoot(what, at: location)
+  let mount = ["--mount", "mount", "-t", "tmpfs", "none", NSTemporaryDirectory()]
+  if try Program("unshare", mount).run().status != 0 { try skip(.mounts, what, at: location) }
+}
+
+/// A file of Project Wycheproof's vectors, in the directory that `VAULT_WYCHEPROOF` names. They are too large for the repository,
+/// so the test is skipped where the variable is not set.
+package func wycheproof(_ name: String, at location: SourceLocation = #_sourceLocation) throws -> Data {
+  guard let directory = ProcessInfo.processInfo.environment["VAULT_WYCHEPROOF"] else {
+    try skip(.vectors, "wycheproof \(name)", at: location)
+  }
+  return try Data(contentsOf: URL(filePath: directory).appending(path: "\(name).json"))
 }
 
 /// A program that the test needs is not installed. That is no reason to skip a test: `scripts/test` installs all of them.

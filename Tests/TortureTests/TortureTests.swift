@@ -14,12 +14,7 @@ enum Scale {
   static let isLong = isLongForm
 
   /// Printed by every test that uses it: the same seed makes the same choices.
-  static let seed: UInt64 = {
-    let given = ProcessInfo.processInfo.environment["TORTURE_SEED"].flatMap(UInt64.init)
-    let seed = given ?? UInt64.random(in: 1..<1_000_000)
-    print("torture: TORTURE_SEED=\(seed)")
-    return seed
-  }()
+  static let seed = SeededGenerator.seedOfRun
 
   static func pick(_ short: Int, long: Int) -> Int { isLong ? long : short }
 }

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import VaultCrypto
 
-/// Project Wycheproof's vectors, which hold the mistakes that others made. They are not part of the package: the
-/// folder is named by `VAULT_WYCHEPROOF`, or lies at `../shared/vectors/wycheproof`.
+/// Project Wycheproof's vectors, which hold the mistakes that others made. They are not part of the package:
+/// `VAULT_WYCHEPROOF` names their directory.
 @Suite("Wycheproof", .bounded, .requirement("R6"))
 struct WycheproofTests {
   struct File<Group: Decodable>: Decodable {
@@ -18,18 +18,8 @@ struct WycheproofTests {
     case acceptable
   }
 
-  /// The groups of a file; nil, with a printed line, where the folder is not there.
-  private static func groups<Group: Decodable>(_ name: String, of type: Group.Type) throws -> [Group]? {
-    let environment = ProcessInfo.processInfo.environment
-    let named = environment["VAULT_WYCHEPROOF"].map { URL(filePath: $0) }
-    let folder = named ?? VectorFiles.packageRoot.appending(path: "../shared/vectors/wycheproof")
-    guard FileManager.default.fileExists(atPath: folder.path) else {
-      try #require(named == nil, "VAULT_WYCHEPROOF names no folder")
-      print("vectors: wycheproof \(name): skipped, set VAULT_WYCHEPROOF to the folder of its JSON files")
-      return nil
-    }
-    let data = try Data(contentsOf: folder.appending(path: "\(name).json"))
-    return try JSONDecoder().decode(File<Group>.self, from: data).testGroups
+  private static func groups<Group: Decodable>(_ name: String, of type: Group.Type) throws -> [Group] {
+    try JSONDecoder().decode(File<Group>.self, from: wycheproof(name)).testGroups
   }
 
   struct AEADGroup: Decodable {
@@ -51,7 +41,7 @@ struct WycheproofTests {
 
   @Test("AES-256-GCM with our IV and tag length")
   func aesGCM() throws {
-    guard let groups = try WycheproofTests.groups("aes_gcm_test", of: AEADGroup.self) else { return }
+    let groups = try WycheproofTests.groups("aes_gcm_test", of: AEADGroup.self)
     let ours = groups.filter { $0.keySize == 256 && $0.ivSize == 96 && $0.tagSize == 128 }.flatMap(\.tests)
     for test in ours {
       let cipher = try AESGCM(key: SecretBytes(test.key.bytes))
@@ -82,7 +72,7 @@ struct WycheproofTests {
 
   @Test("HKDF-SHA256")
   func hkdf() throws {
-    guard let groups = try WycheproofTests.groups("hkdf_sha256_test", of: HKDFGroup.self) else { return }
+    let groups = try WycheproofTests.groups("hkdf_sha256_test", of: HKDFGroup.self)
     let cases = groups.flatMap(\.tests)
     // What the file calls invalid is more than 255 blocks, a precondition here.
     let ours = cases.filter { $0.size <= HKDF.maximumByteCount }
@@ -112,7 +102,7 @@ struct WycheproofTests {
       ("hmac_sha1_test", HashAlgorithm.sha1), ("hmac_sha256_test", .sha256), ("hmac_sha512_test", .sha512),
     ])
   func hmac(file: String, algorithm: HashAlgorithm) throws {
-    guard let groups = try WycheproofTests.groups(file, of: MACGroup.self) else { return }
+    let groups = try WycheproofTests.groups(file, of: MACGroup.self)
     var applied = 0
     for group in groups {
       for test in group.tests {
@@ -146,7 +136,7 @@ struct WycheproofTests {
       ("rsa_pss_2048_sha256_mgf1_32_test", .rsaPSS),
     ])
   func signatures(file: String, scheme: SignatureScheme) throws {
-    guard let groups = try WycheproofTests.groups(file, of: SignatureGroup.self) else { return }
+    let groups = try WycheproofTests.groups(file, of: SignatureGroup.self)
     var applied = 0
     for group in groups {
       let key = try VerifyingKey(spki: group.publicKeyDer.bytes)

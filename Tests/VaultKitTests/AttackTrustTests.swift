@@ -28,7 +28,7 @@ struct AttackTrustTests {
       guard isListed else { return }
       header[14] = try keys.sealedSet(member: "right-index-finger", number)
     }
-    guard let core = try opened() else { return }
+    let core = try place.openCore()
     let forgotten = try core.setPasscode(Passcode(testing: "p"))
     #expect(forgotten.members == (isListed ? ["right-index-finger"] : []) && forgotten.factors == 1)
     #expect(try core.enrolledMembers().isEmpty)
@@ -48,7 +48,7 @@ struct AttackTrustTests {
     try intruder.plant { _, slots, keys in
       for segment: UInt32 in [2, 3, .max] { try slots.append(keys.auditRootSlot(segment, in: slots)) }
     }
-    guard let core = try opened() else { return }
+    let core = try place.openCore()
     try expect(core.setPasscode(Passcode(testing: "p")).auditRoots, equals: 3)
     let roots = try intruder.rows().slots.filter { $0.kind == 5 }
     #expect(roots.map(\.subject).sorted() == [1, 2] && roots.allSatisfy { $0.opener == 8 })

@@ -33,10 +33,8 @@ struct AttackVerificationTests {
     let core = try place.makeCore(passcode: "passcode")
     let new = NewItem(.genericPassword, name: "n", access: try AccessControl(constraints))
     let both = try given(passcode: "passcode", password: "password")
-    guard let id = try? core.add(new, context: both).id else {
-      expect(.malformed) { () throws(VaultError) in _ = try core.add(new, context: both) }
-      return
-    }
+    expect(.malformed) { () throws(VaultError) in _ = try core.add(new, context: both) }
+    let id = try core.add(new, secret: SecretBytes(testing: "r"), context: both).id
     try core.update(id, ItemChanges(), secret: SecretBytes(testing: "s"), context: both)
     try expect(core.secret(failing: id, with: given(passcode: "passcode")), equals: .interactionNotAllowed)
     #expect(try core.secret(failing: id, with: both) == nil)
@@ -64,7 +62,7 @@ struct AttackVerificationTests {
   func invalidatedWhileJudged() throws {
     let holder = Mutex<AuthenticationContext?>(nil)
     let place = TemporaryVault(
-      environment: .testing(derivationObserver: { holder.withLock { $0 }?.invalidate() }))
+      environment: .testing(clock: clock, derivationObserver: { holder.withLock { $0 }?.invalidate() }))
     let core = try place.makeCore(passcode: "passcode")
     let id = try core.add(
       NewItem(.genericPassword, name: "n", access: AccessControl(.devicePasscode)),
@@ -134,17 +132,16 @@ struct AttackVerificationTests {
     #expect(core.isUnlocked)
   }
 
-  // Each guess is a derivation, slowed down so that all twenty are there while the first are judged.
+  // None of the first guesses is judged before all twenty guessers are in a derivation or were refused.
   @Test("twenty guessers at once have five phrases and five passcodes between them")
   func parallelGuessers() throws {
-    let counter = Counter()
-    let isSlow = Mutex(false)
+    let (counter, guessers) = (Counter(), Crowd())
     let place = TemporaryVault(
       environment: .testing(
         clock: clock,
         derivationObserver: {
           counter.add()
-          if isSlow.withLock({ $0 }) { usleep(200_000) }
+          guessers.meet()
         }))
     let core = try place.makeCore(passcode: "passcode")
     _ = try core.enroll(
@@ -154,22 +151,17 @@ struct AttackVerificationTests {
       NewItem(.genericPassword, name: "n", access: access), secret: SecretBytes(testing: "s")
     ).id
     counter.reset()
-    isSlow.withLock { $0 = true }
-    let group = DispatchGroup()
-    for number in 0..<20 {
-      group.enter()
-      Thread.detachNewThread {
-        defer { group.leave() }
-        guard let other = try? place.openCore(), let guess = try? BiometricPhrase(testing: "g\(number)")
-        else { return }
-        let own = AuthenticationContext(reason: "", interaction: .notAllowed)
-        own.provide(guess)
-        _ = try? other.secret(of: id, context: own)
-        try? other.unlock(with: Passcode(testing: "passcode \(number)"))
-      }
+    let guesses = Counter()
+    guessers.run(20) { number in
+      guard let other = try? place.openCore(), let guess = try? BiometricPhrase(testing: "g\(number)")
+      else { return }
+      guesses.add()
+      let own = AuthenticationContext(reason: "", interaction: .notAllowed)
+      own.provide(guess)
+      _ = try? other.secret(of: id, context: own)
+      try? other.unlock(with: Passcode(testing: "passcode \(number)"))
     }
-    group.wait()
-    expect(counter.value, equals: 10)
+    #expect(guesses.value == 20 && counter.value == 10)
     try expect(core.secret(failing: id, with: given(phrase: "phrase")), equals: .biometryLocked)
   }
 
@@ -203,31 +195,15 @@ struct AttackActorTests {
       NewItem(.genericPassword, name: "n", access: AccessControl(.devicePasscode)),
       secret: SecretBytes(testing: "s")
     ).id
-    let prompt = WaitingPrompt()
+    let prompt = HeldPrompt(obeys: false)
     async let error = thrown(awaiting: { () throws(VaultError) in
       _ = try await vault.secret(of: id, context: AuthenticationContext(reason: "", prompt: prompt))
     })
-    while !prompt.isOpen { try await Task.sleep(for: .milliseconds(2)) }
+    await prompt.whenOpen()
     vault.lock()
-    prompt.answer()
+    prompt.answer("passcode")
     await expect(error?.code, equals: .appCancelled)
   }
-}
-
-/// Is open until it is told to answer, for two minutes at most.
-private final class WaitingPrompt: Prompt {
-  private let state = Mutex((isOpen: false, isAnswered: false))
-  var isOpen: Bool { state.withLock { $0.isOpen } }
-
-  func answer() { state.withLock { $0.isAnswered = true } }
-
-  func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
-    state.withLock { $0.isOpen = true }
-    for _ in 0..<12_000 where !state.withLock({ $0.isAnswered }) { usleep(10_000) }
-    return SecretBytes(testing: "passcode")
-  }
-
-  func confirm(_ request: PromptRequest) -> Bool { false }
 }
 
 /// Locks the vault while it is open the first time.

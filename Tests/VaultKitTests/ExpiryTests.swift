@@ -116,11 +116,12 @@ struct ExpiryTests {
     let later = try place.openCore()
     expect(later.keepsExpired, equals: !isSynchronized)
     try expect(later.items(matching: Query()).isEmpty, equals: isSynchronized)
-    guard !isSynchronized else { return }
-    // The clock is right again: nothing was lost.
-    setWall(by: -400 * Self.day)
-    let again = try place.openCore()
-    #expect(try !again.keepsExpired && again.secret(of: id).byteCount == 1)
+    if !isSynchronized {
+      // The clock is right again: nothing was lost.
+      setWall(by: -400 * Self.day)
+      let again = try place.openCore()
+      #expect(try !again.keepsExpired && again.secret(of: id).byteCount == 1)
+    }
   }
 
   @Test("a clock that is ahead and stays so is believed after as many openings as it is days ahead")

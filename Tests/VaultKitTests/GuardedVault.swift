@@ -13,7 +13,8 @@ struct GuardedVault {
   let plain: ItemID
 
   init(
-    _ constraints: Constraints = .devicePasscode, environment: VaultEnvironment = .testing(),
+    _ constraints: Constraints = .devicePasscode,
+    environment: VaultEnvironment = .testing(clock: FixedClock()),
     in place: TemporaryVault? = nil
   ) async throws {
     self.place = place ?? TemporaryVault(environment: environment)
@@ -33,9 +34,7 @@ struct GuardedVault {
 
   /// Waits until the log has such an entry.
   func log(has isRight: (AuditEntry) -> Bool) async throws {
-    while try await !vault.auditEntries().contains(where: isRight) {
-      try await Task.sleep(for: .milliseconds(2))
-    }
+    try await waitUntil("the log has the entry") { try await vault.auditEntries().contains(where: isRight) }
   }
 
   /// Reads the guarded secret while `prompt` is open.

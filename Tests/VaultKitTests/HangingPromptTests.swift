@@ -24,7 +24,7 @@ struct HangingPromptTests {
       open.cancel()
       await expect(open.value, equals: .appCancelled)
     }
-    while gone != nil { try await Task.sleep(for: .milliseconds(2)) }
+    try await waitUntil("the vault ends") { () async in gone == nil }
     prompt.answer("passcode")
     await prompt.whenEnded()
     let core = try place.openCore()
@@ -156,7 +156,7 @@ struct HangingPromptTests {
     try await vault.unlock(with: Passcode(testing: "passcode"))
     protector.hangWhenTold()
     let core = await vault.core
-    let adding = Task.detached {
+    let adding = onThread {
       _ = try core.add(NewItem(.genericPassword, name: "new"), secret: SecretBytes(testing: "s"))
     }
     await protector.whenHanging()

@@ -8,30 +8,45 @@ import VaultTestKit
 
 @Suite("Old device keys", .bounded)
 struct OldKeyTests {
-  // Verified to fail when deleteReplacedKeys deletes every key but the present one and rotateDeviceKey takes no lock.
-  // Either alone does no harm: each of the two keeps the other's key.
+  // Verified to fail when rotateDeviceKey takes no lock, and when deleteReplacedKeys deletes every key but the present one.
   @Test("a key that is on its way into the vault is not removed as an old one")
-  func race() throws {
+  func onItsWay() throws {
     let place = TemporaryVault()
     let core = try place.makeCore()
     let other = try place.openCore()
-    let ended = DispatchSemaphore(value: 0)
     let files = place.protector
-    let removed = Count()
+    let key = try files.path(of: core.status().deviceKey, core.status().vault)
+    let directory = String(key[..<key.lastIndex(of: "/")!])
+    let seen = Mutex<(isLocked: Bool, removed: Int)?>(nil)
     try core.rotateDeviceKey(
-      to: PausingFiles(files: files) {
-        Thread {
-          let keys = try? other.deleteReplacedKeys(in: files)
-          removed.set(keys?.removed.count ?? -1)
-          ended.signal()
-        }.start()
-        // Long enough for a removal that waits for nothing.
-        usleep(300_000)
+      to: PausingFiles(files: files) { () throws(VaultError) in
+        let isLocked = ProtectorLock(atOnce: directory) == nil
+        // The lock keeps a removal away. One without it knows the key as none of the replaced ones.
+        let removed = try other.deleteReplacedKeys(in: LocklessFiles(files: files)).removed.count
+        seen.withLock { $0 = (isLocked, removed) }
       })
-    ended.wait()
-    expect(removed.value, equals: 0)
+    #expect(seen.withLock { $0?.isLocked == true && $0?.removed == 0 })
     _ = try place.openCore()
     try expect(files.keys(of: core.status().vault), equals: [core.status().deviceKey])
+  }
+
+  // Verified to fail when deleteReplacedKeys takes no lock.
+  @Test("while the lock is held no old key is removed")
+  func locked() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore()
+    let old = try core.status().deviceKey
+    let vault = try core.status().vault
+    let content = try #require(FileManager.default.contents(atPath: place.protector.path(of: old, vault)))
+    try core.rotateDeviceKey()
+    let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+    let path = place.protector.path(of: old, vault)
+    #expect(FileManager.default.createFile(atPath: path, contents: content, attributes: mode))
+    expect(.busy) { () throws(VaultError) in
+      _ = try core.deleteReplacedKeys(in: PausingFiles(files: place.protector, refusesLock: true) {})
+    }
+    try expect(place.protector.keys(of: vault).count, equals: 2)
+    try expect(core.deleteReplacedKeys(in: place.protector).removed.map(\.id), equals: [old])
   }
 
   // Verified to fail when the first error ends the removal.
@@ -90,12 +105,5 @@ struct OldKeyTests {
         environment: place.environment)
     }
     try expect(place.protector.keys(of: vault).count, equals: keys)
-  }
-
-  /// Carries a number out of a thread.
-  private final class Count: Sendable {
-    private let number = Mutex<Int?>(nil)
-    var value: Int? { number.withLock { $0 } }
-    func set(_ value: Int) { number.withLock { $0 = value } }
   }
 }

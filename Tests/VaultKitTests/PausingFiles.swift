@@ -36,11 +36,17 @@ struct NotingFiles: WrappedFiles {
   }
 }
 
-/// Key files with a step between the storing of a key and the commit that names it. Loading may be refused.
+/// Key files without a lock.
+struct LocklessFiles: WrappedFiles {
+  let files: FileProtector
+}
+
+/// Key files with a step between the storing of a key and the commit that names it. Loading may be refused, and the lock.
 struct PausingFiles: WrappedFiles {
   let files: FileProtector
   var refusesLoading = false
   var refusesDeleting: DeviceKeyID?
+  var refusesLock = false
   let afterStoring: @Sendable () throws(VaultError) -> Void
 
   func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
@@ -55,7 +61,10 @@ struct PausingFiles: WrappedFiles {
     if key == refusesDeleting { throw VaultError(.io, "cannot remove it") }
     try files.deleteKey(key, of: vault)
   }
-  func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? { try files.lock(vault) }
+  func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? {
+    if refusesLock { throw VaultError(.busy, "not now") }
+    return try files.lock(vault)
+  }
 }
 
 /// Key files; when a key is loaded, something happens first, once it is armed.

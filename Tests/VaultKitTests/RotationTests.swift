@@ -96,6 +96,8 @@ struct RotationTests {
     var steps = 0
     try core.rotateEpoch { _ in
       steps += 1
+      // A slow machine makes many small steps.
+      guard steps <= 50 else { return }
       do {
         _ = try other.add(NewItem(.genericPassword, name: "new\(steps)"), secret: SecretBytes(testing: "x"))
         _ = try other.secret(of: ids[0], by: Component(.otp))

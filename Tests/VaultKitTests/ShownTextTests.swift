@@ -66,7 +66,7 @@ struct ShownTextTests {
   /// Verified to fail when what was kept serves a text as well.
   @Test("`reuse` serves no text: the person sees each one before the answer")
   func reuse() throws {
-    let place = TemporaryVault()
+    let place = TemporaryVault(environment: .testing(clock: FixedClock()))
     let core = try place.makeCore(passcode: "passcode")
     let id = try core.add(
       NewItem(.genericPassword, name: "n", access: AccessControl(.devicePasscode)),

@@ -16,7 +16,7 @@ struct MediumTests {
       signal(SIGXFSZ, SIG_IGN)
       limitFileSize(300_000)
       let large = MaterialRow(keys: [1], secret: SeededBytes.of(1, count: 1 << 20))
-      let code = Child.expect(.full) {
+      let code = outcome(expecting: .full) {
         try store.write { (store: inout Store) throws(StorageError) in
           try store.setHead([1])
           try store.setMaterial(large, row: 1)
@@ -61,9 +61,9 @@ struct MediumTests {
         }
       }
       limitFileSize(.max)
-      require(Child.expect(.full) { try store.setHead([7]) } == 0, "a change ran after the loss")
+      require(outcome(expecting: .full) { try store.setHead([7]) } == 0, "a change ran after the loss")
       require(caught == 3, "\(caught)")
-      require(Child.expect(.full) { try store.commit() } == 0, "a lost transaction was committed")
+      require(outcome(expecting: .full) { try store.commit() } == 0, "a lost transaction was committed")
       require(try store.counts().materials == 3, "rows stayed")
       try store.write { (store: inout Store) throws(StorageError) in try store.setHead([8]) }
       require(try store.head() == [8], "the store does not go on")
@@ -95,7 +95,7 @@ struct MediumTests {
       for limit in [0, 100, 4_096, 10_000, 40_000] as [rlim_t] {
         let folder = TemporaryFolder()
         limitFileSize(limit)
-        let code = Child.expect(.full) { _ = try makeVault(at: folder("a/v"), items: 100) }
+        let code = outcome(expecting: .full) { _ = try makeVault(at: folder("a/v"), items: 100) }
         limitFileSize(.max)
         require(code == 0, "\(limit): \(code)")
         require(folder.listing.isEmpty, "\(limit): \(folder.listing)")
@@ -104,10 +104,11 @@ struct MediumTests {
   }
 
   @Test("a disk with 256 KiB: what was acknowledged stays, the rest is refused")
-  func smallDisk() async {
+  func smallDisk() async throws {
+    try needMounts("a small disk")
     await #expect(processExitsWith: .success) {
       let folder = TemporaryFolder()
-      guard Mount.make(at: folder.path, "size=256k,mode=700") else { return }
+      Mount.make(at: folder.path, "size=256k,mode=700")
       defer { Mount.remove(folder.path) }
       var store = try makeVault(at: folder("v"))
       var written = 0
@@ -146,13 +147,13 @@ struct MediumTests {
         var store = try Store.open(at: folder(name), access: .readWrite)
         require(store.isReadOnly, "not read-only")
         require(try store.counts().items == 3, "rows")
-        require(Child.expect(.readOnly) { try store.beginImmediate() } == 0, "a write began")
+        require(outcome(expecting: .readOnly) { try store.beginImmediate() } == 0, "a write began")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder(String(name.prefix(1))))
         require(names == ["v"], "\(names)")
         folder.setMode(String(name.prefix(1)), 0o700)
       }
       folder.setMode("d", 0o500)
-      let code = Child.expect(.cannotOpen(errno: EACCES)) { _ = try makeVault(at: folder("d/x/w")) }
+      let code = outcome(expecting: .cannotOpen(errno: EACCES)) { _ = try makeVault(at: folder("d/x/w")) }
       require(code == 0, "making: \(code)")
       folder.setMode("d", 0o700)
     }
@@ -175,7 +176,7 @@ struct MediumTests {
       folder.setMode("", 0o700)
       folder.remove("v-shm")
       folder.setMode("", 0o500)
-      let code = Child.expect(.readOnly) { try openAndDrop(folder("v")) }
+      let code = outcome(expecting: .readOnly) { try openAndDrop(folder("v")) }
       require(code == 0, "without -shm: \(code)")
       folder.setMode("", 0o700)
       var store = try Store.open(at: folder("v"), access: .readWrite)
@@ -184,17 +185,18 @@ struct MediumTests {
   }
 
   @Test("a medium mounted read-only opens read-only")
-  func readOnlyMedium() async {
+  func readOnlyMedium() async throws {
+    try needMounts("a medium that is mounted read-only")
     await #expect(processExitsWith: .success) {
       let folder = TemporaryFolder()
-      guard Mount.make(at: folder.path, "mode=700") else { return }
+      Mount.make(at: folder.path, "mode=700")
       defer { Mount.remove(folder.path) }
       do { _ = try makeVault(at: folder("v")) }
       Mount.makeReadOnly(folder.path)
       var store = try Store.open(at: folder("v"), access: .readWrite)
       require(store.isReadOnly, "not read-only")
       require(try store.counts().items == 3, "rows")
-      require(Child.expect(.readOnly) { _ = try makeVault(at: folder("w")) } == 0, "making")
+      require(outcome(expecting: .readOnly) { _ = try makeVault(at: folder("w")) } == 0, "making")
     }
   }
 }
@@ -206,25 +208,17 @@ private func limitFileSize(_ byteCount: rlim_t) {
   require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, "setrlimit")
 }
 
-/// Gives up root, for whom no folder is unwritable; `folder` becomes the new user's.
-private func becomeOrdinary(_ folder: TemporaryFolder) {
-  _ = errorOutput
-  guard geteuid() == 0 else { return }
-  folder.setOwner("", 65_534)
-  require(setgid(65_534) == 0 && setuid(65_534) == 0, "setuid")
-}
-
 /// Makes a vault whose last commit, a head of 42, is in the log only, as a killed process leaves it.
 private func leaveLog(_ folder: TemporaryFolder) {
   do { _ = try makeVault(at: folder("v")) } catch { require(false, "\(error)") }
-  let child = Child.start {
+  let child = ForkedChild {
     guard var store = try? Store.open(at: folder("v"), access: .readWrite) else { return 1 }
     try? store.write { (store: inout Store) throws(StorageError) in try store.setHead([42]) }
     kill(getpid(), SIGKILL)
     store.rollback()
     return 2
   }
-  require(Child.wait(child) == -SIGKILL, "no kill")
+  require(child.wait() == -SIGKILL, "no kill")
 }
 
 /// File systems of this process alone.
@@ -236,17 +230,13 @@ private enum Mount {
     ) -> Int32
   private typealias Detach = @convention(c) (UnsafePointer<CChar>, Int32) -> Int32
 
-  /// False, with a line that says so, where that is not allowed.
-  static func make(at path: String, _ options: String) -> Bool {
+  static func make(at path: String, _ options: String) {
     let unshare = unsafe unsafeBitCast(dlsym(nil, "unshare")!, to: Unshare.self)
     let (newNamespace, recursivePrivate): (Int32, UInt) = (0x20000, 0x44000)
-    guard unshare(newNamespace) == 0, unsafe attach("none", "/", "none", recursivePrivate, nil) == 0,
-      unsafe attach("none", path, "tmpfs", 0, options) == 0
-    else {
-      say("skipped: mounting is not allowed here (errno \(errno))")
-      return false
-    }
-    return true
+    let isMade =
+      unsafe unshare(newNamespace) == 0 && attach("none", "/", "none", recursivePrivate, nil) == 0
+      && attach("none", path, "tmpfs", 0, options) == 0
+    require(isMade, "cannot mount: errno \(errno)")
   }
 
   static func makeReadOnly(_ path: String) {

@@ -9,8 +9,8 @@ struct ProcessTests {
   func fork() async {
     await #expect(processExitsWith: .success) {
       let folder = TemporaryFolder()
-      let other = Child.partner {
-        Child.expect(.busy) {
+      let other = Partner {
+        outcome(expecting: .busy) {
           var other = try Store.open(at: folder("v"), access: .readWrite, patience: .milliseconds(100))
           try other.beginImmediate()
         }
@@ -20,10 +20,10 @@ struct ProcessTests {
       try store.beginImmediate()
       try store.setHead([2])
       for (name, call) in callsOfStore(copyingTo: folder("copy")) {
-        let code = Child.run { Child.expect(.usedAfterFork) { try call(&store) } }
+        let code = ForkedChild.run { outcome(expecting: .usedAfterFork) { try call(&store) } }
         require(code == 0, "\(name): \(code)")
       }
-      let second = Child.run { Child.expect(.usedAfterFork) { try openAndDrop(folder("v")) } }
+      let second = ForkedChild.run { outcome(expecting: .usedAfterFork) { try openAndDrop(folder("v")) } }
       require(second == 0, "opened a second time in a child: \(second)")
       // Still in the transaction, the lock held: another process waits for it in vain.
       let waited = other.run()
@@ -41,7 +41,7 @@ struct ProcessTests {
       let store = Box(try makeVault(at: folder("v")))
       try store.change { (store: inout Store) throws(StorageError) in try store.setHead([1]) }
       let before = folder.listing
-      let code = Child.run {
+      let code = ForkedChild.run {
         store.drop()
         return 0
       }
@@ -57,15 +57,15 @@ struct ProcessTests {
   func locksStay() async {
     await #expect(processExitsWith: .success) {
       let folder = TemporaryFolder()
-      let opener = Child.partner { (try? openAndDrop(folder("v"))) == nil ? 1 : 0 }
-      let reader = Child.partner {
+      let opener = Partner { (try? openAndDrop(folder("v"))) == nil ? 1 : 0 }
+      let reader = Partner {
         guard var other = try? Store.open(at: folder("v"), access: .readOnly) else { return 1 }
         return (try? other.head()) == [2] ? 0 : 2
       }
       var store = try makeVault(at: folder("v"))
       try store.write { (store: inout Store) throws(StorageError) in try store.setHead([1]) }
       for access in [Store.Access.readWrite, .readOnly] { try openAndDrop(folder("v"), access) }
-      require(Child.expect(.alreadyExists) { _ = try makeVault(at: folder("v")) } == 0, "making")
+      require(outcome(expecting: .alreadyExists) { _ = try makeVault(at: folder("v")) } == 0, "making")
       require(opener.run() == 0, "opening elsewhere")
       require(folder.names == ["v", "v-shm", "v-wal"], "\(folder.names)")
       try store.write { (store: inout Store) throws(StorageError) in try store.setHead([2]) }
@@ -83,15 +83,16 @@ struct ProcessTests {
       var sequence: UInt64 = 1_000
       for _ in 0..<40 {
         let pipe = Pipe()
-        let child = Child.start {
+        let child = ForkedChild {
           writeUntilKilled(folder("v"), after: sequence, telling: pipe.fileHandleForWriting.fileDescriptor)
         }
         try pipe.fileHandleForWriting.close()
         let first =
           try pipe.fileHandleForReading.read(upToCount: 8 * Int(1 + generator.next() % 12)) ?? Data()
-        usleep(UInt32(generator.next() % 1_000))
-        kill(child, SIGKILL)
-        require(Child.wait(child) == -SIGKILL, "the child ended by itself")
+        // The child writes until it is killed, so this hits a commit or the moment between two.
+        for _ in 0..<generator.next() % 20_000 { _ = generator.next() }
+        kill(child.pid, SIGKILL)
+        require(child.wait() == -SIGKILL, "the child ended by itself")
         let drained = try first + (pipe.fileHandleForReading.readToEnd() ?? Data())
         sequence = try lastWholeCommit(
           in: folder("v"), acknowledged: max(sequence, lastNumber(in: drained)), before: sequence)
@@ -108,8 +109,8 @@ struct ProcessTests {
       let folder = TemporaryFolder()
       do { _ = try makeVault(at: folder("v")) }
       let children = (0..<processes).map { _ in
-        Child.start {
-          guard var store = try? Store.open(at: folder("v"), access: .readWrite, patience: .seconds(300))
+        ForkedChild {
+          guard var store = try? Store.open(at: folder("v"), access: .readWrite, patience: patience)
           else { return 1 }
           for _ in 0..<each {
             let written: Void? = try? store.write { (store: inout Store) throws(StorageError) in
@@ -123,7 +124,7 @@ struct ProcessTests {
           return 0
         }
       }
-      let codes = children.map { Child.wait($0) }
+      let codes = children.map { $0.wait() }
       require(codes.allSatisfy { $0 == 0 }, "\(codes)")
       var store = try Store.open(at: folder("v"), access: .readOnly)
       require(try store.state(row: 1)?.revision == UInt64(1 + processes * each), "not all were counted")
@@ -137,9 +138,9 @@ struct ProcessTests {
       let folder = TemporaryFolder()
       do { _ = try makeVault(at: folder("v")) }
       let children = (0..<8).map { _ in
-        Child.start {
+        ForkedChild {
           for _ in 0..<25 {
-            guard var store = try? Store.open(at: folder("v"), access: .readWrite, patience: .seconds(300))
+            guard var store = try? Store.open(at: folder("v"), access: .readWrite, patience: patience)
             else { return 1 }
             let written: Void? = try? store.write { (store: inout Store) throws(StorageError) in
               let next = try (store.state(row: 1)?.revision ?? 0) + 1
@@ -150,7 +151,7 @@ struct ProcessTests {
           return 0
         }
       }
-      let codes = children.map { Child.wait($0) }
+      let codes = children.map { $0.wait() }
       require(codes.allSatisfy { $0 == 0 }, "\(codes)")
       var store = try Store.open(at: folder("v"), access: .readOnly)
       require(try store.state(row: 1)?.revision == 201, "not all were counted")
@@ -158,7 +159,7 @@ struct ProcessTests {
   }
 
   @Test("a process that keeps the lock makes others busy after their patience, not for ever")
-  func patience() throws {
+  func keptLock() throws {
     let folder = TemporaryFolder()
     var holder = try makeVault(at: folder("v"))
     var other = try Store.open(at: folder("v"), access: .readWrite, patience: .milliseconds(50))
@@ -206,7 +207,7 @@ private func callsOfStore(copyingTo path: String) -> [(String, (inout Store) thr
 /// Commits the numbers after `sequence`, each with its parts in four tables, and writes each to `descriptor` after
 /// its commit.
 private func writeUntilKilled(_ path: String, after sequence: UInt64, telling descriptor: Int32) -> Int32 {
-  guard var store = try? Store.open(at: path, access: .readWrite, patience: .seconds(300)) else { return 1 }
+  guard var store = try? Store.open(at: path, access: .readWrite, patience: patience) else { return 1 }
   var next = sequence
   while true {
     next += 1

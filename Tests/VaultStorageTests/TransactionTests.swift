@@ -121,7 +121,7 @@ struct TransactionTests {
       for _ in 0..<4 {
         group.addTask {
           do {
-            var store = try Store.open(at: path, access: .readWrite)
+            var store = try Store.open(at: path, access: .readWrite, patience: patience)
             for _ in 0..<100 {
               try store.write { (store: inout Store) throws(StorageError) in
                 let state = try store.state(row: 1)

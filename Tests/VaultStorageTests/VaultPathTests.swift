@@ -99,12 +99,18 @@ struct VaultPathTests {
     try expect(FileManager.default.contentsOfDirectory(atPath: folder("d")), equals: ["v"])
   }
 
-  @Test("a file or folder of another user is refused")
-  func owner() throws {
-    guard geteuid() == 0 else {
-      #expect(throws: StorageError.refused(.foreignOwner)) { try openAndDrop("/etc/passwd") }
-      return
+  @Test("root's file is refused to another user")
+  func rootsFile() async {
+    await #expect(processExitsWith: .success) {
+      becomeOrdinary(TemporaryFolder())
+      let code = outcome(expecting: .refused(.foreignOwner)) { try openAndDrop("/etc/passwd") }
+      require(code == 0, "\(code)")
     }
+  }
+
+  @Test("a file or folder of another user is refused to root")
+  func owner() throws {
+    try needRoot("files of another user")
     do { _ = try makeVault(at: folder("v")) }
     folder.setOwner("v", 65_534)
     #expect(throws: StorageError.refused(.foreignOwner)) { try openAndDrop(folder("v")) }

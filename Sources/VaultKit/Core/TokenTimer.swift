@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 import VaultFormat
 
@@ -42,23 +41,22 @@ final class TokenTimer: Sendable {
       return state.number
     }
     guard let left = next.millisecondsLeft(clock) else { return }
-    count(to: next, in: .milliseconds(Int(min(left, Self.longest)) + 20), number, of: session)
+    count(to: next, in: min(left, Self.longest) + 20, number, of: session, clock: clock)
   }
 
   private func count(
-    to next: NextTokenEnd, in wait: DispatchTimeInterval, _ number: UInt64, of session: VaultCore.Session
+    to next: NextTokenEnd, in milliseconds: UInt64, _ number: UInt64, of session: VaultCore.Session,
+    clock: any VaultClock
   ) {
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + wait) { [weak self, weak session] in
+    clock.call(after: milliseconds) { [weak self, weak session] in
       guard let self, let session, self.state.withLock({ $0.number == number }) else { return }
       let core = VaultCore(session, environment: session.environment)
-      if next.isDue(core.environment.clock) { core.endTokens() }
+      if next.isDue(clock) { core.endTokens() }
       // A commit that ended something has set the timer again.
       guard self.state.withLock({ $0.number == number && $0.next == next }) else { return }
-      guard next.isDue(core.environment.clock) else {
-        return self.schedule(next, of: session, clock: core.environment.clock)
-      }
+      guard next.isDue(clock) else { return self.schedule(next, of: session, clock: clock) }
       // Another program writes, or the disk is full.
-      self.count(to: next, in: .milliseconds(Int(Self.longest)), number, of: session)
+      self.count(to: next, in: Self.longest, number, of: session, clock: clock)
     }
   }
 
