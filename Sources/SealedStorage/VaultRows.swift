@@ -10,11 +10,15 @@ package struct VaultRows: ~Copyable, Sendable {
 
   /// Opens the file at a path.
   ///
+  /// - Parameter patience: How long a statement waits for other processes; `nil` for the usual time.
   /// - Throws: An error that names the path.
-  package static func open(at path: String, access: Store.Access) throws(VaultError) -> VaultRows {
-    do throws(StorageError) { return VaultRows(store: try Store.open(at: path, access: access)) } catch {
-      throw VaultError(error, at: path)
-    }
+  package static func open(
+    at path: String, access: Store.Access, patience: Duration? = nil
+  ) throws(VaultError) -> VaultRows {
+    do throws(StorageError) {
+      return VaultRows(
+        store: try Store.open(at: path, access: access, patience: patience ?? Store.usualPatience))
+    } catch { throw VaultError(error, at: path) }
   }
 
   /// Makes the file at a path, complete and durable or not at all.

@@ -12,7 +12,10 @@ extension World {
   /// - `VAULTCTL_TESTING_BOOT`: and the boot clock at this second, 1,000 when not given,
   /// - `VAULTCTL_TESTING_SYNCHRONIZED`: and a time service keeps the wall clock right,
   /// - `VAULTCTL_TESTING_DERIVATIONS`: a file that gets one byte for each key derivation,
-  /// - `VAULTCTL_TESTING_PATIENCE`: how many seconds a call of the Secret Service may take,
+  /// - `VAULTCTL_TESTING_PATIENCE`: how many seconds it waits for other programs and processes, and what is done after a
+  ///   signal may take,
+  /// - `VAULTCTL_TESTING_AFTER_SIGNAL`: and the latter alone,
+  /// - `VAULTCTL_TESTING_CLIPBOARD`: a named pipe, for the time of `--copy`: it is over when its seconds are read there,
   /// - `VAULTCTL_TESTING_PAM`: the folder in which PAM finds its services, in a helper of tests beside this program.
   static var testing: World {
     var world = World.real
@@ -20,7 +23,9 @@ extension World {
     if let folder = Environment.process["VAULTCTL_TESTING_PAM"] {
       world.presence = PAMPresence(service: "vault", helper: .testing(services: folder))
     }
-    if let seconds = number("VAULTCTL_TESTING_PATIENCE") { world.secretServicePatience = .seconds(seconds) }
+    if let pipe = Environment.process["VAULTCTL_TESTING_CLIPBOARD"] {
+      world.clipboardWait = { writeWhenRead("\($0)\n", to: pipe) }
+    }
     if let wall = number("VAULTCTL_TESTING_CLOCK") {
       let boot = Duration.seconds(number("VAULTCTL_TESTING_BOOT") ?? 1000)
       let clock = FixedClock(at: Instant(seconds: wall), sinceBoot: boot)
@@ -30,7 +35,25 @@ extension World {
     } else {
       world.vault = .testing(derivationObserver: observer)
     }
+    setPatience(of: &world)
     return world
+  }
+
+  private static func setPatience(of world: inout World) {
+    if let seconds = number("VAULTCTL_TESTING_PATIENCE") {
+      let time = Duration.seconds(seconds)
+      (world.patience.secretService, world.patience.transport, world.patience.clipboard) = (time, time, time)
+      world.patience.afterSignal = Int(seconds)
+      world.vault.patience = time
+    }
+    if let seconds = number("VAULTCTL_TESTING_AFTER_SIGNAL") { world.patience.afterSignal = Int(seconds) }
+  }
+
+  /// The opening waits for a reader.
+  private static func writeWhenRead(_ line: String, to pipe: String) {
+    let file = unsafe open(pipe, O_WRONLY | O_CLOEXEC)
+    guard file >= 0, unsafe write(file, line, line.utf8.count) > 0 else { fatalError("cannot write \(pipe)") }
+    close(file)
   }
 
   private static func number(_ variable: String) -> Int64? {

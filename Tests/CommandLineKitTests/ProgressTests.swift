@@ -26,10 +26,10 @@ struct ProgressTests {
     now += 1
     for progress in [shown, quiet, inFile] { progress.update(done: 2, of: 4) }
     for progress in [shown, quiet, inFile] { progress.finish() }
+    close(terminal)
     let text = screen.drain()
     let half = String(repeating: "#", count: 15) + String(repeating: ".", count: 15)
     expect(text, equals: "\r\u{1B}[Kvaultctl: verifying [\(half)] 50 % (2 of 4)\r\u{1B}[K", "\(text)")
     #expect(scratch.content.isEmpty)
-    close(terminal)
   }
 }

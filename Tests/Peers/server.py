@@ -57,14 +57,19 @@ def read_state(path):
         return {"users": {}, "holders": {}, "faults": [], "requests": [], "complaints": [], "clockOffset": 0, "passed": 0}
 
 
+def now():
+    """The Unix time of this machine; where $VAULT_TEST_PEER_CLOCK is set, that time, which does not advance."""
+    return float(os.environ.get("VAULT_TEST_PEER_CLOCK") or time.time())
+
+
 def peer_time(state):
     """The clock of the peer: what TOTP and `unixTime` follow."""
-    return int(time.time()) + state["clockOffset"]
+    return int(now()) + state["clockOffset"]
 
 
 def life_time(state):
     """What lives follow: a clock that `control advance` moves."""
-    return time.time() + state["passed"]
+    return now() + state["passed"]
 
 
 def left(state, end):

@@ -200,6 +200,13 @@ class CodeTests(PeerTestCase):
         self.control("judge", "anna", self.code(), status=1)
         self.control("judge", "anna", self.code(at=time.time() - 600))
 
+    def test_the_clock_of_the_peer_can_be_stopped(self):
+        os.environ["VAULT_TEST_PEER_CLOCK"] = "59"
+        self.addCleanup(os.environ.pop, "VAULT_TEST_PEER_CLOCK")
+        self.assertEqual(self.activate("--type", "totp")["unixTime"], 59)
+        self.control("judge", "anna", self.code(at=59))
+        self.control("judge", "anna", self.code(at=150), status=1)
+
     def test_a_suite_signs_data(self):
         self.activate("--type", "ocra", "--suite", SUITE)
         code = self.code(hashlib.sha256(b"Pay 12").hexdigest())

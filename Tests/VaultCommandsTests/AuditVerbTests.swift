@@ -61,18 +61,13 @@ struct AuditVerbTests {
       try String(contentsOfFile: tool.home.path + "/output", encoding: .utf8).split(separator: "\n").map(
         String.init)
     }
-    func wait(_ count: Int) throws {
-      let deadline = Date().addingTimeInterval(120)
-      while try lines().count < count {
-        try #require(Date() < deadline, "no entry number \(count)"); usleep(20_000)
-      }
-    }
+    func wait(_ count: Int) throws { try waitUntil("entry \(count) is shown") { try lines().count >= count } }
     try wait(1)
     try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
     try wait(2)
     try expect(tool("item", "rm", "a").exit, equals: 0)
     try wait(3)
-    kill(running.pid, SIGINT)
+    running.kill(SIGINT)
     try expect(running.wait(), equals: 130)
     let entries = try lines().map {
       try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])

@@ -22,7 +22,7 @@ struct ExampleTests {
 
   @Test("every example of a verb runs, after what it needs")
   func examples() throws {
-    guard let bash = Shell.find("bash") else { return print("skipped: bash is not installed") }
+    let bash = try Shell.need("bash")
     let start = try Tool()
     try expect(
       start.run(["-o", "pipefail", "-c", Self.opening(start) + Self.setUp], program: bash).exit, equals: 0)

@@ -31,9 +31,7 @@ struct ExecProgramTests {
 
   @Test("ssh-add takes a private key")
   func secureShell() throws {
-    guard let agent = Shell.find("ssh-agent"), let keygen = Shell.find("ssh-keygen") else {
-      return print("NOT RUN: ssh-add: openssh-client is not installed: scripts/install-deps")
-    }
+    let (agent, keygen) = (try Shell.need("ssh-agent"), try Shell.need("ssh-keygen"))
     let maker = try Tool()
     let path = maker.home.path + "/key"
     try expect(maker.run(["-q", "-t", "ed25519", "-N", "", "-f", path], program: keygen).exit, equals: 0)
@@ -45,9 +43,7 @@ struct ExecProgramTests {
 
   @Test("psql takes the line that the guide stores, and sends its password")
   func postgres() throws {
-    guard let psql = Shell.find("psql"), let python = Shell.find("python3") else {
-      return print("NOT RUN: psql: postgresql-client or python3 is not installed: scripts/install-deps")
-    }
+    let (psql, python) = (try Shell.need("psql"), try Shell.need("python3"))
     let guide = try String(
       contentsOf: Tool.repository.appendingPathComponent("docs/guides/scripts-and-services.md"),
       encoding: .utf8)
@@ -59,15 +55,15 @@ struct ExecProgramTests {
     expect(run.text, equals: "db-password\n", "\(run.errors)")
   }
 
-  /// Starts psql against a server that asks for the password in clear, and prints what it gets.
+  /// Starts psql against a server that asks for the password in clear, and prints what it gets. The end of psql ends the wait for
+  /// it.
   private let server = """
-    import socket, struct, subprocess, sys
+    import socket, struct, subprocess, sys, threading
     listener = socket.create_server(("127.0.0.1", 0))
     place = f"host=db.example.org hostaddr=127.0.0.1 port={listener.getsockname()[1]} user=app dbname=app"
-    client = subprocess.Popen([sys.argv[1], "--no-password", "-c", "", place + " connect_timeout=60"], close_fds=False)
-    listener.settimeout(60)
+    client = subprocess.Popen([sys.argv[1], "--no-password", "-c", "", place], close_fds=False)
+    threading.Thread(target=lambda: (client.wait(), listener.shutdown(socket.SHUT_RDWR))).start()
     connection, _ = listener.accept()
-    connection.settimeout(60)
     reader = connection.makefile("rb")
     def message(): return reader.read(struct.unpack("!i", reader.read(4))[0] - 4)
     while message()[:4] in (struct.pack("!i", 80877103), struct.pack("!i", 80877104)):

@@ -118,10 +118,7 @@ struct HelpTests {
 
   @Test("mandoc finds nothing to say about the manual pages")
   func mandoc() throws {
-    guard let mandoc = Shell.find("mandoc") else {
-      print("skipped: mandoc is not installed")
-      return
-    }
+    let mandoc = try Shell.need("mandoc")
     let folder = Tool.repository.appendingPathComponent("docs/man").path
     let pages = try FileManager.default.contentsOfDirectory(atPath: folder)
     #expect(pages.count > 30)

@@ -5,13 +5,9 @@ import Testing
 /// Prompts and job control: interactive shells on a pseudo-terminal.
 @Suite("Prompts ask in the foreground only", .bounded, .requirement("Q5"), .serialized)
 struct PromptForegroundTests {
-  private func start(_ name: String, _ tool: Tool, _ screen: PseudoTerminal) throws -> Child.Running? {
-    guard let shell = Shell.find(name) else {
-      print("skipped: \(name) is not installed")
-      return nil
-    }
+  private func start(_ name: String, _ tool: Tool, _ screen: PseudoTerminal) throws -> Child.Running {
     let words = ["bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"], "dash": ["-i"]][name] ?? []
-    let running = try tool.start(shell: shell, words, on: screen)
+    let running = try tool.start(shell: Shell.need(name), words, on: screen)
     // The shell has set up its job control when it answers.
     screen.type("echo here=$((1+1))\n")
     try screen.wait(for: "here=2")
@@ -30,7 +26,7 @@ struct PromptForegroundTests {
   func substitutions(name: String) throws {
     let tool = try PromptTurnTests.newTool()
     let screen = try PseudoTerminal()
-    guard let running = try start(name, tool, screen) else { return }
+    let running = try start(name, tool, screen)
     screen.type("diff <(\"$T\" item get a; echo first=$?) <(\"$T\" item get b; echo second=$?)\n")
     try screen.wait(for: "first=6", times: 1)
     try screen.wait(for: "second=6", times: 1)
@@ -44,7 +40,7 @@ struct PromptForegroundTests {
   func job(name: String) throws {
     let tool = try PromptTurnTests.newTool()
     let screen = try PseudoTerminal()
-    guard let running = try start(name, tool, screen) else { return }
+    let running = try start(name, tool, screen)
     screen.type("stty tostop; \"$T\" item get a 2>/dev/null & wait $!; echo code=$?; stty -tostop\n")
     try screen.wait(for: "code=6", times: 1)
     screen.type(
@@ -68,7 +64,7 @@ struct PromptForegroundTests {
     tool.environment["VAULT_PINENTRY"] = try tool.program("pinentry", script)
     tool.environment["DISPLAY"] = ":0"
     let screen = try PseudoTerminal()
-    guard let running = try start("bash", tool, screen) else { return }
+    let running = try start("bash", tool, screen)
     screen.type("\"$T\" item get a > ~/out & wait $!; echo code=$?; cat ~/out\n")
     try screen.wait(for: "code=0", times: 1)
     try screen.wait(for: "secret-a", times: 1)
@@ -79,14 +75,12 @@ struct PromptForegroundTests {
   /// Verified to fail when the lock is kept while stopped, and when the mode is not set again.
   @Test(
     "Ctrl-Z restores echo and releases the lock; fg takes both again; bg ends it with 6",
-    arguments: [
-      ("bash", "Stopped", "Exit 6"), ("zsh", "suspended", "exit 6"), ("dash", "Stopped", "Done(6)"),
-    ])
-  func stops(name: String, stopped: String, ended: String) throws {
+    arguments: [("bash", "Stopped"), ("zsh", "suspended"), ("dash", "Stopped")])
+  func stops(name: String, stopped: String) throws {
     let tool = try PromptTurnTests.newTool()
     let screen = try PseudoTerminal()
     let lock = PromptTurnTests.lock(tool, screen)
-    guard let running = try start(name, tool, screen) else { return }
+    let running = try start(name, tool, screen)
     screen.type("\"$T\" item get a\n")
     try screen.wait(for: "passcode: ", times: 1)
     #expect(lock.isHeld && !lock.record.isEmpty)
@@ -107,8 +101,8 @@ struct PromptForegroundTests {
     try screen.wait(for: "passcode: ", times: 4)
     screen.type("\u{1A}")
     try screen.wait(for: stopped, times: 2)
-    screen.type("bg; sleep 1\n")
-    try screen.wait(for: ended, times: 1)
+    screen.type("bg; wait %1; echo ended=$?.\n")
+    try screen.wait(for: "ended=6.")
     try end(running, screen)
   }
 
@@ -117,7 +111,7 @@ struct PromptForegroundTests {
   func stoppedFromOutside() throws {
     let tool = try PromptTurnTests.newTool()
     let screen = try PseudoTerminal()
-    guard let running = try start("bash", tool, screen) else { return }
+    let running = try start("bash", tool, screen)
     screen.type("(echo pid=$BASHPID.; exec \"$T\" item get a)\n")
     try screen.wait(for: "passcode: ", times: 1)
     let number = try #require(screen.transcript.firstMatch(of: /pid=(\d+)\./)?.1)
@@ -138,7 +132,7 @@ struct PromptForegroundTests {
   func signals(signal: Int32) throws {
     let tool = try PromptTurnTests.newTool()
     let screen = try PseudoTerminal()
-    guard let running = try start("bash", tool, screen) else { return }
+    let running = try start("bash", tool, screen)
     screen.type("(echo pid=$BASHPID.; exec \"$T\" item get a); echo code=$?.\n")
     try screen.wait(for: "passcode: ", times: 1)
     let number = try #require(screen.transcript.firstMatch(of: /pid=(\d+)\./)?.1)

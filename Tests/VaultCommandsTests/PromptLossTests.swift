@@ -7,10 +7,10 @@ import Testing
 struct PromptLossTests {
   private static let passcode = PromptTurnTests.passcode
 
-  /// Starts `item get a`, gives the foreground to another process group when the file `go` appears, and shows the line that is
+  /// Starts `item get a`, gives the foreground to another process group when the pipe `go` has a line, and shows the line that is
   /// typed there.
   private static let leader = """
-    import os, signal, sys, time
+    import os, signal, sys
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     tool = os.fork()
     if tool == 0:
@@ -19,16 +19,18 @@ struct PromptLossTests {
       os.tcsetpgrp(0, os.getpgrp())
       signal.signal(signal.SIGTTOU, signal.SIG_DFL)
       os.execv(os.environ['T'], ['vaultctl', 'item', 'get', 'a'])
-    while not os.path.exists(os.environ['HOME'] + '/go'): time.sleep(0.01)
+    with open(os.environ['HOME'] + '/go') as go: go.readline()
+    reader, writer = os.pipe()
     other = os.fork()
     if other == 0:
       os.setpgid(0, 0)
-      while os.tcgetpgrp(0) != os.getpgrp(): time.sleep(0.01)
+      os.read(reader, 1)
       print('got=' + sys.stdin.readline().strip() + '.', flush=True)
       os._exit(0)
     try: os.setpgid(other, other)
     except OSError: pass
     os.tcsetpgrp(0, other)
+    os.write(writer, b'x')
     status = os.waitpid(tool, os.WUNTRACED)[1]
     stopped = os.WIFSTOPPED(status)
     print('stopped.' if stopped else 'code=%d.' % os.waitstatus_to_exitcode(status), flush=True)
@@ -42,11 +44,12 @@ struct PromptLossTests {
   func lost() throws {
     let tool = try PromptTurnTests.newTool()
     let screen = try PseudoTerminal()
+    let go = try NamedPipe(tool.home.path + "/go")
     let running = try tool.start(shell: "/usr/bin/python3", ["-c", Self.leader], on: screen)
     try screen.wait(for: "vault passcode: ")
     #expect(!screen.echoes)
     screen.type("half")
-    _ = try tool.file("go", "")
+    go.release()
     try screen.wait(for: /(code=\d+|stopped)\./)
     #expect(screen.transcript.contains("code=6."))
     #expect(screen.echoes)
@@ -63,7 +66,7 @@ struct PromptLossTests {
   func fullDisk(prompt: String) throws {
     let tool = try PromptTurnTests.newTool()
     tool.environment["VAULT_PINENTRY"] = try tool.program(
-      "pinentry", "#!/bin/sh\n: > '\(tool.home.path)/asked'\nsleep 1\n")
+      "pinentry", "#!/bin/sh\n: > '\(tool.home.path)/asked'\n")
     let screen = try PseudoTerminal()
     // A limit on the size of files stands for the disk.
     let line = "ulimit -f 0; \"$T\" init --prompt \(prompt) --vault \"$HOME/new/v\"; echo end=$?."

@@ -10,7 +10,7 @@ struct PromptRivalTests {
   /// Verified to fail when a terminal without ICANON counts as free.
   @Test("beside the line editor of an interactive bash, which would show the passcode, nobody is asked")
   func lineEditor() throws {
-    guard let shell = Shell.find("bash") else { return print("skipped: bash is not installed") }
+    let shell = try Shell.need("bash")
     let tool = try PromptTurnTests.newTool()
     let screen = try PseudoTerminal()
     let running = try tool.start(shell: shell, ["--norc", "--noprofile", "-i"], on: screen)
@@ -82,8 +82,9 @@ struct PromptRivalTests {
   /// Verified to fail when the mode that the pinentry sets when it is continued counts as the mode outside the prompt.
   @Test("Ctrl-Z and fg at a pinentry that sets the mode itself: it goes on, and echo is back afterwards")
   func stoppedPinentry() throws {
-    guard let shell = Shell.find("bash") else { return print("skipped: bash is not installed") }
+    let shell = try Shell.need("bash")
     let tool = try PromptTurnTests.newTool()
+    let go = try NamedPipe(tool.home.path + "/go")
     let script = """
       #!/bin/sh
       echo OK
@@ -91,7 +92,7 @@ struct PromptRivalTests {
         case "$line" in
         *ttyname=*) tty=${line#*ttyname=}; echo OK;;
         GETPIN) stty -F "$tty" -icanon -echo; echo 'asking.' > "$tty"
-          until [ -e '\(tool.home.path)/go' ]; do sleep 0.05; done
+          read -r _ < '\(go.path)'
           stty -F "$tty" -icanon -echo; echo 'again.' > "$tty"; head -c 1 < "$tty" > /dev/null; stty -F "$tty" icanon echo
           echo 'D \(Self.passcode)'; echo OK;;
         BYE) exit;; *) echo OK;; esac
@@ -106,7 +107,7 @@ struct PromptRivalTests {
     try screen.wait(for: "asking.")
     screen.type("\u{1A}")
     try screen.wait(for: "Stopped")
-    _ = try tool.file("go", "")
+    go.release()
     screen.type("fg; stty -a | grep -o -e '-*echo '; echo end=$((1+1)).\n")
     try screen.wait(for: "again.")
     screen.type("x")
@@ -130,7 +131,7 @@ struct PromptRivalTests {
         case "$line" in
         *ttyname=*) tty=${line#*ttyname=}; echo OK;;
         GETPIN) if [ -e '\(tool.home.path)/pid' ]; then echo 'D \(Self.passcode)'; echo OK; else
-          echo $$ > '\(tool.home.path)/pid'; stty -F "$tty" raw -echo; exec sleep 1000; fi;;
+          echo $$ > '\(tool.home.path)/pid'; stty -F "$tty" raw -echo; exec sleep infinity; fi;;
         BYE) exit;; *) echo OK;; esac
       done
       """
@@ -143,15 +144,14 @@ struct PromptRivalTests {
     try screen.wait(for: /pid=(\d+)\./)
     let number = try #require(screen.transcript.firstMatch(of: /pid=(\d+)\./)?.1)
     // The record says when the program has set its mode: the modes before and during the prompt are its two last parts.
-    for _ in 0..<6_000 {
+    try waitUntil("the pinentry has set its mode") {
       let modes = lock.record.dropFirst(28)
-      if modes.prefix(modes.count / 2) != modes.suffix(modes.count / 2) { break }
-      usleep(20_000)
+      return modes.prefix(modes.count / 2) != modes.suffix(modes.count / 2)
     }
     let pinentry = try #require(
       pid_t(try String(contentsOfFile: tool.home.path + "/pid", encoding: .utf8).split(separator: "\n")[0]))
     kill(try #require(pid_t(number)), SIGKILL)
-    waitForEnd(of: pinentry)
+    try waitUntil("the pinentry ends") { hasEnded(pinentry) }
     screen.type("\r\n")
     if prompt == "terminal" {
       try screen.wait(for: "vault passcode: ")
@@ -160,14 +160,5 @@ struct PromptRivalTests {
     try screen.wait(for: "end=0.")
     try expect(running.wait(), equals: 0)
     #expect(screen.echoes)
-  }
-
-  private func waitForEnd(of process: pid_t) {
-    for _ in 0..<6_000 {
-      if hasEnded(process) { return }
-      usleep(20_000)
-    }
-    kill(process, SIGKILL)
-    Issue.record("process \(process) goes on")
   }
 }

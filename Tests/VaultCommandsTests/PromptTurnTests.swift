@@ -36,7 +36,7 @@ struct PromptTurnTests {
       ("dash", "( \"$T\" item get a; : ) | ( \"$T\" item get b; : ); wait; echo end=1"),
     ])
   func script(name: String, line: String) throws {
-    guard let shell = Shell.find(name) else { return print("skipped: \(name) is not installed") }
+    let shell = try Shell.need(name)
     let tool = try Self.newTool()
     let screen = try PseudoTerminal()
     let running = try tool.start(shell: shell, ["-c", line], on: screen)
@@ -86,7 +86,7 @@ struct PromptTurnTests {
     let number = try #require(screen.transcript.firstMatch(of: /pid=(\d+)\./)?.1)
     kill(try #require(pid_t(number)), SIGKILL)
     let lock = Self.lock(tool, screen)
-    while lock.isHeld { usleep(20_000) }
+    try waitUntil("the lock is free") { !lock.isHeld }
     #expect(!screen.echoes)
     try alter(change, lock, screen)
     screen.type("\n")
@@ -116,8 +116,8 @@ struct PromptTurnTests {
 
   @Test("a lock that cannot be made: refused, with the option that would have helped")
   func noLock() throws {
-    guard !FileManager.default.fileExists(atPath: "/run/user/\(geteuid())") else {
-      return print("skipped: /run/user/UID exists, so the state folder is not used")
+    if FileManager.default.fileExists(atPath: "/run/user/\(geteuid())") {
+      try skip(.userDirectory, "a state directory in which a prompt cannot make its lock")
     }
     let tool = try Self.newTool()
     let file = try tool.file("file", "")
@@ -138,17 +138,16 @@ struct PromptTurnTests {
   /// Verified to fail when the folder of another owner is used.
   @Test("a folder of another owner is not used, and /run/user/UID comes first whatever the environment says")
   func folders() throws {
-    guard geteuid() == 0 else { return print("skipped: not root, so there is no other owner to take") }
+    try needMounts("/run/user/UID of another owner")
     let tool = try Self.newTool()
     let script = """
-      mount -t tmpfs none /run/user && mkdir -m 700 /run/user/0 && [ "$1" = other ] && chown 1 /run/user/0
+      mount -t tmpfs none /run && mkdir -p /run/user && mkdir -m 700 /run/user/0 && [ "$1" = other ] && chown 1 /run/user/0
       export XDG_STATE_HOME=$HOME/.local/state XDG_RUNTIME_DIR=$HOME; "$T" item get a; ls /run/user/0 $XDG_STATE_HOME/vault
       """
     for (owner, place) in [("own", "/run/user/0:\r\ntty-136-"), ("other", "/vault:\r\n")] {
       let screen = try PseudoTerminal()
       let words = ["-m", "sh", "-c", script, "sh", owner]
-      guard let unshare = Shell.find("unshare") else { return print("skipped: unshare is not installed") }
-      let running = try tool.start(shell: unshare, words, on: screen)
+      let running = try tool.start(shell: Shell.need("unshare"), words, on: screen)
       try screen.wait(for: "passcode: ")
       screen.type(Self.passcode + "\n")
       try expect(running.wait(), equals: 0)

@@ -118,7 +118,7 @@ struct RotationVerbTests {
     do {
       let core = try VaultCore.open(
         at: vault(tool), protector: FileProtector(folder: tool.home.path + "/.local/state/vault"),
-        environment: .testing())
+        environment: .testing(clock: tool.clock))
       try core.beginRotationForTesting(
         passcode: try passcode.map { text throws(VaultError) in try Passcode(testing: text) })
     }
@@ -140,7 +140,8 @@ struct RotationVerbTests {
     func open() throws -> VaultCore {
       try VaultCore.open(
         at: tool.home.path + "/.local/share/vault/default.vault",
-        protector: FileProtector(folder: tool.home.path + "/.local/state/vault"), environment: .testing())
+        protector: FileProtector(folder: tool.home.path + "/.local/state/vault"),
+        environment: .testing(clock: tool.clock))
     }
     do {
       let core = try open()
@@ -170,7 +171,7 @@ struct RotationVerbTests {
     if isMidway {
       let core = try VaultCore.open(
         at: vault(tool), protector: FileProtector(folder: tool.home.path + "/.local/state/vault"),
-        environment: .testing())
+        environment: .testing(clock: tool.clock))
       try core.beginRotationForTesting(
         passcode: try passcode.map { text throws(VaultError) in try Passcode(testing: text) })
     }

@@ -6,11 +6,13 @@ import Testing
 struct TestPeer {
   /// The program for `--transport`.
   let transport: String
+  private let tool: Tool
   private let folder: String
   private static let programs = Tool.repository.appendingPathComponent("Tests/Peers").path
 
   /// - Parameter tool: Whose home has the state of the server.
   init(for tool: Tool, named name: String = "transport") throws {
+    self.tool = tool
     folder = tool.home.path + "/peer"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     transport = try tool.program(
@@ -23,9 +25,9 @@ struct TestPeer {
 
   @discardableResult
   func control(_ words: [String]) throws -> String {
-    let run = try Program(
-      Self.programs + "/control", words, environment: ["VAULT_TEST_PEER": folder, "PATH": "/usr/bin:/bin"]
-    ).run(errors: .inherited)
+    var environment = tool.environment
+    environment["VAULT_TEST_PEER"] = folder
+    let run = try Program(Self.programs + "/control", words, environment: environment).run(errors: .inherited)
     expect(run.status, equals: 0, "\(words)")
     return String(decoding: run.output, as: UTF8.self).trimmingCharacters(in: .newlines)
   }

@@ -1,8 +1,11 @@
 import Foundation
 import TestSupport
 import Testing
+import VaultKit
+import VaultTestKit
 
-/// The built `vaultctl-testing`, run as a process of its own in a home of its own.
+/// The built `vaultctl-testing`, run as a process of its own in a home of its own. Its clocks, and those of the servers of
+/// `Tests/Peers` that it asks, stand until a test advances them; it waits for other programs as long as they need.
 final class Tool {
   struct Run {
     let exit: Int32
@@ -27,7 +30,11 @@ final class Tool {
     home = FileManager.default.temporaryDirectory.appendingPathComponent("vaultctl-\(UUID().uuidString)")
     try FileManager.default.createDirectory(
       at: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    environment = ["HOME": home.path, "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"]
+    environment = [
+      "HOME": home.path, "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
+      "VAULTCTL_TESTING_PATIENCE": "86400",
+    ]
+    setClocks()
   }
 
   deinit { try? FileManager.default.removeItem(at: home) }
@@ -37,6 +44,28 @@ final class Tool {
 
   static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
+
+  /// The wall clock. An ordinary day, at which a program does not find that a clock is wrong.
+  private(set) var now = 1_900_000_000
+  private var sinceBoot = 1000
+
+  /// Lets time pass, in seconds.
+  func advance(by seconds: Int) {
+    now += seconds
+    sinceBoot += seconds
+    setClocks()
+  }
+
+  private func setClocks() {
+    environment["VAULTCTL_TESTING_CLOCK"] = String(now)
+    environment["VAULTCTL_TESTING_BOOT"] = String(sinceBoot)
+    environment["VAULT_TEST_PEER_CLOCK"] = String(now)
+  }
+
+  /// The clock for a vault that the test opens itself.
+  var clock: FixedClock {
+    FixedClock(at: Instant(seconds: Int64(now)), sinceBoot: .seconds(sinceBoot))
+  }
 
   /// Runs one command.
   ///

@@ -26,17 +26,21 @@ package struct ClipboardProgram: Sendable, Equatable {
     return clinux_file_system_type(folder) == 0x0102_1994
   }
 
+  /// How long a program that hangs is waited for.
+  package static let usualPatience = Duration.seconds(5)
+
   /// Puts a secret there; false when the program is absent, fails or does not end.
-  package func take(_ secret: SharedSecret) -> Bool {
-    Pipeline.run(copy, giving: secret)
+  package func take(_ secret: SharedSecret, within patience: Duration) -> Bool {
+    Pipeline.run(copy, giving: secret, within: patience)
   }
 
   /// Empties the clipboard when it still holds the secret.
   ///
   /// - Parameter isSecret: Whether these bytes are the secret.
-  package func clear(if isSecret: (RawSpan) -> Bool) {
-    guard let held = Pipeline.output(of: paste, limit: SecretReading.longestSecret) else { return }
+  package func clear(within patience: Duration, if isSecret: (RawSpan) -> Bool) {
+    let limit = SecretReading.longestSecret
+    guard let held = Pipeline.output(of: paste, limit: limit, within: patience) else { return }
     guard held.expose(isSecret) else { return }
-    _ = Pipeline.run(clear, giving: nil)
+    _ = Pipeline.run(clear, giving: nil, within: patience)
   }
 }

@@ -8,9 +8,12 @@ package enum ClipboardWatch {
   /// The child has neither the vault nor the secret: secret memory is not inherited, and every descriptor but `kept`
   /// is closed. It is in a session of its own, so it outlives the terminal; a request to end makes it clear at once.
   /// All this is so when `start` returns.
-  package static func start(seconds: Int64, keeping kept: Int32, then clear: (Int32) -> Void)
-    throws(CommandError)
-  {
+  ///
+  /// - Parameter otherWait: Waits in place of the clock of this machine.
+  package static func start(
+    seconds: Int64, keeping kept: Int32, waiting otherWait: ((Int64) -> Void)? = nil,
+    then clear: (Int32) -> Void
+  ) throws(CommandError) {
     var ends = sigset_t()
     unsafe sigemptyset(&ends)
     for signal in [SIGTERM, SIGHUP, SIGINT] { unsafe sigaddset(&ends, signal) }
@@ -21,7 +24,7 @@ package enum ClipboardWatch {
         "starting the process that clears the clipboard", errno: errno,
         hint: "the clipboard holds the secret now: copy something else")
     }
-    wait(seconds: seconds, orFor: &ends)
+    if let otherWait { otherWait(seconds) } else { wait(seconds: seconds, orFor: &ends) }
     clear(place)
     _exit(0)
   }

@@ -2,12 +2,12 @@ import CLinux
 import Glibc
 import SecretMemory
 
-/// Runs a program with a pipe to it or from it, for a few seconds at most.
+/// Runs a program with a pipe to it or from it, for a limited time.
 enum Pipeline {
   /// Gives a program its standard input and waits for its end.
   ///
   /// - Returns: Whether it was there, read all of it and ended with 0.
-  static func run(_ words: [String], giving secret: SharedSecret?) -> Bool {
+  static func run(_ words: [String], giving secret: SharedSecret?, within patience: Duration) -> Bool {
     guard let pipe = Ends() else { return false }
     let process = start(words, input: pipe.reading, output: -1)
     close(pipe.reading)
@@ -15,7 +15,7 @@ enum Pipeline {
       close(pipe.writing)
       return false
     }
-    let deadline = Deadline()
+    let deadline = Deadline(after: patience)
     let isGiven = secret.map { give($0, to: pipe.writing, until: deadline) } ?? true
     close(pipe.writing)
     return end(of: process, until: deadline) && isGiven
@@ -24,13 +24,13 @@ enum Pipeline {
   /// What a program prints.
   ///
   /// - Returns: Nil when it is absent, fails, or prints more than `limit` bytes.
-  static func output(of words: [String], limit: Int) -> SecretBytes? {
+  static func output(of words: [String], limit: Int, within patience: Duration) -> SecretBytes? {
     guard let pipe = Ends() else { return nil }
     let process = start(words, input: -1, output: pipe.writing)
     close(pipe.writing)
     defer { close(pipe.reading) }
     guard process > 0 else { return nil }
-    let deadline = Deadline()
+    let deadline = Deadline(after: patience)
     let printed = take(from: pipe.reading, limit: limit, until: deadline)
     guard end(of: process, until: deadline) else { return nil }
     return printed
@@ -108,13 +108,15 @@ enum Pipeline {
   }
 
   private struct Deadline {
-    private let end = Deadline.now + 5_000
+    private let end: Int64
+
+    init(after patience: Duration) { end = Self.now + Int64(patience / .milliseconds(1)) }
 
     var millisecondsLeft: Int64 { max(0, end - Self.now) }
 
     func wait(for event: Int32, of descriptor: Int32) -> Bool {
       var wait = pollfd(fd: descriptor, events: Int16(event), revents: 0)
-      return unsafe poll(&wait, 1, Int32(millisecondsLeft)) > 0
+      return unsafe poll(&wait, 1, Int32(clamping: millisecondsLeft)) > 0
     }
 
     private static var now: Int64 {

@@ -37,8 +37,10 @@ extension Command {
   ) throws -> Bool {
     switch clipboard {
     case .program(let program):
-      guard program.take(secret) else { return false }
-      try ClipboardWatch.start(seconds: seconds, keeping: -1) { _ in program.clear { fingerprint.matches($0) }
+      let patience = world.patience.clipboard
+      guard program.take(secret, within: patience) else { return false }
+      try ClipboardWatch.start(seconds: seconds, keeping: -1, waiting: world.clipboardWait) { _ in
+        program.clear(within: patience) { fingerprint.matches($0) }
       }
     case .terminal:
       guard let terminal = TerminalClipboard.open(world.terminalPath) else { return false }
@@ -49,7 +51,9 @@ extension Command {
           hint: "at most \(TerminalClipboard.longest >> 10) KiB; write it to a pipe instead")
       }
       try TerminalClipboard.give(secret, to: terminal)
-      try ClipboardWatch.start(seconds: seconds, keeping: terminal) { TerminalClipboard.clear($0) }
+      try ClipboardWatch.start(seconds: seconds, keeping: terminal, waiting: world.clipboardWait) {
+        TerminalClipboard.clear($0)
+      }
     }
     return true
   }

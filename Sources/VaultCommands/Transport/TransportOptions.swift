@@ -28,7 +28,7 @@ extension Command {
       throw CommandError.usage(
         "--transport takes an absolute path", hint: "give the whole path of the program, from / on")
     }
-    let transport = try TransportProgram(path)
+    let transport = try TransportProgram(path, limits: .init(time: world.patience.transport))
     Self.endTransportsOnSignals()
     return transport
   }

@@ -30,7 +30,9 @@ package struct Command {
   }
 
   /// Runs the verb. A signal that would end the process waits until the verb has completed its work.
-  func run() throws -> Outcome { try holdingEndingSignal { try verb.run(self) } }
+  func run() throws -> Outcome {
+    try holdingEndingSignal(for: world.patience.afterSignal) { try verb.run(self) }
+  }
 
   package var secrets: Secrets {
     Secrets(invocation: vault.secrets.invocation, command: invocation, world: world, known: vault.given)

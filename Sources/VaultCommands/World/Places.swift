@@ -6,12 +6,12 @@ import VaultKit
 struct Places {
   let invocation: Invocation
   let environment: Environment
-  private let patience: Duration
+  private let patience: Patience
 
   init(invocation: Invocation, world: World) {
     self.invocation = invocation
     environment = world.environment
-    patience = world.secretServicePatience
+    patience = world.patience
   }
 
   /// `--vault`, else `$VAULT_PATH`, else `$XDG_DATA_HOME/vault/default.vault`.
@@ -61,7 +61,7 @@ struct Places {
     guard kind == .secretService else { return try VaultEnvironment.standardProtector(kind) }
     let hasScreen = ["WAYLAND_DISPLAY", "DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
     return SecretServiceProtector.standard(
-      prompting: hasScreen && invocation.mayPrompt ? .allowed : .never, patience: patience)
+      prompting: hasScreen && invocation.mayPrompt ? .allowed : .never, patience: patience.secretService)
   }
 
   /// The vault's world, with the protectors of this command.

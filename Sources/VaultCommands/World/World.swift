@@ -28,8 +28,9 @@ package struct World: Sendable {
   /// How members other than phrases are verified: the login password by PAM, fingers by the reader.
   package var presence = PAMPresence(service: "vault", helper: .installed)
   package var biometry: any BiometrySource = FprintdSource()
-  /// How long a call of the Secret Service may take.
-  package var secretServicePatience = SecretServiceProtector.usualPatience
+  package var patience = Patience()
+  /// Waits for the seconds of `--copy` in the process that clears the clipboard; `nil` for the clock of this machine.
+  package var clipboardWait: (@Sendable (_ seconds: Int64) -> Void)?
   /// The data that a batch passes to one of its commands instead of standard input.
   var batchInput: BatchInput?
 

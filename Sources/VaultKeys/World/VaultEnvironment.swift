@@ -20,6 +20,8 @@ package struct VaultEnvironment: Sendable {
   package var protector: @Sendable (ProtectorKind) throws(VaultError) -> any Protector = standardProtector
   /// Called once for every Argon2id derivation; tests count with it.
   package var derivationObserver: (@Sendable () -> Void)?
+  /// How long an open vault waits for other processes that use the file; `nil` for the usual time.
+  package var patience: Duration?
 
   package init(
     clock: any VaultClock = SystemClock(), random: any RandomSource = SystemRandom(),

@@ -38,7 +38,7 @@ extension VaultCore {
   ) throws(VaultError) -> VaultCore {
     var race = KeyRace()
     while race.mayTry() {
-      var rows = try VaultRows.open(at: path, access: .readWrite)
+      var rows = try VaultRows.open(at: path, access: .readWrite, patience: environment.patience)
       let header = try Header(decoding: try rows.header().body)
       try refuseForeign(header, environment: environment)
       let chosen: any Protector

@@ -16,7 +16,7 @@ extension VaultCore {
     at path: String, with code: borrowing RecoveryCode, protector: any Protector,
     environment: VaultEnvironment = .system
   ) throws(VaultError) -> RecoveredCore {
-    var rows = try VaultRows.open(at: path, access: .readWrite)
+    var rows = try VaultRows.open(at: path, access: .readWrite, patience: environment.patience)
     let row = try rows.header()
     let slots = try rows.slots()
     let ring = try KeyRing(header: row, slots: slots, recovery: code, environment: environment)

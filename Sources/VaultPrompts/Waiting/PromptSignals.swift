@@ -47,8 +47,8 @@ struct PromptSignals {
   }
 
   /// Restores what the signals do without a prompt, and sends again those that came too late for the prompt. A
-  /// signal that ended the prompt is sent again: at once, or when ``holdingEndingSignal(_:)`` ends, at most a
-  /// second later.
+  /// signal that ended the prompt is sent again: at once, or when ``holdingEndingSignal(for:_:)`` ends, after its
+  /// seconds at the latest.
   func giveBack() {
     for (signal, action) in before {
       var action = action
@@ -63,7 +63,8 @@ struct PromptSignals {
     isTaken.store(false, ordering: .sequentiallyConsistent)
     for signal in late where ![0, SIGCONT, SIGTTIN, SIGTTOU].contains(signal) { kill(getpid(), signal) }
     guard ending != 0 else { return }
-    if isHeld.load(ordering: .sequentiallyConsistent), Self.send(ending, after: 1) { return }
+    let seconds = heldSeconds.load(ordering: .sequentiallyConsistent)
+    if seconds > 0, Self.send(ending, after: seconds) { return }
     passOn()
   }
 
@@ -220,11 +221,13 @@ struct PromptSignals {
 }
 
 /// Runs `body`. If a signal ends a prompt in `body`, that signal ends the process only after `body`, so that `body`
-/// can log the prompt first. `body` has one second for that, because another process may hold the vault.
-package func holdingEndingSignal<R>(_ body: () throws -> R) rethrows -> R {
-  isHeld.store(true, ordering: .sequentiallyConsistent)
+/// can log the prompt first.
+///
+/// - Parameter seconds: How long `body` has for that, because another process may hold the vault.
+package func holdingEndingSignal<R>(for seconds: Int, _ body: () throws -> R) rethrows -> R {
+  heldSeconds.store(seconds, ordering: .sequentiallyConsistent)
   defer {
-    isHeld.store(false, ordering: .sequentiallyConsistent)
+    heldSeconds.store(0, ordering: .sequentiallyConsistent)
     passOn()
   }
   return try body()
@@ -236,8 +239,8 @@ private func passOn() {
   if ending != 0 { kill(getpid(), ending) }
 }
 
-/// Whether ``holdingEndingSignal(_:)`` runs.
-private let isHeld = Atomic<Bool>(false)
+/// The seconds of ``holdingEndingSignal(for:_:)`` while it runs; 0 while it does not.
+private let heldSeconds = Atomic<Int>(0)
 
 /// Whether a prompt of this process is open.
 private let isTaken = Atomic<Bool>(false)

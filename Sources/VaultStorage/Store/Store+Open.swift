@@ -8,7 +8,7 @@ extension Store {
   ///   ``StorageError/newerFormat(version:)``, ``StorageError/busy``; ``StorageError/readOnly`` when there is a log
   ///   beside a file on a medium that cannot be written, because the log cannot be read there.
   package static func open(
-    at path: String, access: Access, patience: Duration = .seconds(10)
+    at path: String, access: Access, patience: Duration = usualPatience
   ) throws(StorageError) -> Store {
     let patience = patience.nanoseconds
     let place = try VaultPath.locate(path)
@@ -22,6 +22,8 @@ extension Store {
       connection: connection,
       queue: mode == .readWrite ? CommitQueue(in: place, patience: patience) : .none())
   }
+
+  package static let usualPatience = Duration.seconds(10)
 
   /// Opens the file, and checks its schema.
   private static func connect(
