@@ -29,7 +29,7 @@ struct RunningProgram: ~Copyable {
 
   /// Starts the program. It gets nothing of this process but its environment and the pipes.
   init(_ file: borrowing ProgramFile, _ limits: TransportProgram.Limits) throws(VaultError) {
-    deadline = .now + limits.time
+    deadline = limits.now() + limits.time
     var (toProgram, fromProgram): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
     guard unsafe clinux_pipe(&toProgram) == 0, unsafe clinux_pipe(&fromProgram) == 0 else {
       let code = errno
@@ -83,7 +83,7 @@ struct RunningProgram: ~Copyable {
       guard !isCancelled() else {
         throw VaultError(.appCancelled, "the answer of the transport is no longer wanted")
       }
-      guard ContinuousClock.now < deadline else {
+      guard limits.now() < deadline else {
         throw .transport(
           path, "gave no answer within \(limits.time.components.seconds) seconds, and was ended")
       }

@@ -46,10 +46,13 @@ public final class TransportProgram: Transport {
   package struct Limits: Sendable {
     package var time: Duration
     package var byteCount: Int
+    /// The time passes by this clock.
+    let now: @Sendable () -> ContinuousClock.Instant
 
-    package init(time: Duration = .seconds(60), byteCount: Int = 1 << 20) {
-      (self.time, self.byteCount) = (time, byteCount)
-    }
+    package init(
+      time: Duration = .seconds(60), byteCount: Int = 1 << 20,
+      by now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+    ) { (self.time, self.byteCount, self.now) = (time, byteCount, now) }
   }
 
   /// Starts the program, and waits up to 60 seconds for its answer.

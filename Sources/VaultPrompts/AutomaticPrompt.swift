@@ -23,7 +23,7 @@ public struct AutomaticPrompt: Prompt, EndsWithRequest {
   private let terminalPath: String
   private let way: Way
   private let variable: @Sendable (String) -> String?
-  private let patience: Duration
+  private let patience: Patience
   private let open = OpenPrompt()
 
   /// Which parts of the road are taken. The raw values are the option values of `--prompt`.
@@ -49,7 +49,7 @@ public struct AutomaticPrompt: Prompt, EndsWithRequest {
   ) {
     self.terminalPath = terminalPath
     self.way = way
-    self.patience = patience
+    self.patience = Patience(patience)
     self.variable = variable
   }
 

@@ -3,7 +3,7 @@ import VaultKit
 import VaultPrompts
 
 /// `vaultctl-testing verify-finger [SECONDS [SETUP]]`: one attempt at the fingerprint reader, or with `list` the enrolled
-/// fingers; SETUP in milliseconds. Prints what it shows, what came of it, and how long that took.
+/// fingers; SETUP in milliseconds. Prints what it shows and what came of it.
 func verifyFinger() -> Never { exit(attemptFinger()) }
 
 private func attemptFinger() -> Int32 {
@@ -13,8 +13,6 @@ private func attemptFinger() -> Int32 {
     limits.setUp = .milliseconds(setUp)
   }
   let source = FprintdSource(limits: limits)
-  let begin = ContinuousClock.now
-  defer { say("took \((ContinuousClock.now - begin) / .milliseconds(1))") }
   do throws(VaultError) {
     if word == "list" {
       say("enrolled: \(try source.enrolledFingers().joined(separator: " "))")

@@ -1,15 +1,16 @@
 import CLinux
 import Foundation
+import Testing
 
 /// A pseudo-terminal: what a person types and sees.
 package final class PseudoTerminal {
   package let path: String
-  private let descriptor: Int32
-  /// What the screen has shown and nobody has waited for.
-  package private(set) var seen = ""
-  /// All that the screen has shown.
-  package private(set) var transcript = ""
   let number: UInt32
+  private let descriptor: Int32
+  /// All that the screen has shown. A character may come in two parts.
+  private var bytes: [UInt8] = []
+  /// Where what has been shown and not waited for begins.
+  private var start = 0
 
   /// What did not happen on the terminal; a test that does not catch it fails with these words.
   package struct Failure: Error, CustomStringConvertible {
@@ -36,44 +37,55 @@ package final class PseudoTerminal {
     _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
   }
 
+  /// What the screen has shown and nobody has waited for.
+  package var seen: String { String(decoding: bytes[start...], as: UTF8.self) }
+
+  /// All that the screen has shown.
+  package var transcript: String { String(decoding: bytes, as: UTF8.self) }
+
   /// Waits until the screen shows `text` after what was waited for before.
-  package func wait(for text: String, seconds: Double = 300) throws {
-    let deadline = Date().addingTimeInterval(seconds)
-    while !seen.contains(text) {
-      guard Date() < deadline else {
-        throw Failure(description: "'\(text)' did not appear; the screen shows '\(seen)'")
-      }
-      readSome()
-    }
-    if let range = seen.range(of: text) { seen.removeSubrange(..<range.upperBound) }
+  package func wait(for text: String) throws {
+    try read(until: { take(text) }, else: "'\(text)' did not appear; the screen shows '\(seen)'")
   }
 
   /// Waits until the screen has shown `text` so many times since the beginning.
-  package func wait(for text: String, times: Int, seconds: Double = 300) throws {
-    let deadline = Date().addingTimeInterval(seconds)
-    while transcript.components(separatedBy: text).count <= times {
-      guard Date() < deadline else {
-        throw Failure(
-          description: "'\(text)' did not appear \(times) times; the screen showed '\(transcript)'")
-      }
-      readSome()
-    }
+  package func wait(for text: String, times: Int) throws {
+    try read(
+      until: { transcript.components(separatedBy: text).count > times },
+      else: "'\(text)' did not appear \(times) times; the screen showed '\(transcript)'")
   }
 
   /// Waits until something that the screen has shown since the beginning matches.
-  package func wait(for pattern: some RegexComponent, seconds: Double = 300) throws {
-    let deadline = Date().addingTimeInterval(seconds)
-    while transcript.firstMatch(of: pattern) == nil {
-      guard Date() < deadline else {
-        throw Failure(description: "nothing matched; the screen showed '\(transcript)'")
-      }
-      readSome()
-    }
+  package func wait(for pattern: some RegexComponent) throws {
+    try read(
+      until: { transcript.firstMatch(of: pattern) != nil },
+      else: "nothing matched; the screen showed '\(transcript)'")
   }
 
-  /// All that the screen shows until nothing comes for a moment.
+  /// The same as ``wait(for:)`` without the wait: for a test whose thread others need. False while the text is not there.
+  package func shows(_ text: String) -> Bool {
+    while readSome(within: 0) {}
+    return take(text)
+  }
+
+  /// What the screen shows and nobody has waited for, with all that was written to the terminal before this call: the mark that is
+  /// written here comes after it.
   package func drain() -> String {
-    while readSome() {}
+    let mark = Array("\u{1}what was written ends here\u{2}".utf8)
+    let terminal = unsafe open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+    defer { close(terminal) }
+    var rest = mark[...]
+    do {
+      try read(
+        until: {
+          // It takes no more before what it holds was read.
+          let count = unsafe rest.withUnsafeBytes { unsafe write(terminal, $0.baseAddress, $0.count) }
+          rest = rest.dropFirst(max(count, 0))
+          guard let place = bytes.firstRange(of: mark) else { return false }
+          bytes.removeSubrange(place)
+          return true
+        }, else: "\(path) does not show what is written to it")
+    } catch { Issue.record(error) }
     return seen
   }
 
@@ -83,16 +95,32 @@ package final class PseudoTerminal {
     return mode.c_lflag & tcflag_t(ECHO) != 0
   }
 
+  private func take(_ text: String) -> Bool {
+    guard let place = bytes[start...].firstRange(of: Array(text.utf8)) else { return false }
+    start = place.upperBound
+    return true
+  }
+
+  private func read(until isSo: () -> Bool, else failure: @autoclosure () -> String) throws {
+    let end = ContinuousClock.now + patience
+    while !isSo() {
+      guard ContinuousClock.now < end else { throw Failure(description: failure()) }
+      readSome(within: 200)
+    }
+  }
+
   @discardableResult
-  private func readSome() -> Bool {
+  private func readSome(within milliseconds: Int32) -> Bool {
     var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    guard unsafe poll(&wait, 1, 200) > 0 else { return false }
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    let got = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-    guard got > 0 else { return false }
-    let text = String(decoding: bytes.prefix(got), as: UTF8.self)
-    seen += text
-    transcript += text
+    guard unsafe poll(&wait, 1, milliseconds) > 0 else { return false }
+    var some = [UInt8](repeating: 0, count: 4096)
+    let got = unsafe some.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    guard got > 0 else {
+      // No program has the terminal open.
+      usleep(UInt32(milliseconds) * 10)
+      return false
+    }
+    bytes += some.prefix(got)
     return true
   }
 }

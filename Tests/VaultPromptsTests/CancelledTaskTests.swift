@@ -37,15 +37,15 @@ extension OneAtATime {
       let screen = try PseudoTerminal()
       let prompt = AutomaticPrompt(terminalPath: screen.path)
       let open = reading(item, of: vault, at: prompt)
-      try screen.wait(for: "passcode: ")
+      try await waitUntil("the question") { screen.shows("passcode: ") }
       try await expect(vault.status().itemCount, equals: 1)
       if byTask { open.cancel() } else { vault.lock() }
       await expect(open.value, equals: .appCancelled)
-      try screen.wait(for: "\n")
-      while !screen.echoes { try await Task.sleep(for: .milliseconds(2)) }
+      try await waitUntil("the end of the line") { screen.shows("\n") }
+      try await waitUntil("echo") { screen.echoes }
       // The terminal is free for the next prompt.
       let next = reading(item, of: vault, at: prompt)
-      try screen.wait(for: "passcode: ")
+      try await waitUntil("the next question") { screen.shows("passcode: ") }
       screen.type("passcode\n")
       #expect(await next.value == nil)
     }
@@ -58,13 +58,13 @@ extension OneAtATime {
       let screen = try PseudoTerminal()
       let prompt = AutomaticPrompt(terminalPath: screen.path)
       let first = reading(item, of: vault, at: prompt)
-      try screen.wait(for: "passcode: ")
+      try await waitUntil("the question") { screen.shows("passcode: ") }
       let second = reading(item, of: vault, at: prompt)
-      try screen.wait(for: "Another prompt is open")
+      try await waitUntil("what the other call says") { screen.shows("Another prompt is open") }
       second.cancel()
       await expect(second.value, equals: .appCancelled)
-      while try await !vault.auditEntries().contains(where: { $0.operation == .accessDenied }) {
-        try await Task.sleep(for: .milliseconds(2))
+      try await waitUntil("the log of the end") {
+        try await vault.auditEntries().contains { $0.operation == .accessDenied }
       }
       screen.type("passcode\n")
       #expect(await first.value == nil)

@@ -8,9 +8,12 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
   private var processes: [Child.Running] = []
   private(set) var fprintd: Child.Running?
   private(set) var bus: Child.Running?
+  /// The clock of the attempts: no limit of theirs passes unless a test moves it.
+  let clock = HeldClock()
 
   /// - Parameter service: What owns fprintd's name: fprintd itself, our own nonsense (a case of `fakeService`), or nobody.
   init(_ service: Service) throws {
+    try Self.requirePrograms()
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "fp-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(
@@ -25,15 +28,15 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
         "\(folder.path)/polkit.log")
       try waitForName("org.freedesktop.PolicyKit1")
       _ = try run(
-        "/usr/bin/gdbus", "call", "--system", "-d", "org.freedesktop.PolicyKit1", "-o",
-        "/org/freedesktop/PolicyKit1/Authority", "-m", "org.freedesktop.DBus.Mock.AllowUnknown", "true")
+        "/usr/bin/gdbus", "call", "--system", "--timeout", Self.seconds, "-d", "org.freedesktop.PolicyKit1",
+        "-o", "/org/freedesktop/PolicyKit1/Authority", "-m", "org.freedesktop.DBus.Mock.AllowUnknown", "true")
       fprintd = try start(
         "/bin/sh", "-c", "exec /usr/libexec/fprintd --no-timeout 2> '\(folder.path)/fprintd.log'")
       try waitForName("net.reactivated.Fprint")
     case .fake(let behaviour):
       let script = folder.appendingPathComponent("fake.py")
       try Data(Self.fakeService.utf8).write(to: script)
-      fprintd = try start("/usr/bin/python3", script.path, behaviour)
+      fprintd = try start("/usr/bin/python3", script.path, behaviour, "\(folder.path)/called")
       try waitForName("net.reactivated.Fprint")
     }
   }
@@ -45,11 +48,15 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// nil where the programs are not installed.
-  static let missing: String? = [
-    "/usr/libexec/fprintd", "/usr/bin/fprintd-enroll", "/usr/bin/dbus-daemon", "/usr/bin/gdbus",
-    "/usr/lib/python3/dist-packages/dbusmock",
-  ].first { !FileManager.default.fileExists(atPath: $0) }
+  private static func requirePrograms() throws {
+    let absent = [
+      "/usr/libexec/fprintd", "/usr/bin/dbus-daemon", "/usr/bin/gdbus", "/usr/lib/python3/dist-packages/dbusmock",
+    ].first { !FileManager.default.fileExists(atPath: $0) }
+    if let absent { throw Absent(absent) }
+  }
+
+  /// How long programs of others wait.
+  private static let seconds = "\(patience.components.seconds)"
 
   var environment: [String: String] {
     var environment = ProcessInfo.processInfo.environment
@@ -57,18 +64,6 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
     environment["FP_VIRTUAL_DEVICE"] = "\(folder.path)/reader"
     environment["STATE_DIRECTORY"] = "\(folder.path)/state"
     return environment
-  }
-
-  /// Says something to the reader: `SCAN A`, `RETRY 0`, `UNPLUG`.
-  func reader(_ commands: String..., after seconds: Double = 0) throws {
-    let script = """
-      import socket, sys, time
-      time.sleep(\(seconds))
-      for c in sys.argv[1:]:
-          s = socket.socket(socket.AF_UNIX); s.connect('\(folder.path)/reader'); s.sendall(c.encode())
-          s.shutdown(socket.SHUT_WR); s.recv(64); s.close(); time.sleep(0.1)
-      """
-    try start("/usr/bin/python3", ["-c", script] + commands)
   }
 
   /// Whether somebody takes connections on a socket.
@@ -93,32 +88,48 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
     return nil
   }
 
-  /// A finger on the reader, without a process in between.
-  func scan(_ print: String) throws {
+  /// Says something to the reader: `SCAN A`, `RETRY 0`, `UNPLUG`. Returns once it has taken that. A scan is lost unless fprintd waits
+  /// for a finger.
+  func reader(_ text: String) throws {
     let descriptor = try #require(
       connected(to: "\(folder.path)/reader"), "the virtual reader cannot be reached")
     defer { close(descriptor) }
-    let command = Array("SCAN \(print)".utf8)
+    let command = Array(text.utf8)
     _ = unsafe command.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
     shutdown(descriptor, Int32(SHUT_WR))
     var answer = [UInt8](repeating: 0, count: 64)
     _ = unsafe answer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
   }
 
+  /// Each scan comes when fprintd has said that it waits for one: by the answer to `EnrollStart`, and by each `EnrollStatus`.
   func enroll(_ print: String, as finger: String = "right-index-finger") throws {
-    var results: [String] = []
-    // On a busy machine a scan can come before fprintd waits for it, and is lost: what is set up here may be set up again.
-    // A process that these tests start inherits a blocked SIGTERM, and fprintd would wait for three minutes.
-    for pause in [0.6, 1.5, 3, 6] {
-      try reader(
-        "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", after: pause)
-      let limit = "\(Int(15 + 5 * pause))"
-      results.append(try run("/usr/bin/timeout", "-s", "KILL", limit, "fprintd-enroll", "-f", finger))
-      if results.last?.contains("enroll-completed") == true { return }
-    }
+    let script = """
+      import dbus, dbus.mainloop.glib, socket, sys
+      from gi.repository import GLib
+      dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+      bus, loop, name = dbus.SystemBus(), GLib.MainLoop(), 'net.reactivated.Fprint'
+      def call(path, interface, method, *words):
+          return bus.get_object(name, path).get_dbus_method(method, name + interface)(*words, timeout=\(Self.seconds))
+      def scan():
+          s = socket.socket(socket.AF_UNIX); s.connect('\(folder.path)/reader'); s.sendall(b'SCAN \(print)')
+          s.shutdown(socket.SHUT_WR); s.recv(64); s.close()
+      def status(result, done):
+          print(result)
+          if done: loop.quit()
+          else: scan()
+      device = call('/net/reactivated/Fprint/Manager', '.Manager', 'GetDefaultDevice')
+      bus.add_signal_receiver(status, 'EnrollStatus', name + '.Device', path=device)
+      call(device, '.Device', 'Claim', '')
+      call(device, '.Device', 'EnrollStart', '\(finger)')
+      scan()
+      loop.run()
+      call(device, '.Device', 'EnrollStop')
+      call(device, '.Device', 'Release')
+      """
+    let result = try run("/usr/bin/python3", "-c", script)
     let said = (try? String(contentsOf: folder.appendingPathComponent("fprintd.log"), encoding: .utf8)) ?? ""
-    Issue.record("fprintd does not enrol: \(results) \(said.suffix(2000))")
-    throw CancellationError()
+    try #require(
+      result.hasSuffix("enroll-completed\n"), "fprintd does not enroll: \(result) \(said.suffix(2000))")
   }
 
   /// A signal of fprintd's interface, from a stranger, to everybody and to each connection by its name.
@@ -132,7 +143,8 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
           m.append('verify-match', True)
           if name: m.set_destination(name)
           bus.send_message(m)
-      bus.flush()
+      # The bus answers when it has passed on what came before.
+      bus.list_names()
       print('forged', len(names))
       """
     let result = try run("/usr/bin/python3", "-c", script)
@@ -141,13 +153,19 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
 
   /// `vaultctl-testing verify-finger` as a process.
   ///
-  /// - Parameter setUp: How many milliseconds bus and fprintd may take, where they are to stay silent.
-  func attempt(_ word: String = "120", setUp: Int = FprintRig.patience) throws -> Attempt {
-    try Attempt(environment: environment, [word, "\(setUp)"])
+  /// - Parameters:
+  ///   - word: How many seconds a person may take, by ``clock``; or `list`.
+  ///   - setUp: How many milliseconds bus and fprintd may take, by ``clock``.
+  func attempt(_ word: String = "30", setUp: Int = 50) throws -> Attempt {
+    try Attempt(environment: environment.merging(clock.variables()) { $1 }, [word, "\(setUp)"])
   }
 
-  /// Tests that are not about time do not depend on how busy this machine is.
-  static let patience = 60_000
+  /// Waits until our own service was called where it is to stay silent.
+  func awaitSilence() throws {
+    try waitUntil("the call that is not answered") {
+      FileManager.default.fileExists(atPath: folder.path + "/called")
+    }
+  }
 
   @discardableResult
   func start(_ program: String, _ words: String...) throws -> Child.Running { try start(program, words) }
@@ -172,32 +190,29 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
       """
     try Data(configuration.utf8).write(to: folder.appendingPathComponent("bus.conf"))
     bus = try start("/usr/bin/dbus-daemon", "--config-file=\(folder.path)/bus.conf", "--nofork")
-    let end = Date().addingTimeInterval(120)
     // Its socket exists before it listens.
-    while !answers("\(folder.path)/bus") {
-      try #require(Date() < end, "dbus-daemon does not start")
-      Thread.sleep(forTimeInterval: 0.05)
-    }
+    try waitUntil("a bus") { answers("\(folder.path)/bus") }
   }
 
   private func waitForName(_ name: String) throws {
-    _ = try run("/usr/bin/gdbus", "wait", "--system", "--timeout", "120", name)
+    _ = try run("/usr/bin/gdbus", "wait", "--system", "--timeout", Self.seconds, name)
   }
 
   /// A service under fprintd's name that does what its word says.
   private static let fakeService = """
-    import dbus, dbus.mainloop.glib, dbus.service, sys, time
+    import dbus, dbus.mainloop.glib, dbus.service, sys
     from gi.repository import GLib
     dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
     what = sys.argv[1]
     M, D = 'net.reactivated.Fprint.Manager', 'net.reactivated.Fprint.Device'
     def fail(name): raise dbus.exceptions.DBusException('no', name='net.reactivated.Fprint.Error.' + name)
+    def say_nothing(): open(sys.argv[2], 'w').close()
     class Manager(dbus.service.Object):
-        @dbus.service.method(M, out_signature='s' if what == 'path-as-text' else 'o')
-        def GetDefaultDevice(self):
+        @dbus.service.method(M, out_signature='s' if what == 'path-as-text' else 'o', async_callbacks=('answer', 'refuse'))
+        def GetDefaultDevice(self, answer, refuse):
             if what == 'no-device': fail('NoSuchDevice')
-            if what == 'slow': time.sleep(30)
-            return '/dev0'
+            if what == 'slow': return say_nothing()
+            answer('/dev0')
     class Device(dbus.service.Object):
         @dbus.service.method(D, in_signature='s', out_signature='u' if what == 'number-of-fingers' else 'as')
         def ListEnrolledFingers(self, user):
@@ -213,12 +228,13 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
             if what == 'odd-error': fail('Odd')
         @dbus.service.method(D)
         def Release(self): pass
-        @dbus.service.method(D, in_signature='s')
-        def VerifyStart(self, finger):
+        @dbus.service.method(D, in_signature='s', async_callbacks=('answer', 'refuse'))
+        def VerifyStart(self, finger, answer, refuse):
             if what == 'match-before-start': self.VerifyFingerSelected('left-thumb'); self.VerifyStatus('verify-match', True)
             if what == 'start-refused': self.VerifyStatus('verify-match', True); fail('AlreadyInUse')
-            if what == 'slow-start': time.sleep(30)
-            GLib.timeout_add(100, self.go)
+            if what == 'slow-start': return say_nothing()
+            answer()
+            self.go()
         @dbus.service.method(D)
         def VerifyStop(self): pass
         @dbus.service.signal(D, signature='sb')
@@ -238,7 +254,6 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
             elif what == 'two-retries': self.VerifyStatus('verify-swipe-too-short', False); self.VerifyStatus('verify-remove-and-retry', False); self.VerifyStatus('verify-match', True)
             elif what == 'unplugged': self.VerifyStatus('verify-disconnected', True)
             elif what == 'broken': self.VerifyStatus('verify-unknown-error', True)
-            return False
     bus = dbus.SystemBus()
     name = dbus.service.BusName('net.reactivated.Fprint', bus)
     manager, device = Manager(bus, '/net/reactivated/Fprint/Manager'), Device(bus, '/dev0')
@@ -249,7 +264,6 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
   final class Attempt {
     let process: Child.Running
     private let pipe: PipeEnds
-    private let begin = ContinuousClock.now
     private var seen = ""
 
     init(environment: [String: String], _ words: [String]) throws {
@@ -268,18 +282,12 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
       }
     }
 
-    /// What came of it, all lines before that, and how long it took by the process's own account: its start is not the code's.
-    /// One that was killed gives none, and its whole time is taken.
-    func end() throws -> (last: String, lines: [String], seconds: Double) {
+    /// What came of it, and all lines.
+    func end() throws -> (last: String, lines: [String]) {
       seen += String(decoding: pipe.readAll(), as: UTF8.self)
       try process.wait()
-      var lines = seen.split(separator: "\n").map(String.init)
-      var seconds = (ContinuousClock.now - begin) / .seconds(1)
-      if let last = lines.last, last.hasPrefix("took "), let own = Double(last.dropFirst("took ".count)) {
-        seconds = own / 1000
-        lines.removeLast()
-      }
-      return (lines.last ?? "", lines, seconds)
+      let lines = seen.split(separator: "\n").map(String.init)
+      return (lines.last ?? "", lines)
     }
   }
 }

@@ -73,7 +73,7 @@ struct PAMModuleTests {
       var all = sigset_t()
       unsafe sigfillset(&all)
       unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
-      try PAMPresence(service: "vault", helper: helper).verifyPresence(
+      try PAMPresence(service: "vault", helper: helper, limits: .init(by: HeldClock().now)).verifyPresence(
         PromptRequest(.presence, operation: "use the key"), asking: ScriptedPrompt())
     }
     #expect(try answer.wait().error == nil)
@@ -97,18 +97,20 @@ struct PAMModuleTests {
     let world = try PAMWorld()
     let note = world.folder.appendingPathComponent("pid").path
     try world.module(auth: "block note=\(note) hang")
-    let late = try world.verify(ScriptedPrompt(), limits: .init(silence: .seconds(2)))
-    expect(late.error?.code, equals: .verificationUnavailable)
-    let first = try processID(note)
+    let clock = HeldClock()
+    let late = world.begin(ScriptedPrompt(), limits: .init(silence: .milliseconds(50), by: clock.now))
+    let first = try world.processID(note)
+    try clock.pass(.milliseconds(50))
+    try expect(late.wait().error?.code, equals: .verificationUnavailable)
     #expect(!FileManager.default.fileExists(atPath: "/proc/\(first)"))
     try FileManager.default.removeItem(atPath: note)
 
-    let presence = PAMPresence(service: "vault", helper: world.helper, limits: .init(silence: .seconds(60)))
+    let presence = PAMPresence(service: "vault", helper: world.helper, limits: .init(by: HeldClock().now))
     let answer = Answer.doing { () throws(VaultError) in
       try presence.verifyPresence(
         PromptRequest(.presence, operation: "use the key"), asking: ScriptedPrompt())
     }
-    let second = try processID(note)
+    let second = try world.processID(note)
     presence.cancel()
     try expect(answer.wait().error?.code, equals: .cancelled)
     #expect(!FileManager.default.fileExists(atPath: "/proc/\(second)"))
@@ -118,7 +120,7 @@ struct PAMModuleTests {
   @Test("cancelling ends every verification that is open, also when another began and ended meanwhile")
   func cancelAll() throws {
     let world = try PAMWorld()
-    let presence = PAMPresence(service: "vault", helper: world.helper, limits: .init(silence: .seconds(60)))
+    let presence = PAMPresence(service: "vault", helper: world.helper, limits: .init(by: HeldClock().now))
     func begin() -> Answer {
       Answer.doing { () throws(VaultError) in
         try presence.verifyPresence(
@@ -130,12 +132,12 @@ struct PAMModuleTests {
       let note = world.folder.appendingPathComponent("pid\(number)").path
       try world.module(auth: "note=\(note) hang")
       open.append(begin())
-      _ = try processID(note)
+      _ = try world.processID(note)
     }
     try world.module(auth: "return 0")
     #expect(try begin().wait().agreed == true)
     presence.cancel()
-    for answer in open { try expect(answer.wait(seconds: 30).error?.code, equals: .cancelled) }
+    for answer in open { try expect(answer.wait().error?.code, equals: .cancelled) }
   }
 
   @Test("many threads ask at once, and each gets the answer of its own helper")
@@ -145,7 +147,7 @@ struct PAMModuleTests {
     let helper = world.helper
     let answers = (0..<16).map { number in
       Answer.doing { () throws(VaultError) in
-        let presence = PAMPresence(service: "vault", helper: helper, limits: .init(silence: .seconds(100)))
+        let presence = PAMPresence(service: "vault", helper: helper, limits: .init(by: HeldClock().now))
         try presence.verifyPresence(
           PromptRequest(.presence, operation: "use the key"),
           asking: ScriptedPrompt([.text(number % 2 == 0 ? "1234" : "4321")]))
@@ -163,13 +165,11 @@ struct PAMModuleTests {
     let note = world.folder.appendingPathComponent("pid").path
     try world.module(auth: "block note=\(note) hang")
     let process = try start(world)
-    let helper = try processID(note)
+    let helper = try world.processID(note)
+    defer { if !hasEnded(helper) { kill(helper, SIGKILL) } }
     #expect(!hasEnded(helper))
     process.end()
-    let end = Date().addingTimeInterval(2)
-    while !hasEnded(helper), Date() < end { Thread.sleep(forTimeInterval: 0.02) }
-    #expect(hasEnded(helper))
-    kill(helper, SIGKILL)
+    try waitUntil("the end of a helper whose program was killed") { hasEnded(helper) }
   }
 
   @Test("no helper is left behind as a zombie, after success and after denial")
@@ -181,7 +181,7 @@ struct PAMModuleTests {
     ] {
       try world.module(auth: "note=\(note) \(words)")
       #expect(try world.verify(ScriptedPrompt()).agreed == (isRight ? true : nil))
-      #expect(!FileManager.default.fileExists(atPath: "/proc/\(try processID(note))"), "\(words)")
+      #expect(!FileManager.default.fileExists(atPath: "/proc/\(try world.processID(note))"), "\(words)")
       try FileManager.default.removeItem(atPath: note)
     }
   }
@@ -192,17 +192,11 @@ struct PAMModuleTests {
     try Program(
       Built.path("vaultctl-testing"),
       ["verify-presence", world.folder.appendingPathComponent("pam.d").path, "vault", "x"],
-      environment: ProcessInfo.processInfo.environment.merging(variables) { $1 }
+      environment: ProcessInfo.processInfo.environment.merging(try clock.variables()) { $1 }
+        .merging(variables) { $1 }
     ).start(output: output, errors: .inherited)
   }
 
-  /// What a module wrote down.
-  private func processID(_ path: String) throws -> pid_t {
-    let end = Date().addingTimeInterval(60)
-    while true {
-      if let text = try? String(contentsOfFile: path, encoding: .utf8), let pid = pid_t(text) { return pid }
-      try #require(Date() < end, "the module was not asked")
-      Thread.sleep(forTimeInterval: 0.02)
-    }
-  }
+  /// For programs that are started: no limit of theirs passes.
+  private let clock = HeldClock()
 }

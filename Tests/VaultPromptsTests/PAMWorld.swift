@@ -47,14 +47,29 @@ final class PAMWorld {
     try service("vault", "auth required \(path) \(auth)", "account required \(path) \(account)")
   }
 
-  func verify(
-    _ prompt: any Prompt, service: String = "vault", limits: PAMPresence.Limits = .init()
-  ) throws -> Answer {
+  func verify(_ prompt: any Prompt, service: String = "vault") throws -> Answer {
+    try begin(prompt, service: service).wait()
+  }
+
+  /// - Parameter limits: Without them, no limit passes: the result does not depend on how busy the machine is.
+  func begin(
+    _ prompt: any Prompt, service: String = "vault", limits: PAMPresence.Limits = .init(by: HeldClock().now)
+  ) -> Answer {
     let presence = PAMPresence(service: service, helper: helper, limits: limits)
-    return try Answer.doing { () throws(VaultError) in
+    return Answer.doing { () throws(VaultError) in
       try presence.verifyPresence(
         PromptRequest(.presence, operation: "use the key", label: "mail"), asking: prompt)
-    }.wait()
+    }
+  }
+
+  /// The number of the process that a module has written down.
+  func processID(_ path: String) throws -> pid_t {
+    var pid: pid_t?
+    try waitUntil("a module that notes \(path)") {
+      pid = (try? String(contentsOfFile: path, encoding: .utf8)).flatMap { pid_t($0) }
+      return pid != nil
+    }
+    return try #require(pid)
   }
 
   static func matrixModule() throws -> String {
@@ -65,24 +80,7 @@ final class PAMWorld {
   }
 
   /// Built once: what it does is told by its words.
-  static let module = Result { try PAMWorld.compile() }
-
-  private static func compile() throws -> String {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("pam-module-\(ProcessInfo.processInfo.processIdentifier)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let source = folder.appendingPathComponent("module.c")
-    try Data(moduleSource.utf8).write(to: source)
-    let module = folder.appendingPathComponent("module.so").path
-    try compileLibrary(source.path, to: module, ["-l:libpam.so.0"])
-    return module
-  }
-
-  static func compileLibrary(_ source: String, to library: String, _ words: [String]) throws {
-    // The compiler that comes with Swift.
-    let result = try Program("clang", ["-shared", "-fPIC", "-o", library, source] + words).run()
-    try #require(result.status == 0, "clang does not compile \(source): \(result.text)")
-  }
+  private static let module = Result { try SharedLibrary.compile(moduleSource, ["-l:libpam.so.0"]) }
 
   private static let moduleSource = """
     #include <fcntl.h>
@@ -183,7 +181,7 @@ final class PAMWorld {
         if (!strcmp(word, "signals")) return held_signals() ? 7 : 0;
         if (!strcmp(word, "variable")) return getenv("VAULT_PAM_TEST") ? 0 : 7;
         if (!strcmp(word, "hang")) for (;;) pause();
-        if (!strcmp(word, "nap")) usleep(300000);
+        if (!strncmp(word, "until=", 6)) close(open(word + 6, O_RDONLY));
         if (!strcmp(word, "ask")) say(h, 1, 1, "Secret \\033[2Jword: ", 0);
         if (!strcmp(word, "ask-aloud")) say(h, 1, 2, "Name: ", 0);
         if (!strcmp(word, "text")) say(h, 1, 4, "touch the key", 0);

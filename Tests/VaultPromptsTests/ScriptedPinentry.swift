@@ -7,7 +7,7 @@ import VaultPrompts
 final class ScriptedPinentry {
   private let folder: URL
 
-  /// - Parameter script: Runs with `say`, `hear`, `greet`, `serve` and `note` at hand.
+  /// - Parameter script: Runs with `say`, `hear`, `greet`, `serve`, `note` and `hang` at hand.
   init(_ script: String) throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("pinentry-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -32,16 +32,13 @@ final class ScriptedPinentry {
     try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
   }
 
+  /// Waits until the program has noted something.
+  func await(_ name: String) throws { try waitUntil("the note '\(name)'") { (try? note(name)) != nil } }
+
   /// Whether the program is gone, and no zombie of it is left.
-  ///
-  /// A process that was ended before it reported its number cannot be looked for.
   var isReaped: Bool {
     get throws {
-      guard let text = try? note("pid"), !text.isEmpty else {
-        print("pinentry: NOT CHECKED for zombies: the program was ended before it had begun")
-        return true
-      }
-      let pid = try #require(pid_t(text))
+      let pid = try #require(pid_t(note("pid")))
       return kill(pid, 0) == -1 && errno == ESRCH
     }
   }
@@ -50,7 +47,10 @@ final class ScriptedPinentry {
     #!/usr/bin/python3 -SE
     import os, signal, sys, time
     def note(name, text):
-        with open('FOLDER/' + name, 'w') as file: file.write(text)
+        with open('FOLDER/new', 'w') as file: file.write(text)
+        os.rename('FOLDER/new', 'FOLDER/' + name)
+    def hang():
+        while True: time.sleep(600)
     def say(line):
         line = line if isinstance(line, bytes) else line.encode()
         os.write(1, line)
@@ -70,7 +70,9 @@ final class ScriptedPinentry {
         while True:
             line = hear()
             heard.append(line)
-            if line == question: return answer() if callable(answer) else say(answer)
+            if line == question:
+                note('heard', '\\n'.join(heard))
+                return answer() if callable(answer) else say(answer)
             if line == 'BYE': sys.exit(0)
             say('OK\\n')
     note('pid', str(os.getpid()))

@@ -71,7 +71,7 @@ extension OneAtATime {
       try expect(answer.wait().error?.code, equals: .appCancelled)
       #expect(screen.echoes)
       // Another thread may be the one that takes it.
-      for _ in 0..<3_000 where hangups.load(ordering: .relaxed) == 0 { usleep(20_000) }
+      try waitUntil("the signal") { hangups.load(ordering: .relaxed) > 0 }
       expect(hangups.load(ordering: .relaxed), equals: 1)
     }
 
@@ -89,15 +89,14 @@ extension OneAtATime {
       defer { unsafe sigaction(SIGHUP, &before, nil) }
       // The question cannot be written, so that nothing is answered until both have come.
       tcflow(slave, TCOOFF)
-      let path = screen.path
-      let prompt = TerminalPrompt(path: path)
+      let prompt = TerminalPrompt(path: screen.path, by: HeldClock().now)
       let answer = Answer.reading { () throws(VaultError) in try prompt.readSecret(Self.request) }
-      while lock.record.isEmpty { usleep(1_000) }
+      try waitUntil("the record of the mode") { !lock.record.isEmpty }
       prompt.cancel()
       kill(getpid(), SIGHUP)
       tcflow(slave, TCOON)
-      _ = try answer.wait()
-      for _ in 0..<3_000 where lateHangups.load(ordering: .relaxed) == 0 { usleep(20_000) }
+      try expect(answer.wait().error?.code, equals: .cancelled)
+      try waitUntil("the signal") { lateHangups.load(ordering: .relaxed) > 0 }
       expect(lateHangups.load(ordering: .relaxed), equals: 1)
     }
 
@@ -112,13 +111,18 @@ extension OneAtATime {
       #expect(screen.echoes)
     }
 
-    @Test("nobody answers: cancelled after its patience, not a hang")
+    /// Verified to fail when the patience is 300 s, whatever was asked for, and when it is half as long.
+    @Test("nobody answers: cancelled after its patience and not before, not a hang")
     func patience() throws {
-      let screen = try PseudoTerminal()
-      let answer = try asking(screen, TerminalPrompt(path: screen.path, patience: .milliseconds(300)))
+      let (screen, clock) = (try PseudoTerminal(), HeldClock())
+      let answer = try asking(
+        screen, TerminalPrompt(path: screen.path, patience: .milliseconds(300), by: clock.now))
+      try clock.pass(.milliseconds(299))
+      try clock.awaitReadings()
+      #expect(!answer.isThere)
+      clock.advance(by: .milliseconds(1))
       let error = try answer.wait().error
       #expect(error?.code == .timedOut && error?.promptEnd == .timeout)
-      #expect(answer.seconds < Answer.patience)
       #expect(screen.echoes)
     }
 
@@ -172,18 +176,21 @@ extension OneAtATime {
       expect(screen.transcript.components(separatedBy: "Another prompt").count, equals: 3)
     }
 
-    @Test("a terminal that somebody stopped takes no text: refused within 5 s, mode restored")
+    @Test("a terminal that somebody stopped takes no text: refused after 4 s, mode restored")
     func stopped() throws {
-      let screen = try PseudoTerminal()
+      let (screen, clock) = (try PseudoTerminal(), HeldClock())
       let slave = unsafe open(screen.path, O_RDWR | O_NOCTTY)
       defer { close(slave) }
       tcflow(slave, TCOOFF)
-      let path = screen.path
+      let (path, lock) = (screen.path, PromptLock(of: screen))
       let answer = Answer.reading { () throws(VaultError) in
-        try TerminalPrompt(path: path).readSecret(Self.request)
+        try TerminalPrompt(path: path, by: clock.now).readSecret(Self.request)
       }
+      try waitUntil("the record of the mode") { !lock.record.isEmpty }
+      // From then on it looks at the clock for its text alone, and seldom.
+      try clock.awaitReadings(1)
+      clock.advance(by: .seconds(4))
       try expect(answer.wait().error?.code, equals: .interactionNotAllowed)
-      #expect(answer.seconds < Answer.patience)
       tcflow(slave, TCOON)
       #expect(screen.echoes)
     }

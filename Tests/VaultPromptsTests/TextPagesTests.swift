@@ -80,11 +80,11 @@ extension OneAtATime {
     @Test("pinentry has a short text in its description, and a long one in pages before the question")
     func pinentry() throws {
       let script = try ScriptedPinentry(
-        "serve('GETPIN', 'D 8306\\nOK\\n'); note('heard', '\\n'.join(heard))")
+        "serve('GETPIN', 'D 8306\\nOK\\n')")
       for text in ["Pay 12 EUR\nto Anna", Self.lines.joined(separator: "\n")] {
         let (pinentry, request) = (script.pinentry(), try request(text))
         let answer = try Answer.reading { () throws(VaultError) in
-          try PinentryPrompt(pinentry, silence: .seconds(60)).readSecret(request)
+          try PinentryPrompt(pinentry, by: HeldClock().now).readSecret(request)
         }.wait()
         expect(answer.text, equals: "8306")
         let heard = try script.note("heard").components(separatedBy: "\n")
@@ -104,7 +104,7 @@ extension OneAtATime {
       let script = try ScriptedPinentry("serve('CONFIRM', 'ERR 83886179 Operation cancelled\\n')")
       let (pinentry, request) = (script.pinentry(), try request(Self.lines.joined(separator: "\n")))
       let answer = try Answer.reading { () throws(VaultError) in
-        try PinentryPrompt(pinentry, silence: .seconds(60)).readSecret(request)
+        try PinentryPrompt(pinentry, by: HeldClock().now).readSecret(request)
       }.wait()
       expect(answer.error?.code, equals: .cancelled)
     }

@@ -52,11 +52,11 @@ final class PAMConversation: Sendable {
 extension PAMConversation {
   /// Passes messages on until the verdict comes.
   private func converse(_ channel: borrowing PAMChannel) throws(VaultError) -> PAMVerdict {
-    let end = Deadline(after: limits.whole)
+    let end = Deadline(after: limits.whole, by: limits.now)
     var patience = limits.silence
     var problem = request.problem
     for _ in 0...Self.mostMessages {
-      switch try next(channel, until: .earlier(of: end, and: Deadline(after: patience))) {
+      switch try next(channel, until: .earlier(of: end, and: Deadline(after: patience, by: limits.now))) {
       case .question(let question):
         try answer(question, after: problem, on: channel)
         patience = limits.silence
@@ -154,7 +154,7 @@ extension PAMConversation {
   /// Waits for the end of the helper. More messages after the verdict, or unread messages, make the verdict
   /// invalid.
   private func requireEnd(of channel: borrowing PAMChannel) throws(VaultError) {
-    let deadline = Deadline(after: limits.silence)
+    let deadline = Deadline(after: limits.silence, by: limits.now)
     while true {
       do throws(PAMChannel.Fault) {
         guard try channel.receive() == nil else { throw .malformed }

@@ -77,11 +77,13 @@ extension PAMPresence {
     package var afterText: Duration
     /// For everything together. A prompt has its own patience.
     package var whole: Duration
+    /// The limits pass by this clock.
+    let now: Now
 
     package init(
       silence: Duration = .milliseconds(4800), afterText: Duration = .seconds(45),
-      whole: Duration = .seconds(900)
-    ) { (self.silence, self.afterText, self.whole) = (silence, afterText, whole) }
+      whole: Duration = .seconds(900), by now: @escaping Now = { ContinuousClock.now }
+    ) { (self.silence, self.afterText, self.whole, self.now) = (silence, afterText, whole, now) }
   }
 
   private static func ownName() -> String? {

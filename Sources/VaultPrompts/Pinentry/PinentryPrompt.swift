@@ -8,8 +8,8 @@ public import VaultKit
 /// display, and with no other descriptor. What is typed goes from the pipe into locked memory.
 public struct PinentryPrompt: Prompt, EndsWithRequest {
   private let pinentry: Pinentry
-  private let patience: Duration
-  private let silence: Duration
+  private let patience: Patience
+  private let silence: Patience
   private let open: OpenPrompt
 
   /// The pinentry that `$VAULT_PINENTRY` names, else the one of the system.
@@ -18,23 +18,24 @@ public struct PinentryPrompt: Prompt, EndsWithRequest {
   /// - Throws: `.interactionNotAllowed` when there is no pinentry, or neither a display nor a terminal for it.
   public init(patience: Duration = .seconds(300)) throws(VaultError) {
     do throws(Pinentry.Absence) {
-      self.init(try Pinentry.find(processVariable), patience: patience)
+      self.init(try Pinentry.find(processVariable), patience: Patience(patience), open: OpenPrompt())
     } catch { throw VaultError(absence: error) }
   }
 
-  /// - Parameter silence: How long pinentry itself may take until it shows the question.
+  /// - Parameters:
+  ///   - silence: How long pinentry itself may take until it shows the question.
+  ///   - now: Both limits pass by this clock.
   package init(
-    _ pinentry: Pinentry, patience: Duration = .seconds(300), silence: Duration = Self.silence
+    _ pinentry: Pinentry, patience: Duration = .seconds(300), silence: Duration = Self.silence,
+    by now: @escaping Now
   ) {
-    self.init(pinentry, patience: patience, silence: silence, open: OpenPrompt())
+    self.init(pinentry, patience: Patience(patience, by: now), silence: silence, open: OpenPrompt())
   }
 
-  init(
-    _ pinentry: Pinentry, patience: Duration, silence: Duration = Self.silence, open: OpenPrompt
-  ) {
+  init(_ pinentry: Pinentry, patience: Patience, silence: Duration = Self.silence, open: OpenPrompt) {
     self.pinentry = pinentry
     self.patience = patience
-    self.silence = silence
+    self.silence = Patience(silence, by: patience.now)
     self.open = open
   }
 

@@ -5,12 +5,12 @@ import VaultKit
 struct PinentryTalk: ~Copyable {
   private var channel: AssuanChannel
   private let turn: PinentryTurn
-  private let patience: Duration
+  private let patience: Patience
   /// Until then, pinentry itself must have answered. The person has a separate limit.
   private var setUp: Deadline
 
   init(
-    _ channel: consuming AssuanChannel, turn: PinentryTurn, patience: Duration, silence: Duration
+    _ channel: consuming AssuanChannel, turn: PinentryTurn, patience: Patience, silence: Patience
   ) {
     self.channel = channel
     self.turn = turn
@@ -30,7 +30,7 @@ struct PinentryTalk: ~Copyable {
       options.append("ttytype=\(variable(of: pinentry, named: "TERM") ?? "dumb")")
     }
     for option in options where option.utf8.count < 300 { _ = try command("OPTION", text: option) }
-    _ = try command("SETTIMEOUT", text: String(max(1, patience.components.seconds)))
+    _ = try command("SETTIMEOUT", text: String(max(1, patience.duration.components.seconds)))
   }
 
   /// Shows what is asked for, with the text of the request: in the description of the question if it fits, otherwise in
@@ -50,7 +50,7 @@ struct PinentryTalk: ~Copyable {
     _ question: String, data: (RawSpan) throws(VaultError) -> Void
   ) throws(VaultError) {
     try channel.send(question, until: setUp)
-    let answer = try final(until: Deadline(after: patience + .seconds(2)), isPerson: true, data)
+    let answer = try final(until: Deadline(after: patience.duration + .seconds(2), by: patience.now), isPerson: true, data)
     if let answer { throw Self.error(answer) }
   }
 

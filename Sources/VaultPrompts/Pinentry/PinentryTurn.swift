@@ -11,7 +11,7 @@ final class PinentryTurn {
   private var turn: TerminalTurn?
 
   /// - Parameter path: The terminal; nil for none.
-  init(on path: String?, signals: PromptSignals, patience: Duration) throws(TerminalError) {
+  init(on path: String?, signals: PromptSignals, patience: Patience) throws(TerminalError) {
     self.signals = signals
     self.path = path
     guard let path else {

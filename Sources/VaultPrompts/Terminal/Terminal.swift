@@ -9,17 +9,20 @@ import VaultKit
 /// ends, and while Ctrl-Z stops the process.
 package struct Terminal: ~Copyable {
   private let descriptor: Int32
+  private let now: Now
 
   /// - Parameter path: `/dev/tty` is the terminal that controls this process.
   /// - Throws: ``TerminalError/noTerminal(_:)``.
-  package init(path: String = "/dev/tty") throws(TerminalError) {
+  package init(
+    path: String = "/dev/tty", by now: @escaping Now = { ContinuousClock.now }
+  ) throws(TerminalError) {
     let opened = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
     guard opened >= 0 else { throw .noTerminal(errno) }
     guard isatty(opened) == 1 else {
       close(opened)
       throw .noTerminal(ENOTTY)
     }
-    descriptor = opened
+    (descriptor, self.now) = (opened, now)
   }
 
   deinit { close(descriptor) }
@@ -88,7 +91,7 @@ extension Terminal {
     var limit: Int
     var echoes: Bool
     /// How long a person may take.
-    var patience = PromptSignals.longestTurn
+    var patience = Patience(PromptSignals.longestTurn)
     /// Lets another thread end the prompt.
     var open: OpenPrompt?
     /// Ends the prompt when its answer is no longer wanted.
@@ -184,7 +187,7 @@ extension Terminal {
 
   private borrowing func writeAll(_ bytes: RawSpan) -> Bool {
     var rest = bytes
-    let deadline = Deadline(after: Self.longestWrite)
+    let deadline = Deadline(after: Self.longestWrite, by: now)
     while !rest.isEmpty {
       let written = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
       if written > 0 {

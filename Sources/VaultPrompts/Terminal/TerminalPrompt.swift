@@ -9,17 +9,22 @@ public import VaultKit
 /// that is too long is cut visibly. The terminal is restored, however the prompt ends.
 public struct TerminalPrompt: Prompt, EndsWithRequest {
   private let path: String
-  private let patience: Duration
+  private let patience: Patience
   private let open: OpenPrompt
 
   /// - Parameters:
   ///   - path: `/dev/tty` is the terminal that controls this process.
   ///   - patience: How long a person may take for one answer; then `.cancelled`.
   public init(path: String = "/dev/tty", patience: Duration = .seconds(300)) {
-    self.init(path: path, patience: patience, open: OpenPrompt())
+    self.init(path: path, patience: Patience(patience), open: OpenPrompt())
   }
 
-  init(path: String, patience: Duration, open: OpenPrompt) {
+  /// - Parameter now: Every limit passes by this clock.
+  package init(path: String, patience: Duration = .seconds(300), by now: @escaping Now) {
+    self.init(path: path, patience: Patience(patience, by: now), open: OpenPrompt())
+  }
+
+  init(path: String, patience: Patience, open: OpenPrompt) {
     self.path = path
     self.patience = patience
     self.open = open
@@ -106,7 +111,7 @@ extension TerminalPrompt {
     showing lines: [String], question: String, echoes: Bool, limit: Int = TypedSecret.longest,
     until ending: PromptEnding?
   ) throws(TerminalError) -> SecretBytes {
-    try Terminal(path: path).ask(
+    try Terminal(path: path, by: patience.now).ask(
       Terminal.Asking(
         lines: lines, question: question, limit: limit, echoes: echoes, patience: patience, open: open,
         ending: ending))

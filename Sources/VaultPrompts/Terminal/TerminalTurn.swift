@@ -9,7 +9,7 @@ import Glibc
 struct TerminalTurn: ~Copyable {
   private let terminal: Int32
   private let signals: PromptSignals
-  private let patience: Duration
+  private let patience: Patience
   private var lock: TerminalLock
   /// The mode outside the prompt.
   private(set) var before: TerminalMode
@@ -28,7 +28,7 @@ struct TerminalTurn: ~Copyable {
   /// - Throws: ``TerminalError/background``, ``TerminalError/inUse``, ``TerminalError/busy``,
   ///   ``TerminalError/noLock(_:)``, or the meaning of a signal.
   init(
-    on terminal: Int32, signals: PromptSignals, patience: Duration, waiting: () -> Void
+    on terminal: Int32, signals: PromptSignals, patience: Patience, waiting: () -> Void
   ) throws(TerminalError) {
     let lock = try Self.lock(terminal, signals: signals, patience: patience, waiting: waiting)
     before = try Self.mode(outside: terminal)
@@ -165,11 +165,11 @@ extension TerminalTurn {
   }
 
   private static func lock(
-    _ terminal: Int32, signals: PromptSignals, patience: Duration, waiting: () -> Void
+    _ terminal: Int32, signals: PromptSignals, patience: Patience, waiting: () -> Void
   ) throws(TerminalError) -> TerminalLock {
     try JobControl.requireForeground(of: terminal)
     var lock = try TerminalLock(of: terminal)
-    let deadline = Deadline(after: min(patience, longestWait))
+    let deadline = Deadline(after: patience.limited(to: longestWait))
     var isFirst = true
     while try !lock.take() {
       if isFirst { waiting() }

@@ -23,7 +23,7 @@ struct PromptSignals {
   /// - Throws: ``TerminalError/noTerminal(_:)`` when no pipe can be made; ``TerminalError/busy`` when another
   ///   prompt of this process stays open for longer than `patience`; ``TerminalError/cancelled``.
   static func take(
-    patience: Duration = longestTurn, until end: PromptEnding? = nil, waiting: () -> Void = {}
+    patience: Patience = Patience(longestTurn), until end: PromptEnding? = nil, waiting: () -> Void = {}
   ) throws(TerminalError) -> PromptSignals {
     let cameBefore = endingSignal.load(ordering: .sequentiallyConsistent)
     guard cameBefore == 0 else { throw .signalled(cameBefore) }
