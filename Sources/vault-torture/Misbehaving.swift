@@ -7,8 +7,8 @@ enum Misbehaving {
       say("hanging")
       while true { sleep(1_000) }
     }
-    // Wait, because the test sets the limit a moment after the start.
-    usleep(100_000)
+    // The test sets the limit after the start.
+    waitForStart()
     // Reserves ten gigabytes of addresses without touching the pages, so a missing limit does no harm.
     for _ in 0..<10 {
       let pages = unsafe mmap(nil, 1 << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)

@@ -6,10 +6,10 @@ import VaultTestKit
 
 /// Makes a code behind a PIN. Every key derivation adds one byte to a file (R5 for PINs).
 enum PINs {
-  /// - Parameter isSlow: Whether each derivation takes so long that the test can kill the process in it.
-  static func run(_ rig: Rig, name: String, pin: String, tally: String, isSlow: Bool) {
+  /// - Parameter stops: Whether it waits in the derivation until the test kills it.
+  static func run(_ rig: Rig, name: String, pin: String, tally: String, stops: Bool) {
     var rig = rig
-    rig.environment = .testing(derivationObserver: Tally.observer(tally, isSlow: isSlow))
+    rig.environment.derivationObserver = Tally.observer(tally, stops: stops)
     do throws(VaultError) {
       let core = try rig.open()
       let id = try core.item(named: name).id

@@ -102,8 +102,8 @@ final class Adding {
   }
 }
 
-/// Sets, changes and removes the passcode, rotates epoch and device key, enrolls and removes members. Lists the items
-/// that these changes destroy (R21).
+/// Sets, changes and removes the passcode, rotates epoch and device key, enrolls and removes members, until the test stops
+/// it. Lists the items that these changes destroy (R21).
 final class KeyChanges {
   private let core: VaultCore
   private let passcode: String
@@ -111,10 +111,10 @@ final class KeyChanges {
   private var number = 0
 
   /// Ends with a passcode and two members, `left` and `right`, so that items can still be opened.
-  static func run(_ rig: Rig, _ passcode: String, count: Int, seed: UInt64) {
+  static func run(_ rig: Rig, _ passcode: String, seed: UInt64) {
     do throws(VaultError) {
       let changes = KeyChanges(try rig.open(), passcode, SeededRandom(seed: seed))
-      for _ in 0..<count { try changes.trying { changes throws(VaultError) in try changes.change() } }
+      while !isStopAsked() { try changes.trying { changes throws(VaultError) in try changes.change() } }
       try changes.trying { changes throws(VaultError) in
         if !changes.core.hasPasscode { try changes.core.setPasscode(changes.typed()) }
       }
@@ -210,17 +210,10 @@ private func microseconds() -> UInt64 {
 
 /// Gives one passcode to the vault. Every key derivation adds one byte to a file (R5).
 enum Unlocking {
-  /// - Parameter more: First the time of a fixed clock, in milliseconds since boot; without it the system's clock is
-  ///   used. Then `slow`, to make each derivation so long that the test can kill the process in it.
-  static func run(_ rig: Rig, passcode: String, tally: String, more: [String]) {
+  /// - Parameter stops: Whether it waits in the derivation until the test kills it.
+  static func run(_ rig: Rig, passcode: String, tally: String, stops: Bool) {
     var rig = rig
-    let observer = Tally.observer(tally, isSlow: more.contains("slow"))
-    if let boot = more.first.flatMap({ UInt64($0) }) {
-      rig.environment = .testing(
-        clock: FixedClock(sinceBoot: .milliseconds(boot)), derivationObserver: observer)
-    } else {
-      rig.environment = .testing(derivationObserver: observer)
-    }
+    rig.environment.derivationObserver = Tally.observer(tally, stops: stops)
     do throws(VaultError) {
       let core = try rig.open()
       waitForStart()

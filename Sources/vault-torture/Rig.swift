@@ -7,7 +7,7 @@ import VaultTestKit
 /// of a scenario.
 struct Rig {
   let folder: String
-  var environment = VaultEnvironment.testing()
+  var environment = VaultEnvironment.testing(clock: Rig.clock)
 
   var path: String { isHome ? folder + "/.local/share/vault/default.vault" : folder + "/data/test.vault" }
   var protector: FileProtector {
@@ -20,6 +20,13 @@ struct Rig {
   init(_ folder: String) {
     self.folder = folder
     isHome = unsafe access(folder + "/.local", F_OK) == 0
+  }
+
+  /// The clock of the machine; or one that stands still at the number of milliseconds since boot in VAULT_TORTURE_BOOT.
+  static var clock: any VaultClock {
+    guard let text = unsafe getenv("VAULT_TORTURE_BOOT"), let boot = UInt64(unsafe String(cString: text))
+    else { return SystemClock() }
+    return FixedClock(sinceBoot: .milliseconds(boot))
   }
 
   func create(passcode: String?) throws(VaultError) -> VaultCore {
@@ -47,13 +54,16 @@ struct Rig {
 
 /// Counts key derivations: each adds one byte to a file.
 enum Tally {
-  /// - Parameter isSlow: Whether each derivation takes so long that the test can kill the process in it.
-  static func observer(_ path: String, isSlow: Bool) -> @Sendable () -> Void {
+  /// - Parameter stops: Whether the process prints a line in each derivation, and waits there until the test kills it.
+  static func observer(_ path: String, stops: Bool) -> @Sendable () -> Void {
     {
       let file = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
       guard unsafe write(file, "d", 1) == 1 else { fail("the tally cannot be written") }
       close(file)
-      if isSlow { usleep(20_000) }
+      if stops {
+        say("deriving")
+        waitForKill()
+      }
     }
   }
 }
@@ -78,6 +88,13 @@ func waitForStart() {
     let count = unsafe read(0, &byte, 1)
     if count == 0 || (count < 0 && errno != EINTR) { return }
   }
+}
+
+/// Waits until the test kills this process, or has ended and reads no more of its output.
+func waitForKill() -> Never {
+  var entry = pollfd(fd: 1, events: 0, revents: 0)
+  while unsafe poll(&entry, 1, -1) <= 0 {}
+  _exit(70)
 }
 
 /// Whether standard input has ended, which means that the test wants this process to stop.

@@ -5,15 +5,22 @@ import VaultTestKit
 
 /// Rotates the epoch again and again until the test kills it (R22).
 enum Rotating {
-  static func run(_ rig: Rig, passcode: String) {
+  /// - Parameter stops: Whether it waits for that after the first batch of a rotation, with two generations in force.
+  static func run(_ rig: Rig, passcode: String, stops: Bool) {
+    func note(_ progress: VerifyProgress) {
+      if stops, progress.isMoving {
+        say("moving")
+        waitForKill()
+      }
+    }
     do throws(VaultError) {
       let core = try rig.open()
       say("ready")
       while true {
         if passcode.isEmpty {
-          try core.rotateEpoch()
+          try core.rotateEpoch(progress: note)
         } else {
-          try core.rotateEpoch(passcode: Passcode(testing: passcode))
+          try core.rotateEpoch(passcode: Passcode(testing: passcode), progress: note)
         }
         say("rotated \(try core.status().generation)")
       }
@@ -24,13 +31,25 @@ enum Rotating {
   }
 }
 
+extension VerifyProgress {
+  /// Whether a rotation has moved items already: before that it opens all of them.
+  fileprivate var isMoving: Bool { done > total / 2 }
+}
+
 /// Rotates the epoch once and prints how many bytes this process wrote for the rotation, to all files (S4).
 enum CountedRotation {
-  static func run(_ rig: Rig) {
+  /// - Parameter stops: Whether it waits after the first batch until the test lets it go.
+  static func run(_ rig: Rig, stops: Bool) {
+    var mayStop = stops
     do throws(VaultError) {
       let core = try rig.open()
       let before = written()
-      try core.rotateEpoch()
+      try core.rotateEpoch(progress: { progress in
+        guard mayStop, progress.isMoving else { return }
+        mayStop = false
+        say("moving")
+        waitForStart()
+      })
       say("bytes \(written() - before)")
     } catch { fail("\(error.word) \(error.message)") }
   }

@@ -4,7 +4,8 @@ import Glibc
 //
 // A test makes a vault, starts one or more of these processes and judges the vault afterwards. The first argument names
 // a command; the second is the directory of the vault. A process prints a line for each acknowledged operation. Many
-// wait until the test closes their standard input, so that they all start at the same moment. Read in this order:
+// wait until the test closes their standard input, so that they all start at the same moment. With `stop` as their last
+// word, some wait in the middle of their work, where the test kills them or lets them go. Read in this order:
 //
 // - `Rig.swift`: ``Rig``, the vault of the test, and the functions that print and wait.
 // - `Operations.swift` and `Codes.swift`: items and codes, killed at any moment.
@@ -41,16 +42,17 @@ case "take": TakingTokens.run(Rig(argument(1)), name: argument(2))
 case "update": Updating.run(Rig(argument(1)), key: argument(2), count: number(3))
 case "operations": Operations.run(Rig(argument(1)), seed: UInt64(number(2)))
 case "add": Adding.run(Rig(argument(1)), passcode: argument(2), seed: UInt64(number(3)))
-case "keys": KeyChanges.run(Rig(argument(1)), argument(2), count: number(3), seed: UInt64(number(4)))
+case "keys": KeyChanges.run(Rig(argument(1)), argument(2), seed: UInt64(number(3)))
 case "unlock":
-  Unlocking.run(Rig(argument(1)), passcode: argument(2), tally: argument(3), more: Array(words.dropFirst(4)))
+  Unlocking.run(
+    Rig(argument(1)), passcode: argument(2), tally: argument(3), stops: words.last == "stop")
 case "phrase":
   Phrases.run(
     Rig(argument(1)), name: argument(2), phrase: argument(3), tally: argument(4),
-    isSlow: words.contains("slow"))
+    stops: words.last == "stop")
 case "pin":
   PINs.run(
-    Rig(argument(1)), name: argument(2), pin: argument(3), tally: argument(4), isSlow: words.contains("slow"))
+    Rig(argument(1)), name: argument(2), pin: argument(3), tally: argument(4), stops: words.last == "stop")
 case "pin-codes": PINCodes.run(Rig(argument(1)), name: argument(2), pin: argument(3))
 case "pin-change": PINChanges.run(Rig(argument(1)), name: argument(2), from: argument(3), to: argument(4))
 case "members": MemberChanges.run(Rig(argument(1)), passcode: argument(2), seed: UInt64(number(3)))
@@ -61,8 +63,8 @@ case "mutate":
     Rig(argument(1)), seed: UInt64(number(2)), passcode: argument(3), from: number(4), to: number(5))
 case "states": States.run(Rig(argument(1)), passcode: argument(2))
 case "hold": Holding.run(Rig(argument(1)), name: argument(2), isClosed: argument(3) == "closed")
-case "rotate": Rotating.run(Rig(argument(1)), passcode: argument(2))
-case "rotate-counted": CountedRotation.run(Rig(argument(1)))
+case "rotate": Rotating.run(Rig(argument(1)), passcode: argument(2), stops: words.last == "stop")
+case "rotate-counted": CountedRotation.run(Rig(argument(1)), stops: words.last == "stop")
 case "midway": Midway.run(in: Rig(argument(1)), change: argument(2), passcode: argument(3), code: argument(4))
 case "watch":
   Watching.run(Rig(argument(1)), passcode: argument(2), count: number(3), seed: UInt64(number(4)))

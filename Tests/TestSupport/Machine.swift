@@ -56,6 +56,7 @@ extension Shell {
   /// The path of a program that the test needs.
   ///
   /// - Throws: ``Absent``.
+  @discardableResult
   package static func need(_ name: String) throws -> String {
     guard let path = find(name) else { throw Absent(name) }
     return path

@@ -15,18 +15,17 @@ extension Torture {
     func killed() throws {
       let seed = Scale.seed
       let life = try ActivationLife(seed: seed)
-      try life.run(kills: Scale.pick(100, long: 2_000))
+      try life.run(kills: Scale.pick(60, long: 2_000))
       expect(life.faults, equals: [])
       report("A1, A8: \(life.summary), seed \(seed)")
-      life.commands.expectHits()
     }
   }
 
-  /// A credential on its way through all states, by commands that are killed at random moments.
+  /// A credential on its way through all states, by commands that are killed at a system call.
   final class ActivationLife {
     private let home: ScenarioHome
     private let random: SeededRandom
-    let commands: KilledCommands
+    private let commands: KilledCommands
     private(set) var faults: [String] = []
     private var counts: [String: Int] = [:]
     /// The counters that were shown since the activation.
@@ -53,9 +52,11 @@ extension Torture {
       home = try ScenarioHome(.plain, hasNamedKey: false)
       try home.write("in/pin", "830617")
       try home.addServer(mode: 1)
-      try home.run(Self.calls["start"]!)
-      commands = try KilledCommands(in: home, random: random, timedBy: Self.calls["start"]!, share: 2.5)
-      try home.run(["otp", "rm", "bank"])
+      commands = try KilledCommands(environment: home.environment, random: random)
+      for name in ["start", "finish", "code", "block", "unlockStart", "unlock"] {
+        if name == "block" { try block() } else { try commands.learn(name, home.words(Self.calls[name]!)) }
+      }
+      try remove()
     }
 
     var summary: String {
@@ -64,7 +65,7 @@ extension Torture {
     }
 
     func run(kills count: Int) throws {
-      while commands.count < count, faults.isEmpty {
+      while commands.hits < count, faults.isEmpty {
         let state = try state()
         let choice = command(in: state)
         try take(choice, from: state)
@@ -82,7 +83,7 @@ extension Torture {
     }
 
     private func take(_ name: String, from state: CredentialStatus.State) throws {
-      let (status, lines) = try commands.run(Self.calls[name]!)
+      let (status, lines) = try commands.run(name, home.words(Self.calls[name]!))
       counts[name, default: 0] += 1
       // A PIN whose killed attempts were its last ones is blocked, and five killed codes refuse an unlock.
       let mayBeBlocked = ["code", "finish", "unlock"].contains(name)
@@ -108,19 +109,29 @@ extension Torture {
       if !shown.insert(counter).inserted { faults.append("counter \(counter) twice") }
     }
 
-    /// Goes on to another state, by commands that nobody kills.
+    /// Goes on to another state, by commands that are not killed.
     private func step() throws {
       switch random.below(4) {
-      case 0:
-        try home.run(["otp", "rm", "bank"])
-        try home.run(["item", "rm", "pin"])
-        shown = []
-      case 1:
-        let core = try home.open()
-        let id = try core.item(named: "bank").id
-        try core.write { try $0.changeState(of: id) { $0.set(CredentialState.blocked) } }
-      default: break
+      case 0: try remove()
+      case 1: try block()
+      default:
+        let (status, lines) = try commands.complete(home.words(Self.calls["code"]!))
+        if let line = lines.first { note(line) }
+        // The killed attempts may have been the last ones.
+        if ![0, 4].contains(status) { faults.append("a code ended with \(status)") }
       }
+    }
+
+    private func remove() throws {
+      try home.run(["otp", "rm", "bank"])
+      try home.run(["item", "rm", "pin"])
+      shown = []
+    }
+
+    private func block() throws {
+      let core = try home.open()
+      let id = try core.item(named: "bank").id
+      try core.write { try $0.changeState(of: id) { $0.set(CredentialState.blocked) } }
     }
 
     /// The state as it is stored, and with the PIN. A PIN item of an activation that was killed is taken away.

@@ -17,7 +17,7 @@ extension Torture {
       "the keys of attributes, states, head row and log are in memory while a vault is used, and not after a lock or its end",
       arguments: ["open", "locked", "closed"])
     func memory(state: String) throws {
-      guard geteuid() == 0 else { return skip("R7, ciphers in memory: no root to read another process") }
+      try needRoot("keys of rows in the memory of another process")
       let vault = TemporaryVault(in: Place.fast)
       _ = try vault.makeCore(passcode: "correct horse")
       let keys = try rowKeys(of: vault)

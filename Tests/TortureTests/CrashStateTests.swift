@@ -17,7 +17,7 @@ extension Torture {
       "after a crash at any moment of a command the vault opens, nothing acknowledged is lost, no counter comes twice"
     )
     func states() async throws {
-      guard Shell.has("strace") else { return skip("R2: no strace") }
+      try Shell.need("strace")
       let seed = Scale.seed
       let results = try await lanes(2) { lane in
         let homes = ScenarioHomes()

@@ -9,7 +9,7 @@ extension Torture {
     // Verified to fail on commit b8da9bc: 2, "beyond what this process may open".
     @Test("a descriptor that the system does not give is 13, one beyond the limit is 2")
     func descriptors() throws {
-      guard Shell.has("strace") else { return skip("exec and failing descriptors: no strace") }
+      try Shell.need("strace")
       let place = TemporaryVault(in: Place.fast)
       do { _ = try place.makeCore() }
       let tool = try Tool(place)

@@ -28,7 +28,7 @@ extension Torture {
       "the change is there whole or not at all, what was acknowledged is there, and the error says that it may be",
       arguments: Verb.allCases)
     func killed(verb: Verb) throws {
-      guard Shell.has("strace") else { return skip("R3, failed commits: no strace") }
+      try Shell.need("strace")
       var scene = try Scene()
       var (failures, found) = (0, 0)
       for number in 1...30 {

@@ -23,7 +23,7 @@ extension Torture {
       "no private key and no passphrase of a file is in a file, or in memory after the keys were imported or have signed"
     )
     func nowhere() throws {
-      guard geteuid() == 0 else { return skip("R7, client keys in memory: no root to read another process") }
+      try needRoot("client keys in the memory of another process")
       let vault = TemporaryVault(in: Place.fast)
       _ = try vault.makeCore()
       let secrets = try Self.secrets()

@@ -93,9 +93,8 @@ extension Torture {
 
     @Test("a core that root takes of a process has no form of the secret", arguments: ["open", "closed"])
     func core(state: String) throws {
-      guard geteuid() == 0, Shell.has("gcore") else {
-        return skip("R7, core by root: no root or no gcore")
-      }
+      try Shell.need("gcore")
+      try needRoot("a core of another process")
       let vault = try filled()
       let gate = try Gate()
       let holder = try torture("hold", vault.folder, name.text, state, gate: gate)
@@ -105,9 +104,8 @@ extension Torture {
 
     @Test("nor has one of the tool after it printed the secret")
     func coreOfTool() throws {
-      guard geteuid() == 0, Shell.has("gcore") else {
-        return skip("R7, core by root: no root or no gcore")
-      }
+      try Shell.need("gcore")
+      try needRoot("a core of vaultctl")
       let vault = try filled()
       let gate = try Gate()
       let batch = try Tool(vault).start(["batch"], gate: gate)
@@ -119,24 +117,20 @@ extension Torture {
 
     @Test("the same user takes no core of the tool, and a crash leaves none")
     func sameUser() throws {
-      guard geteuid() == 0, Shell.has("gcore"), Shell.has("setpriv") else {
-        return skip("R7, core by the same user: no root to become another user, or no gcore")
-      }
+      try Shell.need("gcore")
       let vault = try filled()
-      let nobody = "65534"
       let environment = try Tool(vault).environment
-      _ = try Command.run("chown", ["-R", "\(nobody):\(nobody)", vault.folder])
-      let prefix = ["--reuid", nobody, "--regid", nobody, "--clear-groups"]
+      let user = try OrdinaryUser(owning: vault.folder)
       let gate = try Gate()
       let script = "ulimit -c unlimited; cd \"$HOME\"; exec \"$0\" batch"
-      let batch = try Running(
-        "setpriv", prefix + ["sh", "-c", script, Built.path("vaultctl-testing")], environment: environment,
-        gate: gate)
+      let words = user.prefix + ["sh", "-c", script] + user.tool.suffix(1)
+      let batch = try Running(words[0], Array(words.dropFirst()), environment: environment, gate: gate)
       gate.write(try json(["item", "get", name.text], stdin: nil))
       let answer = try #require(batch.line())
-      guard answer.contains("\"exit\":0") else { return skip("R7, core by the same user: \(answer)") }
+      try #require(answer.contains("\"exit\":0"), "\(answer)")
       let core = vault.folder + "/core-by-same-user"
-      let taking = try Running("setpriv", prefix + ["gcore", "-o", core, "\(batch.pid)"])
+      let taker = user.prefix + ["gcore", "-o", core, "\(batch.pid)"]
+      let taking = try Running(taker[0], Array(taker.dropFirst()))
       _ = taking.lines()
       #expect(taking.wait() != 0 && !FileManager.default.fileExists(atPath: "\(core).\(batch.pid)"))
       batch.kill(SIGABRT)

@@ -7,7 +7,9 @@ extension Torture {
   struct Limits {
     @Test("a process that grows without end comes to its end")
     func grows() throws {
-      let process = try torture("misbehave", "grow")
+      let gate = try Gate()
+      let process = try torture("misbehave", "grow", gate: gate)
+      gate.open()
       #expect(process.lines().last != "grown")
       #expect(process.wait() != 0)
     }

@@ -10,11 +10,8 @@ extension Torture {
   /// R5 for biometry. Verified to fail when the failure is counted after the derivation instead of before it.
   @Suite("Tries of a phrase", .bounded, .requirement("R5"), .serialized)
   struct PhraseTries {
-    private let vault: TemporaryVault
-    private var tally: String { vault.folder + "/tally" }
-
-    init() throws {
-      vault = TemporaryVault(in: Place.fast)
+    private static func secret() throws -> TriedSecret {
+      let vault = TemporaryVault(in: Place.fast)
       let core = try vault.makeCore(passcode: "pass")
       _ = try core.enroll(
         BiometricPhrase(testing: "right"), named: "voice", passcode: Passcode(testing: "pass"))
@@ -23,55 +20,41 @@ extension Torture {
           .genericPassword, name: "any", access: AccessControl(.biometryAny, accessibility: .afterFirstUnlock)
         ),
         secret: SecretBytes(testing: "s"))
+      return TriedSecret(
+        vault: vault, right: "right", wrong: "wrong", limit: 5, refusal: "refused biometryLocked",
+        arguments: { ["phrase", vault.folder, "any", $0, TriedSecret.tally(of: vault)] })
     }
+
+    private let secret: TriedSecret
+
+    init() throws { secret = try Self.secret() }
 
     @Test("fifty processes with wrong phrases get five key derivations together; the passcode ends the lock")
     func parallel() throws {
-      let gate = try Gate()
-      let all = try (0..<50).map { _ in
-        try Running(Built.path("vault-torture"), ["phrase", vault.folder, "any", "wrong", tally], gate: gate)
-      }
-      gate.open()
-      let answers = all.flatMap { $0.lines() }
+      let answers = try secret.race(50, "wrong")
       expect(answers.count, equals: 50)
       expect(answers.count { $0 == "refused authenticationFailed" }, equals: 5, "\(Set(answers))")
       expect(answers.count { $0 == "refused biometryLocked" }, equals: 45)
-      expect(derivations, equals: 5)
-      try expect(one("right"), equals: ["refused biometryLocked"])
-      try vault.openCore().unlock(with: Passcode(testing: "pass"))
-      try expect(one("right"), equals: ["opened"])
+      expect(secret.derivations, equals: 5)
+      try expectUnlockedByPasscode()
     }
 
-    @Test("a killed try counts as much as one that failed")
-    func killed() throws {
-      let random = SeededRandom(seed: Scale.seed)
-      let kills = Scale.pick(30, long: 1_000)
-      var (derived, locks) = (0, 0)
-      for kill in 1...kills {
-        let process = try torture("phrase", vault.folder, "any", "wrong", tally, "slow")
-        usleep(UInt32(random.below(30_000)))
-        process.kill()
-        process.wait()
-        #expect(derivations - derived <= 5)
-        guard kill % 25 == 0 else { continue }
-        // The lock is there by now, or five more tries make it; the passcode ends it, and five more are there.
-        for _ in 0..<5 { _ = try one("wrong") }
-        #expect(derivations - derived <= 5)
-        try expect(one("right"), equals: ["refused biometryLocked"])
-        try vault.openCore().unlock(with: Passcode(testing: "pass"))
-        derived = derivations
-        locks += 1
-      }
-      #expect(derived <= locks * 5)
-      report("R5, phrases: \(kills) kills, \(locks) locks, \(derived) key derivations, seed \(Scale.seed)")
+    @Test("a try that is killed in its derivation counts as much as one that failed")
+    func killedInDerivation() throws {
+      try secret.expectKilledInDerivation()
+      try expectUnlockedByPasscode()
     }
 
-    private func one(_ phrase: String) throws -> [String] {
-      try torture("phrase", vault.folder, "any", phrase, tally).lines()
+    @Test("a killed try counts as much as one that failed", arguments: KillMoment.allCases)
+    func killed(_ moment: KillMoment) throws {
+      try TriedSecret.expectKilled(moment, rounds: Scale.pick(3, long: 200), Self.secret)
     }
 
-    private var derivations: Int {
-      (try? FileManager.default.attributesOfItem(atPath: tally)[.size] as? Int) ?? 0
+    /// The lock is there, and the passcode ends it.
+    private func expectUnlockedByPasscode() throws {
+      try expect(secret.one("right"), equals: ["refused biometryLocked"])
+      try secret.vault.openCore().unlock(with: Passcode(testing: "pass"))
+      try expect(secret.one("right"), equals: ["opened"])
     }
   }
 
@@ -98,17 +81,17 @@ extension Torture {
     func killed() throws {
       let kills = Scale.pick(60, long: 1_000)
       let random = SeededRandom(seed: Scale.seed)
-      let vault = TemporaryVault(in: Place.fast)
-      _ = try vault.makeCore(passcode: "pass")
+      let (vault, other) = (try Self.vault(), try Self.vault())
+      let commands = try KilledCommands("vault-torture", random: random)
+      try commands.learn("members", ["members", other.folder, "pass", "0"], upTo: 16)
       var told = Told()
-      for seed in 1...kills {
-        let process = try torture("members", vault.folder, "pass", "\(seed)")
-        // After so many lines, and a moment: on a busy machine too the kill falls into the work.
-        let first = (0..<random.below(12)).compactMap { _ in process.line() }
-        usleep(UInt32(random.below(10_000)))
-        process.kill()
-        let open = follow(first + process.lines(), &told)
-        process.wait()
+      var number = 0
+      // And until there were enough sets and items to judge.
+      while number < kills || told.generation <= kills / 4 || told.items.count <= kills / 4 {
+        number += 1
+        let run = try commands.run("members", ["members", vault.folder, "pass", "\(number)"])
+        expect(run.status, equals: -SIGKILL, "\(run.lines.suffix(2))")
+        let open = follow(run.lines, &told)
         let core = try vault.openCore()
         try compare(core, with: &told, open)
         try check(told.items, told.members, told.generation, core, random)
@@ -117,9 +100,14 @@ extension Torture {
       try core.unlock(with: Passcode(testing: "pass"))
       try expect(core.verify().problems, equals: [])
       report(
-        "R14: \(kills) kills, \(told.generation) sets, \(told.items.count) items, "
+        "R14: \(number) kills, \(told.generation) sets, \(told.items.count) items, "
           + "\(told.cut) changes done and not acknowledged, seed \(Scale.seed)")
-      #expect(told.generation > kills / 4 && told.items.count > kills / 4)
+    }
+
+    private static func vault() throws -> TemporaryVault {
+      let vault = TemporaryVault(in: Place.fast)
+      _ = try vault.makeCore(passcode: "pass")
+      return vault
     }
 
     /// - Returns: The last line, when it begins a change that no later line acknowledges.

@@ -18,9 +18,8 @@ extension Torture {
       "no midstate of a one-time-password key is in a file or in a core that root takes",
       arguments: ["open", "closed"])
     func nowhere(state: String) throws {
-      guard geteuid() == 0, Shell.has("gcore") else {
-        return skip("R7, midstates in a core: no root or no gcore")
-      }
+      try Shell.need("gcore")
+      try needRoot("midstates in a core of another process")
       let vault = TemporaryVault(in: Place.fast)
       _ = try vault.makeCore()
       let gate = try Gate()

@@ -105,8 +105,7 @@ extension Torture {
     private var isKept = false
 
     init(passcode: String, extra: Int, seed: UInt64) throws {
-      let base = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
-      folder = base + "/vault-mutants-\(UUID().uuidString)"
+      folder = (Place.fast ?? NSTemporaryDirectory()) + "/vault-mutants-\(UUID().uuidString)"
       self.passcode = passcode
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])

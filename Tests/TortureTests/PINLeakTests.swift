@@ -25,7 +25,8 @@ extension Torture {
       "no PIN, nothing that it uncovers and no biokey is in a file, in a core during a derivation, or in memory after a use"
     )
     func nowhere() throws {
-      guard geteuid() == 0, Shell.has("gcore") else { return skip("R7, PINs in memory: no root or no gcore") }
+      try Shell.need("gcore")
+      try needRoot("PINs in the memory of another process")
       let vault = TemporaryVault(in: Place.fast)
       _ = try vault.makeCore(passcode: passcode)
         .enroll(
@@ -57,9 +58,7 @@ extension Torture {
       "vaultctl has no PIN, and nothing that it uncovers, in memory, in a file or in a message while it changes a PIN"
     )
     func tool() throws {
-      guard geteuid() == 0 else {
-        return skip("R7, PINs in memory of vaultctl: no root to read another process")
-      }
+      try needRoot("PINs in the memory of vaultctl")
       let vault = TemporaryVault(in: Place.fast)
       let given = GivenSecrets()
       try Self.fill(vault, given)
@@ -69,7 +68,7 @@ extension Torture {
       let tool = try Tool(vault).start(words, gate: gate)
       // It has got the PIN by the time that it reads the new one.
       gate.write(String(given.newPIN.prefix(8)))
-      waitUntilItIsRead(gate)
+      try waitUntil("it reads the new PIN") { gate.isEmpty }
       var canaries = try given.canaries + OpenedSecrets(vault).checked(by: given)
       let found = try leaks(of: canaries, in: tool.pid, beside: Canary(old.path))
       expect(found, equals: [])
@@ -98,16 +97,6 @@ extension Torture {
       let uri = try OTPAuthURI(
         kind: .hotp(counter: 0), account: "a", secret: SecretBytes(testing: given.keys[0]))
       _ = try core.addOTP(uri, named: "checked", pin: pin, context: context)
-    }
-
-    /// Until the process has read what was written.
-    private func waitUntilItIsRead(_ gate: Gate) {
-      var entry = pollfd(fd: gate.out, events: Int16(POLLIN), revents: 0)
-      for _ in 0..<600_000 {
-        if unsafe poll(&entry, 1, 0) == 0 { return }
-        usleep(1_000)
-      }
-      Issue.record("it does not read the new PIN")
     }
 
     private func core(of process: pid_t, beside vault: TemporaryVault) throws -> Data {

@@ -14,13 +14,10 @@ private struct PINVault {
   static let key = [UInt8](0..<20)
   let vault = TemporaryVault(in: Place.fast)
   let name: String
-  var tally: String { vault.folder + "/tally" }
 
-  init(_ mode: PINMode, limit: Int = 10, accounts: Int = 1) throws {
+  init(_ mode: PINMode, accounts: Int = 1) throws {
     let core = try vault.makeCore()
-    var new = NewPINItem(mode)
-    // Attempts that are killed count for 10 seconds, also between right ones.
-    if mode == .checked { new.limit = limit }
+    let new = NewPINItem(mode)
     name = new.name
     let pin = try core.makePIN(new, context: Self.context(mode == .checked ? nil : "8306", new: "8306")).id
     for number in 1...accounts {
@@ -36,12 +33,24 @@ private struct PINVault {
     return context
   }
 
-  var derivations: Int {
-    (try? FileManager.default.attributesOfItem(atPath: tally)[.size] as? Int) ?? 0
+  /// The PIN, and processes that make codes with it.
+  static func secret() throws -> Torture.TriedSecret {
+    let vault = try PINVault(.checked).vault
+    return Torture.TriedSecret(
+      vault: vault, right: "8306", wrong: "2749", limit: Int(PINAttempts.standardLimit),
+      refusal: "refused blocked",
+      arguments: { ["pin", vault.folder, "account 1", $0, Torture.TriedSecret.tally(of: vault)] })
   }
 
-  func one(_ pin: String) throws -> [String] {
-    try torture("pin", vault.folder, "account 1", pin, tally).lines()
+  /// The attempts of killed processes would block the PIN.
+  func forgetAttempts() throws {
+    let core = try vault.openCore()
+    let pin = try core.item(named: name).id
+    try core.write { transaction in
+      try transaction.changeState(of: pin) {
+        ($0.failures, $0.attemptsUnderWay, $0.isBlocked) = (0, 0, false)
+      }
+    }
   }
 
   static func code(_ counter: UInt64) throws -> String {
@@ -53,25 +62,19 @@ extension Torture {
   /// R5 for PINs. Verified to fail when an attempt is not counted before its derivation.
   @Suite("Tries of a PIN", .bounded, .requirement("R5"), .serialized)
   struct PINTries {
-    private let rig: PINVault
+    private let secret: TriedSecret
 
-    init() throws { rig = try PINVault(.checked) }
+    init() throws { secret = try PINVault.secret() }
 
     @Test(
       "fifty processes with wrong PINs get ten key derivations together, and then the right PIN gets none")
     func parallel() throws {
-      let gate = try Gate()
-      let all = try (0..<50).map { _ in
-        try Running(
-          Built.path("vault-torture"), ["pin", rig.vault.folder, "account 1", "2749", rig.tally], gate: gate)
-      }
-      gate.open()
-      let answers = all.flatMap { $0.lines() }
+      let answers = try secret.race(50, "2749")
       expect(answers.count { $0 == "refused authenticationFailed" }, equals: 10, "\(Set(answers))")
       expect(answers.count { $0 == "refused blocked" }, equals: 40, "\(Set(answers))")
-      expect(rig.derivations, equals: 10)
-      try expect(rig.one("8306"), equals: ["refused blocked"])
-      expect(rig.derivations, equals: 10)
+      expect(secret.derivations, equals: 10)
+      try expect(secret.one("8306"), equals: ["refused blocked"])
+      expect(secret.derivations, equals: 10)
     }
 
     @Test("where the count cannot be written, nothing is derived", arguments: ["pwrite64", "fdatasync"])
@@ -79,32 +82,23 @@ extension Torture {
       for error in ["EIO", "ENOSPC"] {
         for _ in 0..<Scale.pick(3, long: 30) {
           let words = ["-f", "-qq", "-o", "/dev/null", "-e", "inject=\(call):error=\(error)"]
-          let tried = [Built.path("vault-torture"), "pin", rig.vault.folder, "account 1", "2749", rig.tally]
-          let answers = try Running("/usr/bin/strace", words + tried).lines()
+          let tried = [Built.path("vault-torture")] + secret.arguments("2749")
+          let answers = try Running("strace", words + tried).lines()
           #expect(answers.count == 1 && answers != ["refused authenticationFailed"], "\(answers)")
         }
       }
-      expect(rig.derivations, equals: 0)
-      try expect(rig.one("2749"), equals: ["refused authenticationFailed"])
-      #expect(try rig.one("8306").first?.hasPrefix("code 0 ") == true)
+      expect(secret.derivations, equals: 0)
+      try expect(secret.one("2749"), equals: ["refused authenticationFailed"])
+      #expect(try secret.one("8306").first?.hasPrefix("code 0 ") == true)
     }
 
-    @Test("a killed try counts as much as one that failed", .requirement("A7"))
-    func killed() throws {
-      let random = SeededRandom(seed: Scale.seed)
-      let kills = Scale.pick(20, long: 1_000)
-      for _ in 0..<kills {
-        let process = try torture("pin", rig.vault.folder, "account 1", "2749", rig.tally, "slow")
-        usleep(UInt32(random.below(40_000)))
-        process.kill()
-        process.wait()
-        #expect(rig.derivations <= 10)
-      }
-      // Whatever was killed: ten more wrong PINs are too many, and the right one comes too late.
-      for _ in 0..<10 { _ = try rig.one("2749") }
-      #expect(rig.derivations <= 10)
-      try expect(rig.one("8306"), equals: ["refused blocked"])
-      report("R5, PINs: \(kills) kills, \(rig.derivations) key derivations, seed \(Scale.seed)")
+    @Test("a try that is killed in its derivation counts as much as one that failed", .requirement("A7"))
+    func killedInDerivation() throws { try secret.expectKilledInDerivation() }
+
+    @Test(
+      "a killed try counts as much as one that failed", .requirement("A7"), arguments: KillMoment.allCases)
+    func killed(_ moment: KillMoment) throws {
+      try TriedSecret.expectKilled(moment, rounds: Scale.pick(2, long: 100), PINVault.secret)
     }
   }
 
@@ -114,18 +108,17 @@ extension Torture {
     @Test("no counter comes twice, and each code is right", arguments: [PINMode.checked, .camouflaged])
     func killed(_ mode: PINMode) throws {
       let rig = try PINVault(mode)
-      let random = SeededRandom(seed: Scale.seed)
       let kills = Scale.pick(10, long: 500)
-      var said: [String] = []
+      let words = ["pin-codes", rig.vault.folder, "account 1", "8306"]
+      let commands = try KilledCommands("vault-torture", random: SeededRandom(seed: Scale.seed))
+      var said = try commands.learn("codes", words, upTo: 6)
       for _ in 0..<kills {
-        let process = try torture("pin-codes", rig.vault.folder, "account 1", "8306")
-        // Killed after it began: the time of its start differs too much.
-        _ = process.line()
-        usleep(UInt32(random.below(20_000)))
-        process.kill()
-        said += process.lines()
-        process.wait()
+        try rig.forgetAttempts()
+        let run = try commands.run("codes", words)
+        expect(run.status, equals: -SIGKILL, "\(run.lines.suffix(2))")
+        said += run.lines
       }
+      said.removeAll { $0 == "start" }
       let counters = said.compactMap { $0.split(separator: " ").first.flatMap { UInt64($0) } }
       expect(counters.count, equals: said.count, "\(said.filter { $0.contains("ERROR") })")
       expect(Set(counters).count, equals: counters.count)
@@ -133,7 +126,6 @@ extension Torture {
         let words = line.split(separator: " ")
         try expect(String(words[1]), equals: PINVault.code(UInt64(words[0])!))
       }
-      #expect(!said.isEmpty)
       let core = try rig.vault.openCore()
       try expect(core.verify().problems, equals: [])
       report("A6, \(mode): \(kills) kills, \(said.count) codes, seed \(Scale.seed)")
@@ -148,32 +140,20 @@ extension Torture {
     func killed(_ mode: PINMode) throws {
       let accounts = Scale.pick(5, long: 100)
       let kills = Scale.pick(8, long: 100)
-      let rig = try PINVault(mode, limit: 20, accounts: accounts)
-      let random = SeededRandom(seed: Scale.seed)
+      let rig = try PINVault(mode, accounts: accounts)
+      let other = try PINVault(mode, accounts: accounts)
+      let commands = try KilledCommands("vault-torture", random: SeededRandom(seed: Scale.seed))
+      try commands.learn("change", ["pin-change", other.vault.folder, other.name, "8306", "2749"], upTo: 6)
       var now = "8306"
       for _ in 0..<kills {
-        let other = now == "8306" ? "2749" : "8306"
-        let process = try torture("pin-change", rig.vault.folder, rig.name, now, other)
-        let first = process.line().map { [$0] } ?? []
-        usleep(UInt32(random.below(30_000)))
-        process.kill()
-        let told = first + process.lines()
-        process.wait()
-        try letLapse(rig)
-        #expect(!told.contains { $0.hasPrefix("ERROR") }, "\(told)")
-        now = try judge(
-          rig, accounts,
-          possible: told.last?.hasPrefix("< ") == true ? [String(told.last!.dropFirst(2))] : [now, other])
+        let next = now == "8306" ? "2749" : "8306"
+        let told = try commands.run("change", ["pin-change", rig.vault.folder, rig.name, now, next])
+        expect(told.status, equals: -SIGKILL, "\(told.lines.suffix(2))")
+        try rig.forgetAttempts()
+        let done = told.lines.last.flatMap { $0.hasPrefix("< ") ? String($0.dropFirst(2)) : nil }
+        now = try judge(rig, accounts, possible: done.map { [$0] } ?? [now, next])
       }
       report("B2, \(mode): \(kills) kills in changes of the PIN of \(accounts) accounts, seed \(Scale.seed)")
-    }
-
-    /// Waits for so long that killed attempts count as failures, which the next right PIN ends: too many at once would block
-    /// the PIN.
-    private func letLapse(_ rig: PINVault) throws {
-      let core = try rig.vault.openCore()
-      let underWay = try core.state(of: core.item(named: rig.name).id).attemptsUnderWay
-      if underWay > 8 { usleep(UInt32(PINAttempts.verdictMilliseconds + 200) * 1000) }
     }
 
     /// - Returns: The one PIN that all accounts have.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 import VaultKit
@@ -19,14 +20,18 @@ extension Torture {
       let seed = Scale.seed
       let vault = TemporaryVault(in: Place.fast)
       _ = try vault.makeCore()
-      let gate = try Gate()
-      let changer = try torture("keys", vault.folder, "pass", "\(changes)", "\(seed)")
-      let adders = try (1...4).map { try torture("add", vault.folder, "pass", "\($0)", gate: gate) }
+      let race = try KeyRace(changes: changes)
+      let changer = try torture("keys", vault.folder, "pass", "\(seed)", gate: race.changer)
+      let adders = try (1...4).map { try torture("add", vault.folder, "pass", "\($0)", gate: race.adders) }
       let all = [changer] + adders
-      // All are listened to while they run: a process that nobody listens to stands still when its pipe is full.
+      // All are listened to while they run: a process whose pipe is full stands still.
       let said = try await lanes(all.count) { index in
-        let lines = all[index].lines()
-        if index == 0 { gate.open() }
+        var lines: [String] = []
+        while let line = all[index].line() {
+          lines.append(line)
+          race.note(line)
+        }
+        race.noteEnd(isChanger: index == 0)
         return lines
       }
       for (process, lines) in zip(all, said) {
@@ -37,11 +42,10 @@ extension Torture {
       for lines in said.dropFirst() { items += AddedItem.all(in: lines) }
       let busy = said.joined().filter { $0.hasPrefix("busy ") }
       report(
-        "R21: \(items.count) items added, \(items.count { $0.isDeleted }) of them opened and deleted, during \(changes) "
+        "R21: \(items.count) items added, \(items.count { $0.isDeleted }) of them opened and deleted, during "
           + "changes of passcode, keys and set: \(keys.counts), \(keys.destroyed.count) destroyed, "
           + "\(keys.behind.count) behind a set that is gone, \(busy.count) times busy \(Set(busy).sorted()), seed \(seed)"
       )
-      #expect(items.count > changes / 2 && !keys.destroyed.isEmpty && !keys.behind.isEmpty)
       try check(items, keys, vault)
     }
 
@@ -76,6 +80,55 @@ extension Torture {
       } catch {
         if error.code.isAbsence { return nil }
         return Array("\(error.code.rawValue) \(error.message)".utf8)
+      }
+    }
+  }
+
+  /// Lets the changer go on until so many changes were made, half as many items added, and some destroyed and left behind a set;
+  /// and then the adders until an item was added that nothing can destroy.
+  private final class KeyRace: Sendable {
+    let changer: Gate
+    let adders: Gate
+    private let least: Int
+    private let seen = Mutex(Seen())
+
+    private struct Seen {
+      var changes = 0
+      var added = 0
+      var isDestroyed = false
+      var isBehind = false
+      /// When the changer had ended, on the clock of all processes.
+      var end: UInt64?
+    }
+
+    init(changes: Int) throws { (changer, adders, least) = (try Gate(), try Gate(), changes) }
+
+    func note(_ line: String) {
+      let words = line.split(separator: " ")
+      seen.withLock { seen in
+        switch words[0] {
+        case "<":
+          seen.added += 1
+          if let end = seen.end, words[3] == "plain", UInt64(words[4])! > end { adders.open() }
+        case "destroyed": seen.isDestroyed = true
+        case "behind": seen.isBehind = true
+        case "rotated", "set", "changed", "changed-set", "removed": seen.changes += 1
+        default: break
+        }
+        if seen.changes >= least, seen.added > least / 2, seen.isDestroyed, seen.isBehind { changer.open() }
+      }
+    }
+
+    func noteEnd(isChanger: Bool) {
+      if isChanger {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        let end = UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
+        seen.withLock { $0.end = end }
+      } else {
+        // It may have failed, and must not keep the others waiting.
+        changer.open()
+        adders.open()
       }
     }
   }
@@ -151,78 +204,60 @@ extension Torture {
   /// delay comes after six failures instead of five.
   @Suite("Tries of the passcode", .bounded, .requirement("R5"), .serialized)
   struct PasscodeTries {
-    private let vault: TemporaryVault
-    private var tally: String { vault.folder + "/tally" }
-
-    init() throws {
-      vault = TemporaryVault(in: Place.fast)
+    private static func secret() throws -> TriedSecret {
+      let vault = TemporaryVault(in: Place.fast)
       _ = try vault.makeCore(passcode: "right")
+      return TriedSecret(
+        vault: vault, right: "right", wrong: "wrong", limit: 5, refusal: "refused passcodeDelay",
+        arguments: { ["unlock", vault.folder, $0, TriedSecret.tally(of: vault)] })
     }
+
+    private let secret: TriedSecret
+
+    init() throws { secret = try Self.secret() }
 
     @Test("fifty processes with wrong passcodes get five key derivations together")
     func parallel() throws {
-      let answers = try race(50, "wrong", [])
+      let answers = try secret.race(50, "wrong")
       expect(answers.count, equals: 50)
       #expect(
         Set(answers).isSubset(of: ["refused authenticationFailed", "refused passcodeDelay"]),
         "\(Set(answers))")
-      expect(derivations, equals: 5)
+      expect(secret.derivations, equals: 5)
     }
 
     @Test("each delay is kept to the millisecond, and lets one derivation through when it is over")
     func delays() throws {
       // Minutes after failure 5, 6, 7 …
-      let minutes: [UInt64] = [1, 5, 15, 30, 90, 240, 720, 2160, 2160]
-      var now: UInt64 = 1_000_000
-      for _ in 0..<5 { _ = try race(1, "wrong", ["\(now)"]) }
-      expect(derivations, equals: 5)
+      let minutes = [1, 5, 15, 30, 90, 240, 720, 2160, 2160]
+      var now = TriedSecret.start
+      for _ in 0..<5 { _ = try secret.one("wrong", at: now) }
+      expect(secret.derivations, equals: 5)
       for (index, delay) in minutes.prefix(Scale.pick(4, long: 9)).enumerated() {
         now += delay * 60_000 - 1
-        expect(Set(try race(10, "right", ["\(now)"])), equals: ["refused passcodeDelay"])
-        expect(derivations, equals: 5 + index, "a derivation before the delay was over")
+        expect(Set(try secret.race(10, "right", at: now)), equals: ["refused passcodeDelay"])
+        expect(secret.derivations, equals: 5 + index, "a derivation before the delay was over")
         now += 1
-        let answers = try race(20, "wrong", ["\(now)"])
+        let answers = try secret.race(20, "wrong", at: now)
         expect(answers.filter { $0 == "refused authenticationFailed" }.count, equals: 1)
-        expect(derivations, equals: 6 + index)
+        expect(secret.derivations, equals: 6 + index)
       }
     }
 
-    @Test("a killed try counts as much as one that failed")
-    func killed() throws {
-      let random = SeededRandom(seed: Scale.seed)
-      for _ in 0..<Scale.pick(40, long: 1_000) {
-        let process = try torture("unlock", vault.folder, "wrong", tally, "clock", "slow")
-        usleep(UInt32(random.below(30_000)))
-        process.kill()
-        process.wait()
-        #expect(derivations <= 5)
-      }
-      // Whatever was killed, the tries that are left are few, and the delay comes.
-      for _ in 0..<5 { _ = try torture("unlock", vault.folder, "wrong", tally).lines() }
-      #expect(derivations <= 5)
-      try expect(torture("unlock", vault.folder, "right", tally).lines(), equals: ["refused passcodeDelay"])
+    @Test("a try that is killed in its derivation counts as much as one that failed")
+    func killedInDerivation() throws { try secret.expectKilledInDerivation() }
+
+    @Test("a killed try counts as much as one that failed", arguments: KillMoment.allCases)
+    func killed(_ moment: KillMoment) throws {
+      try TriedSecret.expectKilled(moment, rounds: Scale.pick(4, long: 200), Self.secret)
     }
 
     @Test("fifty processes with the right passcode are all let in")
     func right() throws {
       for _ in 0..<Scale.pick(2, long: 20) {
-        try expect(race(50, "right", []).filter { $0 != "unlocked" }, equals: [])
+        try expect(secret.race(50, "right").filter { $0 != "unlocked" }, equals: [])
       }
-      expect(derivations, equals: Scale.pick(2, long: 20) * 50)
-    }
-
-    private func race(_ count: Int, _ passcode: String, _ more: [String]) throws -> [String] {
-      let gate = try Gate()
-      let all = try (0..<count).map { _ in
-        try Running(
-          Built.path("vault-torture"), ["unlock", vault.folder, passcode, tally] + more, gate: gate)
-      }
-      gate.open()
-      return all.flatMap { $0.lines() }
-    }
-
-    private var derivations: Int {
-      (try? FileManager.default.attributesOfItem(atPath: tally)[.size] as? Int) ?? 0
+      expect(secret.derivations, equals: Scale.pick(2, long: 20) * 50)
     }
   }
 }

@@ -50,7 +50,7 @@ extension Torture {
 
     @Test("a generator that repeats its bytes makes no two equal keystreams")
     func repeats() throws {
-      guard Shell.has("sqlite3") else { return skip("R16: no sqlite3") }
+      try Shell.need("sqlite3")
       let random = BadRandom()
       let vault = TemporaryVault(environment: .testing(random: random), in: Place.fast)
       let core = try vault.makeCore()

@@ -13,7 +13,7 @@ extension Torture {
       "after a kill or a failed synchronization one of the two codes works, and the other does not",
       arguments: ["fsync", "fdatasync", "pwrite64"], ["signal=KILL", "error=EIO"])
     func cutOff(call: String, fault: String) throws {
-      guard Shell.has("strace") else { return skip("recovery codes on failing disks: no strace") }
+      try Shell.need("strace")
       let vault = TemporaryVault(in: Place.fast)
       let old = vault.folder + "/old"
       let core = try vault.makeCore()
@@ -56,7 +56,7 @@ extension Torture {
       "init --recovery-code that is cut off leaves no vault with a code that was not printed",
       arguments: ["write", "fsync", "renameat2"], ["signal=KILL", "error=EIO"])
     func initialized(call: String, fault: String) throws {
-      guard Shell.has("strace") else { return skip("recovery codes of new vaults: no strace") }
+      try Shell.need("strace")
       var (hits, made) = (0, 0)
       for number in 1...Scale.pick(12, long: 40) {
         let place = TemporaryVault(in: Place.fast)

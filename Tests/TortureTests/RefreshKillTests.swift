@@ -17,15 +17,14 @@ extension Torture {
       try life.run(kills: Scale.pick(25, long: 500))
       expect(life.faults, equals: [])
       report("D4: \(life.summary), seed \(seed)")
-      life.commands.expectHits()
     }
   }
 
-  /// A client whose tokens are refreshed by commands that are killed at random moments. Each answer of the server has its number in
+  /// A client whose tokens are refreshed by commands that are killed at a system call. Each answer of the server has its number in
   /// the access token, the refresh token, the id token, the scope and the time of expiry.
   final class RefreshedLife {
     private let home: ScenarioHome
-    let commands: KilledCommands
+    private let commands: KilledCommands
     private(set) var faults: [String] = []
     private var refreshed = 0
 
@@ -44,19 +43,24 @@ extension Torture {
           "oauth", "token", "shop", "--grant", "authorization_code", "--dpop", "k1", "--code-fd", "0",
           "--transport", "@/in/as",
         ], "code-71c9")
-      commands = try KilledCommands(
-        in: home, random: SeededRandom(seed: seed), timedBy: Self.refresh, share: 1.5)
+      commands = try KilledCommands(environment: home.environment, random: SeededRandom(seed: seed))
+      try commands.learn("refresh", home.words(Self.refresh))
     }
 
     var summary: String { "\(commands.summary), \(refreshed) refreshes stored" }
 
     func run(kills count: Int) throws {
-      while commands.count < count, faults.isEmpty {
-        let before = try number()
-        let status = try commands.run(Self.refresh).status
+      var number = 0
+      while commands.hits < count, faults.isEmpty {
+        number += 1
+        let before = try stored()
+        let words = home.words(Self.refresh)
+        // Every second one is killed: the others show what that left.
+        let run = try number % 2 == 0 ? commands.run("refresh", words) : commands.complete(words)
+        let status = run.status
         // The transport may still be at work: it holds the lock of the server.
         try home.waitForServer()
-        let after = try number()
+        let after = try stored()
         let (given, used) = try (home.server("number") as? Int ?? 0, home.server("seen") as? [Int] ?? [])
         if ![0, -SIGKILL].contains(status) { faults.append("ended with \(status)") }
         // A transport that was at work when its caller was killed can get one answer more.
@@ -73,7 +77,7 @@ extension Torture {
     }
 
     /// The number of the answer that the tokens came from. All of their parts must name it.
-    private func number() throws -> Int {
+    private func stored() throws -> Int {
       let core = try home.open()
       faults += try core.verify().problems.map { "\($0)" }
       let client = try core.item(named: "shop").id

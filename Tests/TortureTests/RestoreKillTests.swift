@@ -16,22 +16,21 @@ extension Torture {
       "over a vault: the old one or the restored one is there and whole, never neither, never a mix",
       arguments: [false, true])
     func overVault(hasNamedKey: Bool) throws {
-      guard Shell.has("strace") else { return skip("restore killed: no strace") }
+      try Shell.need("strace")
       let template = try Home.withBackup(hasNamedKey: hasNamedKey)
       var seen: [String: Int] = [:]
       let points = try template.killPoints(Scale.pick(20, long: .max)).enumerated()
       // In the short form each kind of key has every second point.
       for (index, point) in points where Scale.isLong || index % 2 == (hasNamedKey ? 1 : 0) {
         let home = try template.copy()
-        let isKilled = try home.restore(killedAt: point)
+        try expect(home.restore(killedAt: point), equals: -SIGKILL, "\(point)")
         let found = try home.look()
         #expect(found == "old" || found == "restored", "\(point): \(found)")
-        if !isKilled { expect(found, equals: "restored", "\(point)") }
         seen[found, default: 0] += 1
         if found == "restored" { #expect(try home.oldVaultOpens(), "\(point)") }
         // What is left beside it is the next restore's to remove.
         if found == "old" {
-          #expect(try home.restore(killedAt: nil) == false)
+          try expect(home.restore(), equals: 0)
           try expect(home.look(), equals: "restored", "\(point), the second time")
           #expect(!home.hasLeftovers, "\(point)")
         }
@@ -47,7 +46,7 @@ extension Torture {
       "a command that comes and goes right before the exchange: 13, and the vault is in its place with what it stored"
     )
     func lateUse() throws {
-      guard Shell.has("strace") else { return skip("restore and a late command: no strace") }
+      try Shell.need("strace")
       let home = try Home.withBackup()
       let look = try #require(try home.lastLook(before: "F_OFD_SETLK"))
       let (status, said) = try home.restore(stoppedAt: "newfstatat", look) {
@@ -56,7 +55,7 @@ extension Torture {
       #expect(status == 13 && said.contains("another program is using the vault"), "\(said)")
       try expect(home.look(), equals: "old")
       #expect(try home.has("later") && !home.hasLeftovers)
-      #expect(try home.restore(killedAt: nil) == false)
+      try expect(home.restore(), equals: 0)
       try expect(home.look(), equals: "restored")
     }
 
@@ -64,13 +63,12 @@ extension Torture {
     // vault.
     @Test("a command that begins right before the exchange waits, and what it says it did is in the vault")
     func lateOpening() throws {
-      guard Shell.has("strace") else { return skip("restore and a late opening: no strace") }
+      try Shell.need("strace")
       let home = try Home.withBackup()
       let look = try #require(try home.lastLook(before: "RENAME_EXCHANGE"))
       var late: Running?
       let (status, said) = try home.restore(stoppedAt: "newfstatat", look) {
-        late = try home.begin(["item", "add", "meanwhile"], "meanwhile")
-        usleep(500_000)
+        late = try home.beginWaiting(["item", "add", "meanwhile"], "meanwhile")
       }
       let isDone = try #require(late).wait() == 0
       expect(status, equals: 0, "\(said)")
@@ -81,29 +79,22 @@ extension Torture {
 
     @Test("over nothing: there is no vault, or the whole restored one, and the next try works")
     func overNothing() throws {
-      guard Shell.has("strace") else { return skip("restore killed: no strace") }
+      try Shell.need("strace")
       let template = try Home.withBackup(keepsVault: false)
       var seen: [String: Int] = [:]
       for point in try template.killPoints(Scale.pick(20, long: .max)) {
         let home = try template.copy()
-        try home.restore(killedAt: point)
+        try expect(home.restore(killedAt: point), equals: -SIGKILL, "\(point)")
         let found = try home.look()
         #expect(found == "none" || found == "restored", "\(point): \(found)")
         seen[found, default: 0] += 1
         guard found == "none" else { continue }
-        #expect(try home.restore(killedAt: nil) == false)
+        try expect(home.restore(), equals: 0)
         try expect(home.look(), equals: "restored", "\(point), the second time")
       }
       report("restore over nothing, killed: \(seen.sorted { $0.key < $1.key })")
       expect(seen.count, equals: 2, "all kills fell to one side")
     }
-  }
-
-  /// One system call of a command: the nth of its name.
-  struct KillPoint: CustomStringConvertible {
-    let call: String
-    let number: Int
-    var description: String { "\(call) \(number)" }
   }
 
   /// A home directory with a vault, a backup of its earlier state, and the tool that works in it.
@@ -150,7 +141,7 @@ extension Torture {
     }
 
     /// Every call on a file that a whole restore makes, or so many of them, those that change a name among them.
-    func killPoints(_ most: Int) throws -> [KillPoint] {
+    func killPoints(_ most: Int) throws -> [SystemCall] {
       let home = try copy()
       let log = home.folder + "/calls"
       let calls = Self.calls + Self.naming
@@ -166,10 +157,10 @@ extension Torture {
       return names + rest
     }
 
-    private static func points(_ call: String, _ count: Int, _ most: Int) -> [KillPoint] {
+    private static func points(_ call: String, _ count: Int, _ most: Int) -> [SystemCall] {
       guard count > 0 else { return [] }
       let step = max(1, count / max(1, most))
-      return stride(from: count, through: 1, by: -step).map { KillPoint(call: call, number: $0) }
+      return stride(from: count, through: 1, by: -step).map { SystemCall(name: call, number: $0) }
     }
 
     private static let calls = ["openat", "pwrite64", "fdatasync", "fsync", "write"]
@@ -177,19 +168,11 @@ extension Torture {
       "link", "linkat", "rename", "renameat", "renameat2", "unlink", "unlinkat", "ftruncate",
     ]
 
-    /// Restores; returns whether it was killed.
-    @discardableResult
-    func restore(killedAt point: KillPoint?) throws -> Bool {
-      let before = point.map {
-        [
-          "strace", "-f", "-o", "/dev/null", "-e", "trace=\($0.call)", "-e",
-          "inject=\($0.call):signal=SIGKILL:when=\($0.number)",
-        ]
-      }
-      let status = try start(
-        ["restore", backup, "--replace", "--passphrase-fd", "0"], "long phrase", before: before ?? [])
-      #expect([0, 137, -9].contains(status.0), "\(point?.description ?? "-"): \(status)")
-      return status.0 != 0
+    /// Restores; the exit code, or minus the signal that ended it.
+    func restore(killedAt point: SystemCall? = nil) throws -> Int32 {
+      try start(
+        ["restore", backup, "--replace", "--passphrase-fd", "0"], "long phrase", before: point?.killing ?? []
+      ).0
     }
 
     /// Which `newfstatat` of a whole restore is the last one before a call with this in it: the lock on the old vault, or
@@ -217,12 +200,11 @@ extension Torture {
       ]
       let process = try Running("strace", words, environment: environment, gate: gate)
       var stopped: pid_t?
-      while stopped == nil {
+      try waitUntil("the restore is stopped, or has ended") {
         let lines = (try? String(contentsOfFile: log, encoding: .utf8))?.split(separator: "\n") ?? []
         stopped = lines.first { $0.contains("--- stopped by SIGSTOP ---") }
           .flatMap { $0.split(separator: " ").first.flatMap { pid_t($0) } }
-        if stopped == nil, lines.contains(where: { $0.contains("+++ exited") }) { break }
-        usleep(5_000)
+        return stopped != nil || lines.contains { $0.contains("+++ exited") }
       }
       let pid = try #require(stopped, "the restore was not stopped")
       defer { kill(pid, SIGCONT) }
@@ -232,12 +214,21 @@ extension Torture {
       return (process.wait(), said)
     }
 
-    /// Starts a command, and does not wait for it.
-    func begin(_ words: [String], _ input: String) throws -> Running {
+    /// Starts a command, and returns when it waits for a lock, or has ended.
+    func beginWaiting(_ words: [String], _ input: String) throws -> Running {
       let gate = try Gate()
       gate.write(input)
       gate.open()
-      return try Running(Built.path("vaultctl-testing"), words, environment: environment, gate: gate)
+      let log = folder + "/pauses"
+      let all = ["strace", "-qq", "-o", log, "-e", "trace=clock_nanosleep,nanosleep"]
+      let process = try Running(
+        all[0], Array(all.dropFirst()) + [Built.path("vaultctl-testing")] + words, environment: environment,
+        gate: gate)
+      try waitUntil("the command waits, or has ended") {
+        !process.isRunning
+          || (try? String(contentsOfFile: log, encoding: .utf8))?.contains("nanosleep(") == true
+      }
+      return process
     }
 
     /// Whether the vault has an item of that name.

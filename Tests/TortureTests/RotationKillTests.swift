@@ -15,43 +15,57 @@ extension Torture {
     @Test(
       "every item opens at every moment of a rotation, whichever process is killed", arguments: ["", "pass"])
     func killed(passcode: String) throws {
-      let (count, kills) = (Scale.pick(1_500, long: 100_000), Scale.pick(15, long: 100))
+      // More than the first batch of a rotation has.
+      let (count, kills) = (Scale.pick(2_400, long: 100_000), Scale.pick(15, long: 100))
       let seed = Scale.seed
       let random = SeededRandom(seed: seed)
       let vault = TemporaryVault(in: Place.fast)
       try fill(vault, passcode, count)
-      var length = try duration(vault, passcode)
+      let words = ["rotate", vault.folder, passcode]
+      let commands = try KilledCommands("vault-torture", random: random)
+      // The third line is that of the second rotation.
+      try commands.learn("rotate", words, upTo: 3)
       let gate = try Gate()
       let watcher = try torture("watch", vault.folder, passcode, "\(count)", "\(seed)", gate: gate)
-      var (rotations, midway, number) = (0, 0, 0)
-      // A kill that never hits a rotation proves nothing: where the machine is busy more of them are needed.
-      while number < kills || midway <= kills / 4, number < 8 * kills {
-        number += 1
-        let process = try torture("rotate", vault.folder, passcode)
-        expect(process.line(), equals: "ready")
-        usleep(UInt32(random.below(length + length / 2)))
-        process.kill()
-        let said = process.lines()
-        expect(process.wait(), equals: -SIGKILL, "\(said)")
+      var (rotations, midway) = (0, 0)
+      for number in 1...kills {
+        // Every third one after its first batch; the others at any of their calls.
+        let stops = number % 3 == 0
+        let said = try stops ? stopped(words) : killed(words, commands)
         rotations += said.count { $0.hasPrefix("rotated ") }
         let core = try open(vault, passcode)
         midway += core.isRotating ? 1 : 0
+        #expect(core.isRotating || !stops)
         // All of them now and then, some of them always; a tenth of the rotations is gone on with by other commands.
-        let step = number % 5 == 0 || number >= kills ? 1 : max(1, count / 300)
+        let step = number % 5 == 0 || number == kills ? 1 : max(1, count / 300)
         try expect(lost(core, stride(from: random.below(step), to: count, by: step)), equals: [])
         if number % 10 == 0 {
           try expect(core.verify().problems, equals: [])
           while core.isRotating { try core.resumeRotation() }
-          length = try duration(vault, passcode)
         }
       }
       gate.open()
       let watched = watcher.lines()
       #expect(watcher.wait() == 0 && watched.last?.hasPrefix("end ") == true, "\(watched.suffix(2))")
       report(
-        "R22: \(count) items, \(number) kills, \(midway) in the middle of a rotation, \(rotations) rotations ended, "
+        "R22: \(count) items, \(kills) kills, \(midway) in the middle of a rotation, \(rotations) rotations ended, "
           + "watched: \(watched.last ?? "-") reads, seed \(seed)")
-      #expect(midway > kills / 4)
+    }
+
+    private func killed(_ words: [String], _ commands: KilledCommands) throws -> [String] {
+      let run = try commands.run("rotate", words)
+      expect(run.status, equals: -SIGKILL, "\(run.lines)")
+      return run.lines
+    }
+
+    /// Kills one that waits after its first batch, with items of both generations.
+    private func stopped(_ words: [String]) throws -> [String] {
+      let process = try Running(Built.path("vault-torture"), words + ["stop"])
+      var said: [String] = []
+      while let line = process.line(), line != "moving" { said.append(line) }
+      process.kill()
+      expect(process.wait(), equals: -SIGKILL, "\(said)")
+      return said
     }
 
     private func fill(_ vault: TemporaryVault, _ passcode: String, _ count: Int) throws {
@@ -69,18 +83,6 @@ extension Torture {
           }
         }
       }
-    }
-
-    /// How long one rotation takes, in microseconds: kills have to fall into it.
-    private func duration(_ vault: TemporaryVault, _ passcode: String) throws -> Int {
-      let process = try torture("rotate", vault.folder, passcode)
-      expect(process.line(), equals: "ready")
-      let start = ContinuousClock.now
-      #expect(process.line()?.hasPrefix("rotated ") == true)
-      let time = ContinuousClock.now - start
-      process.kill()
-      process.wait()
-      return Int(time / .microseconds(1))
     }
 
     private func open(_ vault: TemporaryVault, _ passcode: String) throws -> VaultCore {
@@ -107,37 +109,39 @@ extension Torture {
   struct DeviceKeyRaces {
     @Test("a vault opens at every moment of a rotation of its device key", arguments: [false, true])
     func opens(hasNamedKey: Bool) async throws {
-      let rotations = Scale.pick(150, long: 5_000)
+      let least = Scale.pick(150, long: 5_000)
       let vault = TemporaryVault(in: Place.fast)
       let protector = hasNamedKey ? FileProtector(file: vault.folder + "/named/device.key") : vault.protector
       let path = vault.path
       _ = try VaultCore.create(at: path, protector: protector, environment: .testing())
-      let isDone = Flag()
+      let race = Race()
       let counts = try await lanes(4) { lane in
         var count = 0
+        defer { race.isOver.store(true, ordering: .relaxed) }
         if lane == 0 {
-          defer { isDone.set() }
-          for _ in 0..<rotations {
+          // And until the others were there.
+          while count < least
+            || !race.isOver.load(ordering: .relaxed) && race.opened.load(ordering: .relaxed) <= least / 4
+          {
             try VaultCore.open(at: path, protector: protector, environment: .testing()).rotateDeviceKey()
+            count += 1
           }
         } else {
-          while !isDone.isSet {
+          while !race.isOver.load(ordering: .relaxed) {
             _ = try VaultCore.open(at: path, protector: protector, environment: .testing())
-            count += 1
+            race.opened.wrappingAdd(1, ordering: .relaxed)
           }
         }
         return count
       }
-      let opened = counts.reduce(0, +)
       report(
-        "device key: \(opened) openings during \(rotations) rotations\(hasNamedKey ? ", named file" : "")")
-      #expect(opened > rotations / 4)
+        "device key: \(race.opened.load(ordering: .relaxed)) openings during \(counts[0]) rotations"
+          + (hasNamedKey ? ", named file" : ""))
     }
 
-    private final class Flag: Sendable {
-      private let state = Atomic(false)
-      var isSet: Bool { state.load(ordering: .relaxed) }
-      func set() { state.store(true, ordering: .relaxed) }
+    private final class Race: Sendable {
+      let isOver = Atomic(false)
+      let opened = Atomic(0)
     }
   }
 }

@@ -7,8 +7,7 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// K3, K4: each change of keys while two generations are in force, killed at random moments, while another process
-  /// reads.
+  /// K3, K4: each change of keys while two generations are in force, killed at a system call, while another process reads.
   ///
   /// Verified to fail when `KeyChange.putRoots` leaves the slots of the old generation out.
   @Suite(
@@ -21,10 +20,10 @@ extension Torture {
     func killed(change: String) throws {
       let kills = Scale.pick(8, long: 200)
       let seed = Scale.seed
-      let random = SeededRandom(seed: seed)
-      var (early, done) = (0, 0)
-      var length = 20_000
-      for number in 0...kills {
+      let commands = try KilledCommands("vault-torture", random: SeededRandom(seed: seed))
+      var done = 0
+      var isFirst = true
+      while isFirst || commands.hits < kills {
         let vault = TemporaryVault(in: Place.fast)
         let code = try begin(vault)
         if change == "recover" { try loseKey(vault) }
@@ -32,19 +31,11 @@ extension Torture {
         let gate = try Gate()
         let watcher =
           try isWatched ? torture("watch", vault.folder, "pass", "40", "\(seed)", gate: gate) : nil
-        let process = try torture("midway", vault.folder, change, "pass", code)
-        expect(process.line(), equals: "ready")
-        let start = ContinuousClock.now
-        // The first run is not killed: it measures the time in which the kills have to fall.
-        if number > 0 {
-          usleep(UInt32(random.below(length + length / 4)))
-          process.kill()
-        }
-        let said = process.lines()
-        if number == 0 { length = max(2_000, Int((ContinuousClock.now - start) / .microseconds(1))) }
-        let end = process.wait()
-        #expect(number > 0 || end == 0, "\(said)")
-        if said.contains("done") { done += 1 } else { early += 1 }
+        let words = ["midway", vault.folder, change, "pass", code]
+        let said = try isFirst ? commands.learn(change, words) : commands.run(change, words).lines
+        isFirst = false
+        #expect(!said.contains { $0.hasPrefix("ERROR") }, "\(said)")
+        done += said.contains("done") ? 1 : 0
         gate.open()
         if let watcher {
           // It has the old passcode, which is wrong after a change.
@@ -54,7 +45,7 @@ extension Torture {
         }
         try checkWhole(vault, change, code)
       }
-      report("midway: \(change): \(kills) kills, \(early) before its end, \(done) after it, seed \(seed)")
+      report("midway: \(change): \(commands.summary), \(done) changes acknowledged, seed \(seed)")
     }
 
     /// Items of both generations, and a rotation under way. Returns the recovery code.

@@ -38,6 +38,7 @@ final class Running: @unchecked Sendable {
   }
 
   var pid: pid_t { process.pid }
+  var isRunning: Bool { process.isRunning }
 
   /// The next line of output, or `nil` at its end.
   func line() -> String? {
@@ -114,6 +115,12 @@ final class Gate: Sendable {
 
   var out: Int32 { pipe.reader }
 
+  /// Whether everything that was written has been read.
+  var isEmpty: Bool {
+    var entry = pollfd(fd: out, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&entry, 1, 0) == 0
+  }
+
   func write(_ text: String) { pipe.write(text) }
 
   func open() { pipe.closeWriting() }
@@ -142,5 +149,14 @@ func lanes<R: Sendable>(_ count: Int, _ body: @escaping @Sendable (Int) throws -
 
 /// Where files are as fast as memory: most of these tests are about order, not about the disk.
 enum Place {
-  static let fast: String? = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : nil
+  /// `nil` where there is no room for 100,000 items, or nothing can be started.
+  static let fast: String? = {
+    let path = "/dev/shm"
+    var about = statvfs()
+    guard FileManager.default.isWritableFile(atPath: path), unsafe statvfs(path, &about) == 0 else {
+      return nil
+    }
+    let isNotStarting = about.f_flag & 8 != 0
+    return isNotStarting || about.f_bavail * about.f_frsize < 1 << 30 ? nil : path
+  }()
 }

@@ -17,15 +17,14 @@ extension Torture {
       try life.run(kills: Scale.pick(25, long: 500))
       expect(life.faults, equals: [])
       report("A9, A20, A21: \(life.summary), seed \(seed)")
-      life.commands.expectHits()
     }
   }
 
-  /// A credential whose server blocks and unblocks it, and gets its codes, by commands that are killed at random moments.
+  /// A credential whose server blocks and unblocks it, and gets its codes, by commands that are killed at a system call.
   final class SynchronizedLife {
     private let home: ScenarioHome
     private let random: SeededRandom
-    let commands: KilledCommands
+    private let commands: KilledCommands
     private(set) var faults: [String] = []
 
     private static let options = ["--transport", "@/in/server", "--pin-file", "@/in/pin"]
@@ -38,7 +37,9 @@ extension Torture {
       try home.activateGuarded()
       try home.write("in/requests", "")
       try home.write("in/state", "active\n")
-      commands = try KilledCommands(in: home, random: random, timedBy: Self.code, share: 1.5)
+      commands = try KilledCommands(environment: home.environment, random: random)
+      try commands.learn("code", home.words(Self.code))
+      try commands.learn("sync", home.words(Self.synchronization))
     }
 
     var summary: String {
@@ -46,12 +47,18 @@ extension Torture {
     }
 
     func run(kills count: Int) throws {
-      while commands.count < count, faults.isEmpty {
+      var number = 0
+      while commands.hits < count, faults.isEmpty {
+        number += 1
         let before = try state()
         let answer: CredentialState = random.below(3) == 0 ? .blocked : .active
         try home.write("in/state", answer == .active ? "active\n" : "blocked\n")
         let synchronizes = before == .blocked || random.below(2) == 0
-        let status = try commands.run(synchronizes ? Self.synchronization : Self.code).status
+        let (name, words) = synchronizes ? ("sync", Self.synchronization) : ("code", Self.code)
+        // Every second one is killed: the others show what that left.
+        let run =
+          try number % 2 == 0 ? commands.run(name, home.words(words)) : commands.complete(home.words(words))
+        let status = run.status
         let after = try state()
         if !(synchronizes ? [before, answer] : [before]).contains(after) {
           faults.append("from \(before) to \(after), and the server says \(answer)")

@@ -21,6 +21,3 @@ enum Scale {
 
 /// One line of result, seen in the log of every run.
 func report(_ line: String) { print("torture: \(line)") }
-
-/// Says why something is not tested here.
-func skip(_ line: String) { print("torture: SKIPPED: \(line)") }

@@ -56,9 +56,11 @@ private struct TransactionVault {
     return "t-\(number)"
   }
 
-  func accept(_ alias: String) throws -> Running {
-    try tool.start(["transaction", "accept", alias, "--transport", server, "--pin-file", pin])
+  func acceptance(of alias: String) -> [String] {
+    ["transaction", "accept", alias, "--transport", server, "--pin-file", pin]
   }
+
+  func accept(_ alias: String) throws -> Running { try tool.start(acceptance(of: alias)) }
 
   /// What became of a transaction, and the next counter.
   func state(of alias: String) throws -> (PeerTransaction.Status?, UInt64) {
@@ -87,15 +89,14 @@ extension Torture {
     @Test("a killed one is accepted with its counter or waits on, and the server learns what is on disk")
     func killed() throws {
       let rig = try TransactionVault()
-      let random = SeededRandom(seed: Scale.seed)
-      let kills = Scale.pick(25, long: 500)
-      var accepted = 0
-      for number in 1...kills {
+      let commands = try KilledCommands(
+        environment: rig.tool.environment, random: SeededRandom(seed: Scale.seed))
+      try commands.learn("accept", rig.acceptance(of: rig.receive(1)))
+      var (number, accepted) = (1, 0)
+      while commands.hits < Scale.pick(25, long: 500) {
+        number += 1
         let alias = try rig.receive(number)
-        let process = try rig.accept(alias)
-        usleep(UInt32(random.below(60_000)))
-        process.kill()
-        process.wait()
+        _ = try commands.run("accept", rig.acceptance(of: alias))
         let (status, counter) = try rig.state(of: alias)
         let wasTold = try rig.answers().contains { $0.alias == alias }
         #expect(status == .accepted || status == .pending && !wasTold, "\(alias)")
@@ -108,7 +109,8 @@ extension Torture {
       let told = try rig.answers()
       #expect(Set(told.map(\.counter)).count == told.count && Set(told.map(\.alias)).count == told.count)
       try expect(rig.vault.openCore().verify().problems, equals: [])
-      report("B6: \(kills) kills, \(accepted) accepted before, \(told.count) told, seed \(Scale.seed)")
+      report(
+        "B6: \(commands.summary), \(accepted) accepted before, \(told.count) told, seed \(Scale.seed)")
     }
 
     @Test("of two processes that accept one transaction exactly one wins")

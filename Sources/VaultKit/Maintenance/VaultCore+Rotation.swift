@@ -138,7 +138,7 @@ extension VaultCore {
   /// Parts that do not open are left behind, and the rotation then waits for an explicit call.
   package func resumeRotation() throws(VaultError) {
     guard isRotating, isUnlocked, !isReadOnly else { return }
-    let end = ContinuousClock.now + Self.takenAlong
+    let time = BatchTime(Self.takenAlong, by: environment.clock)
     while true {
       switch try rotationPhase() {
       case .paused: return
@@ -148,18 +148,18 @@ extension VaultCore {
         }
         guard let batch else { continue }
         let done = try writing { transaction throws(VaultError) in
-          try transaction.write(batch, until: end, dropDamaged: false)
+          try transaction.write(batch, within: time, dropDamaged: false)
         }
         if let done, done.moved > 0 { return }
       case .audit:
         let left = try writing { transaction throws(VaultError) in
-          try transaction.moveAudit(limit: Self.fewest * 4, until: end, dropDamaged: false)
+          try transaction.moveAudit(limit: Self.fewest * 4, within: time, dropDamaged: false)
         }
         if left == nil {
           _ = try endEpoch()
           return
         }
-        if ContinuousClock.now > end { return }
+        if time.isOver { return }
       case nil: return
       }
     }
@@ -313,25 +313,23 @@ extension VaultCore {
         try transaction.store.prepareMove(limit: limit)
       }
       guard let batch else { return }
-      let start = ContinuousClock.now
+      let time = BatchTime(Self.lockTime, by: environment.clock)
       let result = try writing { transaction throws(VaultError) in
-        try transaction.write(batch, until: start + Self.lockTime, dropDamaged: dropDamaged)
+        try transaction.write(batch, within: time, dropDamaged: dropDamaged)
       }
       guard let result else { continue }
       result.damaged.forEach(told)
       done += result.moved
       progress(VerifyProgress(done: total + min(done, total), total: 2 * total))
-      let time = max(ContinuousClock.now - start, .microseconds(1))
-      let fitting = Int(Double(max(result.moved, 1)) * (Self.lockTime / time))
-      limit = max(Self.fewest, min(4 * limit, fitting, Self.most))
+      limit = max(Self.fewest, min(4 * limit, time.fitting(max(result.moved, 1)), Self.most))
     }
   }
 
   private func moveAudit(dropDamaged: Bool, told: (DamagedPart) -> Void) throws(VaultError) {
     while true {
-      let end = ContinuousClock.now + Self.lockTime
+      let time = BatchTime(Self.lockTime, by: environment.clock)
       let found = try writing { transaction throws(VaultError) in
-        try transaction.moveAudit(limit: Self.most, until: end, dropDamaged: dropDamaged)
+        try transaction.moveAudit(limit: Self.most, within: time, dropDamaged: dropDamaged)
       }
       guard let found else { return }
       for part in found { told(part) }

@@ -17,11 +17,11 @@ extension WriteTransaction {
   /// Writes prepared items of a rotation until the time is up, and records the progress.
   ///
   /// - Parameters:
-  ///   - end: When to stop, because other writers wait.
+  ///   - time: How long it may take, because other writers wait.
   ///   - dropDamaged: Whether to remove parts that do not open.
   /// - Returns: `nil` if another process was faster; then nothing is written.
   mutating func write(
-    _ batch: PreparedMove, until end: ContinuousClock.Instant, dropDamaged: Bool
+    _ batch: PreparedMove, within time: BatchTime, dropDamaged: Bool
   ) throws(VaultError) -> Moving? {
     guard store.keys.previous != nil, store.keys.current.generation == batch.generation,
       head.rotation.position == batch.from,
@@ -33,7 +33,7 @@ extension WriteTransaction {
     var last = batch.last
     var damaged = batch.damaged
     for (number, item) in batch.items.enumerated() {
-      if number % 16 == 0, number > 0, ContinuousClock.now > end {
+      if number % 16 == 0, number > 0, time.isOver {
         last = UInt64(batch.items[number - 1].old.row)
         break
       }
@@ -164,7 +164,7 @@ extension WriteTransaction {
   ///
   /// - Returns: The entries that do not open; `nil` when no entry is left.
   mutating func moveAudit(
-    limit: Int, until end: ContinuousClock.Instant, dropDamaged: Bool
+    limit: Int, within time: BatchTime, dropDamaged: Bool
   ) throws(VaultError) -> [DamagedPart]? {
     guard store.keys.previous != nil, head.rotation.phase == .audit else { return nil }
     let from = head.rotation.position
@@ -174,7 +174,7 @@ extension WriteTransaction {
     guard !rows.isEmpty else { return nil }
     var damaged: [DamagedPart] = []
     for (number, row) in rows.enumerated() {
-      if number % 16 == 0, number > 0, ContinuousClock.now > end { break }
+      if number % 16 == 0, number > 0, time.isOver { break }
       if var part = try moveEntry(row) {
         part.isRemoved = dropDamaged && part.remedy != .newerVersion
         damaged.append(part)

@@ -250,8 +250,9 @@ extension Torture.Scenario {
     Self(
       verb: "otp activate status", variant: "of an activation whose time is over",
       before: { home in
+        home.stopClock()
         try home.startActivation(lifeSeconds: 1)
-        Thread.sleep(forTimeInterval: 1.1)
+        home.advanceClock(by: 2)
       }, words: ["otp", "activate", "status", "bank"], exit: 7),
     Self(
       verb: "otp sync", before: { try $0.activateGuarded() },
@@ -356,8 +357,9 @@ extension Torture.Scenario {
     Self(
       verb: "token purge",
       before: { home in
+        home.stopClock()
         try home.putToken(life: "1s")
-        Thread.sleep(forTimeInterval: 1.1)
+        home.advanceClock(by: 2)
       }, words: ["token", "purge"], commitsOften: true),
     Self(verb: "session close", before: { try $0.putToken() }, words: ["session", "close"] + sessionOption),
     Self(

@@ -78,9 +78,26 @@ extension Torture {
     /// Thrown on threads that belong to no test, where an expectation would be lost.
     struct Failed: Error { let text: String }
 
-    private var environment: [String: String] {
-      hasNamedKey ? ["HOME": folder, "VAULT_DEVICE_KEY": key] : ["HOME": folder]
+    var environment: [String: String] {
+      var variables = ["HOME": folder]
+      if hasNamedKey { variables["VAULT_DEVICE_KEY"] = key }
+      if let time {
+        variables["VAULTCTL_TESTING_CLOCK"] = "\(time.wall)"
+        variables["VAULTCTL_TESTING_BOOT"] = "\(time.boot)"
+      }
+      return variables
     }
+
+    // MARK: its time
+
+    /// Where the clocks of the tool stand, in seconds; `nil` for those of the machine.
+    private var time: (wall: Int, boot: Int)?
+
+    func stopClock() { time = (Int(Date().timeIntervalSince1970), 1_000) }
+
+    func advanceClock(by seconds: Int) { time = time.map { ($0.wall + seconds, $0.boot + seconds) } }
+
+    func startClock() { time = nil }
 
     // MARK: its files
 
@@ -157,6 +174,7 @@ extension Torture {
         homes[name] = (home, try Disk(below: home.folder))
       }
       let home = homes[name]!.home
+      home.startClock()
       try scenario.before(home)
       try home.keep()
       return home

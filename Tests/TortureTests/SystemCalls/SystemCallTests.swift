@@ -22,7 +22,7 @@ extension Torture {
       "whatever call fails, or is the last: the exit code says it, the vault opens with what was acknowledged, nothing is in clear, and the next command works"
     )
     func every() async throws {
-      guard Shell.has("strace") else { return skip("R3, every system call: no strace") }
+      try Shell.need("strace")
       // The short form makes the same choices each time, so that a failure repeats.
       let seed = Scale.isLong ? Scale.seed : 1
       let scenarios = Scenario.all.filter(Self.isChosen)
@@ -92,7 +92,7 @@ extension Torture {
     /// So many calls with an error that they can have, or the end there.
     func sample(_ count: Int, _ random: SeededRandom) throws -> [InjectionResult] {
       let lasting = CallFault.allCases.flatMap(candidates).filter(\.call.isLasting)
-      return try Self.mixed(lasting, random).prefix(count).map(run)
+      return try random.mixed(lasting, by: \.call.name).prefix(count).map(run)
     }
 
     /// Each error at each call; or, unless that is asked for, at one call of every name, and at more until enough were hit.
@@ -102,7 +102,7 @@ extension Torture {
         if isWhole || fault == .failedCommit { return try all.map(run) }
         let names = Set(all.map(\.call.name)).count
         var results: [InjectionResult] = []
-        for (index, injection) in Self.mixed(all, random).enumerated() {
+        for (index, injection) in random.mixed(all, by: \.call.name).enumerated() {
           guard index < names || results.count(where: \.isHit) < fault.least else { break }
           results.append(try run(injection))
         }
@@ -115,22 +115,6 @@ extension Torture {
         $0.isChosen && fault.canHit($0) && (fault != .failedCommit || !scenario.needsVaultAlone)
       }
       .map { Injection(call: $0, fault: fault) }
-    }
-
-    /// In random order, the names in turn: what is called once counts as much as what is called a hundred times.
-    private static func mixed(_ all: [Injection], _ random: SeededRandom) -> [Injection] {
-      let names = Dictionary(grouping: all, by: \.call.name).sorted { $0.key < $1.key }
-        .map { shuffled($0.value, random) }
-      let turns = names.map(\.count).max() ?? 0
-      return (0..<turns).flatMap { turn in
-        shuffled(names.compactMap { turn < $0.count ? $0[turn] : nil }, random)
-      }
-    }
-
-    private static func shuffled(_ list: [Injection], _ random: SeededRandom) -> [Injection] {
-      var list = list
-      for index in list.indices.reversed() where index > 0 { list.swapAt(index, random.below(index + 1)) }
-      return list
     }
 
     func run(_ injection: Injection) throws -> InjectionResult {

@@ -1,5 +1,7 @@
 import Foundation
+import TestSupport
 import Testing
+import VaultTestKit
 
 extension Torture {
   /// One system call of a command, counted among those of its name from the start of the process.
@@ -8,7 +10,7 @@ extension Torture {
     let number: Int
     var description: String { "\(name) \(number)" }
 
-    /// The calls that a command makes after the beginning of `main`, which is the call that ends core dumps.
+    /// The calls that a command makes after the beginning of `main`.
     static func all(
       of scenario: Scenario, in home: ScenarioHome
     ) throws -> [SystemCall] {
@@ -17,30 +19,44 @@ extension Torture {
       try home.run(
         scenario.words, scenario.input,
         before: ["strace", "-f", "-qq", "-s", "0", "-e", "signal=none", "-o", log], exit: scenario.exit)
-      return try after(main: String(contentsOfFile: log, encoding: .utf8))
+      return try inMain(String(contentsOfFile: log, encoding: .utf8))
     }
 
     struct NoMain: Error {}
 
-    private static func after(main log: String) throws -> [SystemCall] {
+    /// The calls of the first thread after the beginning of `main`, in a log of strace, with `-f` or without: strace counts the
+    /// calls of each thread separately.
+    ///
+    /// `main` begins with the call that ends core dumps or, in `vault-torture`, with a look for a home directory.
+    static func inMain(_ log: String) throws -> [SystemCall] {
+      func begins(_ line: Substring) -> Bool {
+        line.contains("prctl(PR_SET_DUMPABLE") || line.contains(", F_OK)")
+      }
       let lines = log.split(separator: "\n")
-      guard let main = lines.first(where: { $0.contains("prctl(PR_SET_DUMPABLE") })?.prefix(while: \.isNumber)
-      else { throw NoMain() }
+      guard let thread = lines.first(where: begins)?.prefix(while: \.isNumber) else { throw NoMain() }
       var counts: [Substring: Int] = [:]
       var calls: [SystemCall] = []
       var isInMain = false
-      // strace counts the calls of each thread separately; only those of the first thread are counted here.
-      for line in lines where line.hasPrefix(main + " ") {
-        let text = line.dropFirst(main.count).drop { $0 == " " }
+      for line in lines where thread.isEmpty || line.hasPrefix(thread + " ") {
+        let text = line.dropFirst(thread.count).drop { $0 == " " }
         guard let end = text.firstIndex(of: "("), !text.hasPrefix("<"), !text.hasPrefix("+") else { continue }
         let name = text[..<end]
         counts[name, default: 0] += 1
         if isInMain { calls.append(SystemCall(name: String(name), number: counts[name]!)) }
-        isInMain = isInMain || text.hasPrefix("prctl(PR_SET_DUMPABLE")
+        isInMain = isInMain || begins(line)
         // Later calls belong to another program.
         if isInMain, name == "execve" { break }
       }
       return calls
+    }
+
+    /// What starts a program whose first thread is killed as it begins this call, after all that it did before. What the program
+    /// starts is not killed.
+    var killing: [String] {
+      [
+        "strace", "-qq", "-o", "/dev/null", "-e", "trace=\(name)", "-e",
+        "inject=\(name):signal=SIGKILL:when=\(number)",
+      ]
     }
 
     /// Calls that never fail: an error of theirs would be one of the test alone. `brk` returns the end of the memory,
@@ -67,6 +83,15 @@ extension Torture {
     private static let lasting: Set<String> = [
       "openat", "fsync", "fdatasync", "pwrite64", "ftruncate", "rename", "renameat2", "unlink", "unlinkat",
       "link", "mkdir",
+    ]
+
+    /// Whether others notice it, or can do something meanwhile: wherever else a process is killed, it is the same to them.
+    var isNoticed: Bool { isLasting || Self.noticed.contains(name) }
+
+    private static let noticed: Set<String> = [
+      "write", "fcntl", "flock", "read", "poll", "ppoll", "clone", "clone3", "vfork", "wait4", "waitid",
+      "renameat",
+      "linkat", "fchmod", "exit_group",
     ]
 
     /// Without memory a Swift process ends by a trap; all other checks hold.
@@ -103,5 +128,20 @@ extension Torture {
       default: call.canFail
       }
     }
+  }
+}
+
+extension SeededRandom {
+  /// In random order, the names in turn: what is called once counts as much as what is called a hundred times.
+  func mixed<Element>(_ all: [Element], by name: (Element) -> String) -> [Element] {
+    let names = Dictionary(grouping: all, by: name).sorted { $0.key < $1.key }.map { shuffled($0.value) }
+    let turns = names.map(\.count).max() ?? 0
+    return (0..<turns).flatMap { turn in shuffled(names.compactMap { turn < $0.count ? $0[turn] : nil }) }
+  }
+
+  private func shuffled<Element>(_ list: [Element]) -> [Element] {
+    var list = list
+    for index in list.indices.reversed() where index > 0 { list.swapAt(index, below(index + 1)) }
+    return list
   }
 }
