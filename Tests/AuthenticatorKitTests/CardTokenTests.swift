@@ -164,7 +164,7 @@ struct CardTokenTests {
     let new = NewCardToken("card", timeToLive: .seconds(1))
     try await CardTokens(vault).store(SecretBytes(testing: CardScene.token), as: new)
     // To look at items ends none.
-    try await waitUntil("the secret is deleted") {
+    try await awaitUntil("the secret is deleted") {
       try await !vault.items(matching: Query(.cardToken)).contains { $0.hasSecret }
     }
   }

@@ -27,7 +27,7 @@ package func waitUntil(_ what: String, _ isSo: () throws -> Bool) throws {
 }
 
 /// The same for a test whose thread others need: code that waits in tasks.
-package func waitUntil(_ what: String, _ isSo: () async throws -> Bool) async throws {
+package func awaitUntil(_ what: String, _ isSo: () async throws -> Bool) async throws {
   let end = ContinuousClock.now + patience
   while try await !isSo() {
     guard ContinuousClock.now < end else { throw NeverHappened(what) }

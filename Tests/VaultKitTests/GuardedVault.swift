@@ -34,7 +34,7 @@ struct GuardedVault {
 
   /// Waits until the log has such an entry.
   func log(has isRight: (AuditEntry) -> Bool) async throws {
-    try await waitUntil("the log has the entry") { try await vault.auditEntries().contains(where: isRight) }
+    try await awaitUntil("the log has the entry") { try await vault.auditEntries().contains(where: isRight) }
   }
 
   /// Reads the guarded secret while `prompt` is open.

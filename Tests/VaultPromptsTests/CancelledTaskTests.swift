@@ -37,15 +37,15 @@ extension OneAtATime {
       let screen = try PseudoTerminal()
       let prompt = AutomaticPrompt(terminalPath: screen.path)
       let open = reading(item, of: vault, at: prompt)
-      try await waitUntil("the question") { screen.shows("passcode: ") }
+      try await awaitUntil("the question") { screen.shows("passcode: ") }
       try await expect(vault.status().itemCount, equals: 1)
       if byTask { open.cancel() } else { vault.lock() }
       await expect(open.value, equals: .appCancelled)
-      try await waitUntil("the end of the line") { screen.shows("\n") }
-      try await waitUntil("echo") { screen.echoes }
+      try await awaitUntil("the end of the line") { screen.shows("\n") }
+      try await awaitUntil("echo") { screen.echoes }
       // The terminal is free for the next prompt.
       let next = reading(item, of: vault, at: prompt)
-      try await waitUntil("the next question") { screen.shows("passcode: ") }
+      try await awaitUntil("the next question") { screen.shows("passcode: ") }
       screen.type("passcode\n")
       #expect(await next.value == nil)
     }
@@ -58,12 +58,12 @@ extension OneAtATime {
       let screen = try PseudoTerminal()
       let prompt = AutomaticPrompt(terminalPath: screen.path)
       let first = reading(item, of: vault, at: prompt)
-      try await waitUntil("the question") { screen.shows("passcode: ") }
+      try await awaitUntil("the question") { screen.shows("passcode: ") }
       let second = reading(item, of: vault, at: prompt)
-      try await waitUntil("what the other call says") { screen.shows("Another prompt is open") }
+      try await awaitUntil("what the other call says") { screen.shows("Another prompt is open") }
       second.cancel()
       await expect(second.value, equals: .appCancelled)
-      try await waitUntil("the log of the end") {
+      try await awaitUntil("the log of the end") {
         try await vault.auditEntries().contains { $0.operation == .accessDenied }
       }
       screen.type("passcode\n")

@@ -50,7 +50,8 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
 
   private static func requirePrograms() throws {
     let absent = [
-      "/usr/libexec/fprintd", "/usr/bin/dbus-daemon", "/usr/bin/gdbus", "/usr/lib/python3/dist-packages/dbusmock",
+      "/usr/libexec/fprintd", "/usr/bin/dbus-daemon", "/usr/bin/gdbus",
+      "/usr/lib/python3/dist-packages/dbusmock",
     ].first { !FileManager.default.fileExists(atPath: $0) }
     if let absent { throw Absent(absent) }
   }

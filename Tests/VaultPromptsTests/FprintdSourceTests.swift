@@ -81,7 +81,8 @@ struct FprintdSourceTests {
   }
 
   @Test(
-    "the reader is unplugged, fprintd dies, the bus goes away: denied at once", arguments: ["unplug", "kill", "bus"])
+    "the reader is unplugged, fprintd dies, the bus goes away: denied at once",
+    arguments: ["unplug", "kill", "bus"])
   func faults(fault: String) throws {
     let rig = try FprintRig(.fprintd)
     try rig.enroll("A")

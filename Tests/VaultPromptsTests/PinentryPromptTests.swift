@@ -323,7 +323,8 @@ extension OneAtATime {
       #expect(try find(["VAULT_PINENTRY": script.path, "GPG_TTY": screen.path]).get().terminal != nil)
     }
 
-    @Test("without a display, and where none of the first three descriptors is a terminal, it has nowhere to ask")
+    @Test(
+      "without a display, and where none of the first three descriptors is a terminal, it has nowhere to ask")
     func nowhere() async throws {
       let script = try ScriptedPinentry("")
       let path = script.path

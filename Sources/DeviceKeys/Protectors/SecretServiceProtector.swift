@@ -46,20 +46,15 @@ public struct SecretServiceProtector: Protector {
   ///   - stateFolder: Where to remember how many commits a vault has had; `nil` for nowhere.
   public init(busAddress: String?, stateFolder: String?, prompting: Prompting = .never) {
     self.init(
-      busAddress: busAddress, stateFolder: stateFolder, prompting: prompting, patience: Self.usualPatience,
-      clock: nil)
+      busAddress: busAddress, stateFolder: stateFolder, prompting: prompting, patience: Self.usualPatience)
   }
 
-  /// - Parameters:
-  ///   - patience: How long one call may take.
-  ///   - clock: What tells the milliseconds of that; `nil`: the system.
+  /// - Parameter patience: How long one call may take; a test of other faults allows more, so that its result does not
+  ///   depend on how busy the machine is.
   package init(
-    busAddress: String?, stateFolder: String?, prompting: Prompting = .never,
-    patience: Duration = Self.usualPatience, clock: (@Sendable () -> UInt64)? = nil
+    busAddress: String?, stateFolder: String?, prompting: Prompting = .never, patience: Duration
   ) {
-    service = SecretServiceCalls(
-      busAddress: busAddress, prompting: prompting, patience: patience,
-      clock: clock.map(SecretServiceClock.init))
+    service = SecretServiceCalls(busAddress: busAddress, prompting: prompting, patience: patience)
     witnessFolder = stateFolder
   }
 

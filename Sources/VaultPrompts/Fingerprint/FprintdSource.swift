@@ -73,7 +73,9 @@ public struct FprintdSource: BiometrySource, EndsWithRequest {
   }
 
   private func takeSignals(until ending: PromptEnding?) throws(VaultError) -> PromptSignals {
-    do throws(TerminalError) { return try PromptSignals.take(patience: Patience(limits.person), until: ending) } catch {
+    do throws(TerminalError) {
+      return try PromptSignals.take(patience: Patience(limits.person), until: ending)
+    } catch {
       throw VaultError(prompt: error)
     }
   }

@@ -50,7 +50,8 @@ struct PinentryTalk: ~Copyable {
     _ question: String, data: (RawSpan) throws(VaultError) -> Void
   ) throws(VaultError) {
     try channel.send(question, until: setUp)
-    let answer = try final(until: Deadline(after: patience.duration + .seconds(2), by: patience.now), isPerson: true, data)
+    let answer = try final(
+      until: Deadline(after: patience.duration + .seconds(2), by: patience.now), isPerson: true, data)
     if let answer { throw Self.error(answer) }
   }
 
