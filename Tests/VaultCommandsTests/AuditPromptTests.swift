@@ -265,12 +265,12 @@ struct AuditPromptTests {
 
   /// Processes that are killed between the counting of an attempt and its verdict: their derivation waits at a pipe.
   private func killWhileDeriving(_ tool: Tool, count: Int) throws {
-    let pipe = try NamedPipe(tool.home.path + "/pipe")
+    let latch = try Latch(tool.home.path + "/latch")
     let passcode = try tool.file("passcode", Self.passcode)
     for _ in 1...count {
       let revision = try stateRevision(tool)
       var environment = tool.environment
-      environment["VAULTCTL_TESTING_DERIVATIONS"] = pipe.path
+      environment["VAULTCTL_TESTING_DERIVATIONS"] = latch.path
       var child = Child(Tool.path, ["item", "get", "a", "--passcode-file", passcode], environment)
       child.create(1, tool.home.path + "/output")
       let running = try child.start()

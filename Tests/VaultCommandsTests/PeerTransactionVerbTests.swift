@@ -463,14 +463,15 @@ struct PeerTransactionVerbTests {
     let pin = try tool.file("pin", "8306")
     let alias = try push()
     _ = try list()
-    let pipe = try NamedPipe(tool.home.path + "/derivations")
+    let latch = try Latch(tool.home.path + "/derivations")
     let running = try (1...2).map { number in
-      let process = try accept(alias, pin, deriving: pipe)
+      let process = try accept(alias, pin, behind: latch)
       try waitUntil("attempt \(number) is under way") { try attemptsLeft() == 10 - number }
       return process
     }
-    pipe.open()
-    let exits = try running.map { try $0.wait() }
+    latch.release()
+    // Without the latch nobody would read what the derivations write.
+    let exits = try withExtendedLifetime(latch) { try running.map { try $0.wait() } }
     expect(exits.sorted(), equals: [0, 9])
     try expect(counter(), equals: 1)
     try expect(control("decision", "anna", alias), equals: "accept")
@@ -480,10 +481,10 @@ struct PeerTransactionVerbTests {
     try tool("pin", "status", "pin", "--json").json["attemptsLeft"] as? Int
   }
 
-  /// Starts an acceptance that waits at the pipe once its attempt is counted.
-  private func accept(_ alias: String, _ pin: String, deriving pipe: NamedPipe) throws -> Child.Running {
+  /// Starts an acceptance that waits at the latch once its attempt is counted.
+  private func accept(_ alias: String, _ pin: String, behind latch: Latch) throws -> Child.Running {
     var environment = tool.environment
-    environment["VAULTCTL_TESTING_DERIVATIONS"] = pipe.path
+    environment["VAULTCTL_TESTING_DERIVATIONS"] = latch.path
     var child = Child(
       Tool.path, ["transaction", "accept", alias, "--transport", peer, "--pin-file", pin], environment)
     for descriptor in Int32(0)...2 { child.open(descriptor, "/dev/null", flags: O_RDWR) }

@@ -33,9 +33,10 @@ struct ProcessTests {
     }
     let bash = try Shell.need("bash")
     // The tool starts when nobody can read any more: a reader that merely ends soon may end too late.
-    let gate = try NamedPipe(tool.home.path + "/gate")
+    let gate = tool.home.path + "/gate"
+    unsafe expect(mkfifo(gate, 0o600), equals: 0)
     let pipe = """
-      { read -r <'\(gate.path)'; '\(Tool.path)' completion bash; } | { exec <&-; echo >'\(gate.path)'; }
+      { read -r <'\(gate)'; '\(Tool.path)' completion bash; } | { exec <&-; echo >'\(gate)'; }
       exit ${PIPESTATUS[0]}
       """
     try expect(tool.run(["-c", pipe], program: bash).exit, equals: 128 + SIGPIPE)

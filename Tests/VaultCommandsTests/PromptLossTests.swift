@@ -7,7 +7,7 @@ import Testing
 struct PromptLossTests {
   private static let passcode = PromptTurnTests.passcode
 
-  /// Starts `item get a`, gives the foreground to another process group when the pipe `go` has a line, and shows the line that is
+  /// Starts `item get a`, gives the foreground to another process group when the latch `go` is released, and shows the line that is
   /// typed there.
   private static let leader = """
     import os, signal, sys
@@ -19,7 +19,7 @@ struct PromptLossTests {
       os.tcsetpgrp(0, os.getpgrp())
       signal.signal(signal.SIGTTOU, signal.SIG_DFL)
       os.execv(os.environ['T'], ['vaultctl', 'item', 'get', 'a'])
-    with open(os.environ['HOME'] + '/go') as go: go.readline()
+    open(os.environ['HOME'] + '/go').close()
     reader, writer = os.pipe()
     other = os.fork()
     if other == 0:
@@ -44,7 +44,7 @@ struct PromptLossTests {
   func lost() throws {
     let tool = try PromptTurnTests.newTool()
     let screen = try PseudoTerminal()
-    let go = try NamedPipe(tool.home.path + "/go")
+    let go = try Latch(tool.home.path + "/go")
     let running = try tool.start(shell: "/usr/bin/python3", ["-c", Self.leader], on: screen)
     try screen.wait(for: "vault passcode: ")
     #expect(!screen.echoes)

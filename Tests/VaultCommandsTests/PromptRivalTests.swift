@@ -84,7 +84,7 @@ struct PromptRivalTests {
   func stoppedPinentry() throws {
     let shell = try Shell.need("bash")
     let tool = try PromptTurnTests.newTool()
-    let go = try NamedPipe(tool.home.path + "/go")
+    let go = try Latch(tool.home.path + "/go")
     let script = """
       #!/bin/sh
       echo OK
@@ -92,7 +92,7 @@ struct PromptRivalTests {
         case "$line" in
         *ttyname=*) tty=${line#*ttyname=}; echo OK;;
         GETPIN) stty -F "$tty" -icanon -echo; echo 'asking.' > "$tty"
-          read -r _ < '\(go.path)'
+          : < '\(go.path)'
           stty -F "$tty" -icanon -echo; echo 'again.' > "$tty"; head -c 1 < "$tty" > /dev/null; stty -F "$tty" icanon echo
           echo 'D \(Self.passcode)'; echo OK;;
         BYE) exit;; *) echo OK;; esac
