@@ -9,6 +9,8 @@ final class Sender {
   let path: String
   var options: [String] = []
   var environment: [String: String] = ["PATH": "/usr/bin:/bin"]
+  /// No limit of `vault-http` passes unless a test moves it.
+  let clock = HeldClock()
 
   /// - Parameters:
   ///   - operations: The mapping, as JSON.
@@ -19,7 +21,7 @@ final class Sender {
     servers = try Servers.shared.get()
     var all: [String: Any] = [
       "version": 1, "origins": [servers.origin(kind, host: host)], "anchors": servers.file("anchor.pem"),
-      "operations": 0, "seconds": 20,
+      "operations": 0, "seconds": 58,
     ]
     for (name, value) in members { all[name] = value is NSNull ? nil : value }
     let text = String(
@@ -27,6 +29,7 @@ final class Sender {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("sender-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     path = folder.path + "/bank.json"
+    environment.merge(try clock.variables()) { $1 }
     // In the order in which the test has it.
     try write(Data(text.replacing(#""operations" : 0"#, with: #""operations" : \#(operations)"#).utf8))
   }
@@ -79,15 +82,32 @@ final class Sender {
   }
 
   func run(_ input: [UInt8], words: [String], descriptor: Int32? = nil) throws -> Answer {
+    try start(input, words: words, descriptor: descriptor).end()
+  }
+
+  /// Starts an operation `go` without waiting for its end.
+  func start() throws -> Started { try start(Self.line("go"), words: options + [path]) }
+
+  private func start(_ input: [UInt8], words: [String], descriptor: Int32? = nil) throws -> Started {
     let (given, output, errors) = (try Scratch(input), try Scratch(), try Scratch())
     var child = Child(Built.path("vault-http"), words, environment)
     child.copy(given.descriptor, to: 0)
     child.copy(output.descriptor, to: 1)
     child.copy(errors.descriptor, to: 2)
     if let descriptor { child.copy(descriptor, to: 5) }
-    let exit = try child.start().wait()
-    return Answer(
-      exit: exit, text: String(decoding: output.content, as: UTF8.self),
-      errors: String(decoding: errors.content, as: UTF8.self))
+    return Started(process: try child.start(), output: output, errors: errors)
+  }
+
+  struct Started {
+    let process: Child.Running
+    fileprivate let output: Scratch
+    fileprivate let errors: Scratch
+
+    func end() throws -> Answer {
+      let exit = try process.wait()
+      return Answer(
+        exit: exit, text: String(decoding: output.content, as: UTF8.self),
+        errors: String(decoding: errors.content, as: UTF8.self))
+    }
   }
 }

@@ -54,9 +54,8 @@ struct TrustTests {
   @Test("with an anchor file, the certificates of the system are not looked at", .requirement("D7"))
   func systemAnchors() throws {
     // The process cannot be dumped, so only root sees which files it opens.
-    guard Shell.has("strace"), geteuid() == 0 else {
-      return print("NOT CHECKED: anchors of the system: strace is missing, or is not run by root")
-    }
+    try needRoot("anchors of the system")
+    try Shell.need("strace")
     let sender = try Sender(path: "/echo", at: "untrusted")
     let trace = sender.folder.path + "/trace"
     let request = sender.folder.appendingPathComponent("request")

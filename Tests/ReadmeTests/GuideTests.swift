@@ -68,12 +68,10 @@ struct GuideTests {
 
   @Test("a transcript comes out again on a pseudo-terminal, prompts and all", arguments: transcripts)
   func transcript(name: String) throws {
-    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") else {
-      return print("skipped: transcript \(name), python3 is not installed")
-    }
+    let python = try Shell.need("python3")
     let folder = Readme.root.appendingPathComponent("Tests/Transcripts")
     let words = ["\(folder.path)/replay.py", "\(folder.path)/\(name)", Built.directory.path]
-    let result = try Program("/usr/bin/python3", words).run()
+    let result = try Program(python, words).run()
     expect(result.status, equals: 0, "\(result.text)")
     let shown = Session(try Readme.text(of: "Tests/Transcripts/\(name)"), remarks: "#")
     #expect(shown.steps.count >= 2)

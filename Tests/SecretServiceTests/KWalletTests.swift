@@ -1,4 +1,5 @@
 import Foundation
+import SecretMemory
 import TestSupport
 import Testing
 import VaultExpectations
@@ -23,13 +24,36 @@ struct KWalletTests {
     expect(problems, equals: [])
   }
 
-  private static func problemsOfOneRoundTrip() throws -> [String] {
-    guard let rig = try Rig.started() else { return [] }
-    let kwallet = "/usr/bin/kwalletd5"
-    guard FileManager.default.isExecutableFile(atPath: kwallet) else {
-      print("skipped: KWallet: kwalletd5 is not installed: scripts/install-deps")
-      return []
+  @Test("experiment")
+  func experiment() throws {
+    let rig = try Rig()
+    rig.killDaemon()
+    try rig.startWallet(try Shell.need("kwalletd5"))
+    var counts: [String: Int] = [:]
+    let protector = SecretServiceProtector(
+      busAddress: rig.address, stateFolder: nil, prompting: .allowed, patience: .seconds(60))
+    let vault = VaultID([UInt8](repeating: 1, count: 16))!
+    for number in 0..<600 {
+      let bytes = (0..<32).map { UInt8(truncatingIfNeeded: number &* 7 &+ $0) }
+      let key = try DeviceKey(SecretBytes(copying: unsafe bytes.span.bytes))
+      var word = "ok"
+      do throws(VaultError) { try protector.storeKey(key, of: vault) } catch {
+        word = "store \(error) \(error.underlying as Any)"
+      }
+      counts[word, default: 0] += 1
+      do throws(VaultError) { try protector.deleteKey(key.id, of: vault); word = "ok" } catch {
+        word = "delete \(error)"
+      }
+      counts[word, default: 0] += 1
+      let left = try rig.items().count
+      if left > 0 { counts["left \(left)", default: 0] += 1 }
     }
+    for (word, count) in counts { print("KWALLET \(count) × \(word)") }
+  }
+
+  private static func problemsOfOneRoundTrip() throws -> [String] {
+    let rig = try Rig()
+    let kwallet = try Shell.need("kwalletd5")
     rig.killDaemon()
     try rig.startWallet(kwallet)
     let place = TemporaryVault()
@@ -100,9 +124,9 @@ extension Rig {
     for _ in 0..<2 {
       killDaemon()
       try start(daemon: program, ["QT_QPA_PLATFORM": "offscreen"])
-      try wait("KWallet") { try openWallet().contains("method return") }
+      try waitUntil("KWallet") { try openWallet().contains("method return") }
     }
-    try wait("a wallet") {
+    try waitUntil("a wallet") {
       try call("org.freedesktop.Secret.Service.ReadAlias", "string:default").contains("/collection/")
     }
   }

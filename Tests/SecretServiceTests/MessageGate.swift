@@ -1,18 +1,20 @@
 import Foundation
 import Testing
 
-/// Stands between a client and the bus, counts the client's messages, and does something before one of them.
+/// Stands between a client and the bus, notes the client's messages, and does something before one of them.
 ///
-/// So a fault happens exactly before the n-th call of an operation, whatever libraries lie in between.
+/// So a fault happens exactly before a call of an operation, whatever libraries lie in between.
 final class MessageGate: @unchecked Sendable {  // what changes is behind the lock
   private let lock = NSCondition()
   private let target: String
   private let listener: Int32
   private let path: String
   private var seen: [String] = []
-  private var trigger: (number: Int, action: @Sendable () -> Void)?
+  private var trigger: (place: Place, action: @Sendable () -> Void)?
   private var isActing = false
+  private var isStruck = false
   private var open: Set<Int32> = []
+  private var keepsBus = false
 
   /// The address for the client.
   var address: String { "unix:path=" + path }
@@ -43,19 +45,47 @@ final class MessageGate: @unchecked Sendable {  // what changes is behind the lo
 
   deinit { closeAll() }
 
-  /// The names of the methods that the client has called since ``reset(at:_:)``.
-  var messages: [String] { lock.withLock { seen } }
+  /// A message of an operation: the n-th call of a method, from 1.
+  struct Place: Equatable, CustomStringConvertible {
+    let method: String
+    let number: Int
+    var description: String { "\(method) \(number)" }
+  }
 
-  /// Counts again; `action` runs before message `number`, from 1, is passed on.
-  ///
-  /// Waits for the end of the one before: what kills a bus is still waiting for its end when the client knows already,
-  /// and would take the next bus for it.
-  func reset(at number: Int = 0, _ action: @escaping @Sendable () -> Void = {}) {
+  /// What the client has sent since ``reset(at:_:)``.
+  var messages: [Place] {
+    var counts: [String: Int] = [:]
+    return lock.withLock { seen }.map { method in
+      counts[method, default: 0] += 1
+      return Place(method: method, number: counts[method]!)
+    }
+  }
+
+  /// Forgets what was sent; `action` runs before a message is passed on.
+  func reset(at place: Place, _ action: @escaping @Sendable () -> Void) {
+    lock.withLock { (seen, trigger, isStruck) = ([], (place, action), false) }
+  }
+
+  /// Forgets what was sent.
+  func reset() { lock.withLock { (seen, trigger, isStruck) = ([], nil, false) } }
+
+  /// Whether the action runs, or has.
+  var hasBegun: Bool { lock.withLock { isActing || isStruck } }
+
+  /// Waits for the end of the action: what kills a bus is still waiting for its end when the client knows already. False when
+  /// there was none.
+  func endOfAction() -> Bool {
     lock.withLock {
       while isActing { lock.wait() }
-      seen = []
-      trigger = (number, action)
+      return isStruck
     }
+  }
+
+  /// When the client is gone, its connection to the bus stays open until the bus sends something: the service does not see that the
+  /// client is gone before it has answered.
+  var outlivesClient: Bool {
+    get { lock.withLock { keepsBus } }
+    set { lock.withLock { keepsBus = newValue } }
   }
 
   /// Ends all connections and takes no new ones.
@@ -103,6 +133,7 @@ final class MessageGate: @unchecked Sendable {  // what changes is behind the lo
         guard Self.sendAll(piece.bytes, to: sink) else { break reading }
       }
     }
+    if reader != nil, outlivesClient { return }
     shutdown(sink, Int32(SHUT_RDWR))
     shutdown(source, Int32(SHUT_RDWR))
   }
@@ -110,14 +141,16 @@ final class MessageGate: @unchecked Sendable {  // what changes is behind the lo
   private func pass(_ method: String) {
     let action: (@Sendable () -> Void)? = lock.withLock {
       seen.append(method)
-      guard let trigger, seen.count == trigger.number else { return nil }
+      guard let trigger, !isStruck, method == trigger.place.method,
+        seen.count(where: { $0 == method }) == trigger.place.number
+      else { return nil }
       isActing = true
       return trigger.action
     }
     guard let action else { return }
     action()
     lock.withLock {
-      isActing = false
+      (isActing, isStruck) = (false, true)
       lock.broadcast()
     }
   }

@@ -16,35 +16,16 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
   var environment: [String: String] {
     [
       "DBUS_SESSION_BUS_ADDRESS": address, "HOME": folder + "/home", "XDG_RUNTIME_DIR": folder + "/run",
-      "PATH": "/usr/bin:/bin", "G_MESSAGES_DEBUG": "", "VAULTCTL_TESTING_PATIENCE": "60",
+      "PATH": "/usr/bin:/bin", "G_MESSAGES_DEBUG": "",
+      "VAULTCTL_TESTING_PATIENCE": "\(patience.components.seconds)",
     ]
-  }
-
-  /// Why there can be no rig here, or nil.
-  static let obstacle: String? = {
-    for program in ["dbus-daemon", "gnome-keyring-daemon", "dbus-send", "secret-tool"]
-    where !FileManager.default.isExecutableFile(atPath: "/usr/bin/" + program) {
-      return "\(program) is not installed: scripts/install-deps"
-    }
-    do {
-      _ = try Rig()
-      return nil
-    } catch { return "no Secret Service could be started: \(error)" }
-  }()
-
-  /// A rig, or nil with a line that says why there is none.
-  static func started(protocol place: StaticString = #function) throws -> Rig? {
-    if let obstacle {
-      print("skipped: \(place): \(obstacle)")
-      return nil
-    }
-    return try Rig()
   }
 
   /// In memory where that is possible: the keyring synchronizes its file at each change, and waits for a busy disk.
   private static let place = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
 
   init() throws {
+    try Shell.need("dbus-daemon", "gnome-keyring-daemon", "dbus-send", "secret-tool")
     // Short, since the path of a socket is at most 107 bytes long.
     var template = Array((Self.place + "/vault-ss-XXXXXX").utf8CString)
     let made = unsafe template.withUnsafeMutableBufferPointer { unsafe mkdtemp($0.baseAddress!) != nil }
@@ -77,7 +58,7 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
     try configuration.write(toFile: folder + "/bus.conf", atomically: true, encoding: .utf8)
     bus = try start("dbus-daemon", ["--config-file=\(folder)/bus.conf", "--nofork", "--nopidfile"])
     // Its socket is there before it listens, and a keyring that comes in between never asks again.
-    try wait("a bus") { Self.answers(folder + "/bus") }
+    try waitUntil("a bus") { Self.answers(folder + "/bus") }
   }
 
   /// Whether somebody takes connections on a socket.
@@ -102,7 +83,7 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
       "gnome-keyring-daemon",
       ["--foreground", "--components=secrets", "--unlock", "--control-directory=\(folder)/run/keyring"],
       input: password)
-    try wait("a default collection") {
+    try waitUntil("a default collection") {
       try call("org.freedesktop.Secret.Service.ReadAlias", "string:default").contains("/collection/")
     }
   }
@@ -120,21 +101,28 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
     killDaemon()
   }
 
-  /// The daemon hears nothing until ``wake()``, or for 30 s: who waits for it without end fails by the time that took.
-  func stopDaemon() {
+  /// The daemon hears nothing until it is woken or ended.
+  func stopDaemon() throws {
     guard let daemon else { return }
     daemon.kill(SIGSTOP)
-    DispatchQueue.global().asyncAfter(deadline: .now() + 30) {
-      daemon.kill(SIGCONT)
+    // The state follows the name of the program.
+    try waitUntil("a daemon that stands still") {
+      try String(contentsOfFile: "/proc/\(daemon.pid)/stat", encoding: .utf8).contains(") T ")
     }
   }
-  /// False a moment after it ended by itself.
-  var isDaemonRunning: Bool { daemon?.isRunning == true }
-  func wake() { daemon?.kill(SIGCONT) }
 
-  /// Whatever has happened: a bus, a daemon, an unlocked collection.
+  /// A daemon that was stopped reads all that was sent meanwhile.
+  ///
+  /// GNOME Keyring may crash on what callers have sent that are gone. So nothing is expected of it: this returns when it has read
+  /// everything, or has ended.
+  func wakeDaemon() throws {
+    daemon?.kill(SIGCONT)
+    // The answer comes after what was sent before; the bus answers for a daemon that has ended.
+    _ = try items()
+  }
+
+  /// Whatever has happened: a bus, a new daemon that reads the file of the one before, an unlocked collection.
   func mend() throws {
-    wake()
     killDaemon()
     if bus?.isRunning != true {
       bus?.end()
@@ -174,8 +162,10 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
     -> String
   {
     let words =
-      ["--session", "--print-reply", "--reply-timeout=60000", "--dest=org.freedesktop.secrets", path, method]
-      + arguments
+      [
+        "--session", "--print-reply", "--reply-timeout=\(patience.components.seconds * 1000)",
+        "--dest=org.freedesktop.secrets", path, method,
+      ] + arguments
     return try Program("/usr/bin/dbus-send", words, environment: environment).run(errors: .discarded).text
   }
 
@@ -191,16 +181,5 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
     pipe.write(input)
     pipe.closeWriting()
     return process
-  }
-
-  private struct Missing: Error { let what: String }
-
-  func wait(_ what: String, _ isThere: () throws -> Bool) throws {
-    let deadline = ContinuousClock.now + .seconds(300)
-    repeat {
-      if try isThere() { return }
-      usleep(25_000)
-    } while ContinuousClock.now < deadline
-    throw Missing(what: "there was no \(what) within 300 s")
   }
 }

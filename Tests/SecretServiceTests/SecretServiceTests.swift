@@ -11,7 +11,7 @@ struct SecretServiceTests {
   @Test(
     "a vault whose key the service keeps opens with it; no key file is made, and the vault says who keeps it")
   func roundTrip() throws {
-    guard let session = try Session() else { return }
+    let session = try Session()
     try session.makeVault()
     let files = try FileManager.default.subpathsOfDirectory(atPath: session.place.folder)
     #expect(!files.contains { $0.hasSuffix(".key") })
@@ -22,7 +22,7 @@ struct SecretServiceTests {
 
   @Test("from a file into the service and back: the old place is empty each time, and the vault opens")
   func changes() throws {
-    guard let session = try Session() else { return }
+    let session = try Session()
     let files = session.place.protector
     let core = try VaultCore.create(
       at: session.place.path, protector: files, environment: session.place.environment
@@ -43,7 +43,7 @@ struct SecretServiceTests {
   // is sent between the two, so the faults before each message do not find it.
   @Test("a change of the key that the vault refuses leaves the old key where it is")
   func refusedChange() throws {
-    guard var session = try Session() else { return }
+    var session = try Session()
     for (isInService, goesToService) in [(true, true), (true, false), (false, true)] {
       session.renew()
       if isInService { try session.makeVault() } else { try session.fill(session.place.makeCore()) }
@@ -64,7 +64,7 @@ struct SecretServiceTests {
 
   @Test("absent, locked, damaged, wrong, and no service are five errors, and none of them makes a key")
   func faults() throws {
-    guard let session = try Session() else { return }
+    let session = try Session()
     try session.makeVault()
     let outline = try VaultCore.outline(at: session.place.path)
     let (vault, key) = (outline.vault.hexadecimal, outline.deviceKey.hexadecimal)
@@ -104,7 +104,7 @@ struct SecretServiceTests {
   @Test(
     "of several items with the key's id the one that holds the key is found, and only that one is deleted")
   func duplicates() throws {
-    guard let session = try Session() else { return }
+    let session = try Session()
     try session.makeVault()
     let outline = try VaultCore.outline(at: session.place.path)
     let key = try session.protector.loadKey(outline.deviceKey, of: outline.vault)
@@ -122,7 +122,7 @@ struct SecretServiceTests {
 
   @Test("init with a locked, absent or stopped service makes neither a vault nor a key")
   func refusedInit() throws {
-    guard let session = try Session() else { return }
+    let session = try Session()
     func expectFault(_ code: VaultError.Code, _ protector: SecretServiceProtector? = nil, _ line: Int = #line)
     {
       // Verified to fail when storeKey and probe keep the service's answer to themselves, so that a vault has no key.
@@ -131,8 +131,10 @@ struct SecretServiceTests {
     }
     try session.rig.lock()
     expectFault(.deviceKeyLocked)
-    session.rig.stopDaemon()
-    expectFault(.deviceKeyUnavailable, session.shippedProtector)
+    try session.rig.stopDaemon()
+    let impatient = SecretServiceProtector(
+      busAddress: session.rig.address, stateFolder: nil, patience: .milliseconds(100))
+    expectFault(.deviceKeyUnavailable, impatient)
     session.rig.killDaemon()
     expectFault(.deviceKeyUnavailable)
     session.rig.killBus()
@@ -145,37 +147,30 @@ struct SecretServiceTests {
   // Fails when the time for a prompt is given to every call: 120 s.
   @Test("a service that may prompt and does not answer is given up as soon as any other")
   func stoppedPrompt() throws {
-    guard let session = try Session() else { return }
+    let session = try Session()
     try session.makeVault()
-    let asking = SecretServiceProtector(
-      busAddress: session.rig.address, stateFolder: nil, prompting: .allowed)
     let outline = try VaultCore.outline(at: session.place.path)
-    let usual = try ContinuousClock().measure {
-      _ = try session.shippedProtector.loadKey(outline.deviceKey, of: outline.vault)
+    let clock = HeldClock()
+    func load() -> Call {
+      let asking = SecretServiceProtector(
+        busAddress: session.rig.address, stateFolder: nil, prompting: .allowed, clock: clock.milliseconds)
+      return Call { () throws(VaultError) in _ = try asking.loadKey(outline.deviceKey, of: outline.vault) }
     }
-    session.rig.stopDaemon()
-    let time = ContinuousClock().measure {
-      do throws(VaultError) {
-        _ = try asking.loadKey(outline.deviceKey, of: outline.vault)
-        Issue.record("loaded")
-      } catch { #expect(error.code == .deviceKeyUnavailable && error.underlying == 5, "\(error)") }
-    }
-    // 120 s for the prompt would be longer than the daemon is stopped.
-    #expect(time < .seconds(20) + usual * 10, "\(time), usually \(usual)")
-    // Nobody can show a prompt here: the service says so, and nothing waits. (The first protector is out of patience.)
-    session.rig.wake()
+    try session.rig.stopDaemon()
+    let unanswered = load()
+    let time = try clock.run(atMost: .seconds(5)) { unanswered.isOver }
+    #expect(unanswered.isOver, "still waits after \(time)")
+    let error = try unanswered.wait()
+    #expect(error?.code == .deviceKeyUnavailable && error?.underlying == 5, "\(error as Any)")
+    // Nobody can show a prompt here: the service says so, and nothing waits.
+    try session.rig.mend()
     try session.rig.lock()
-    let another = SecretServiceProtector(
-      busAddress: session.rig.address, stateFolder: nil, prompting: .allowed)
-    do throws(VaultError) {
-      _ = try another.loadKey(outline.deviceKey, of: outline.vault)
-      Issue.record("loaded")
-    } catch { expect(error.code, equals: .deviceKeyLocked, "\(error)") }
+    try expect(load().wait()?.code, equals: .deviceKeyLocked)
   }
 
   @Test("a service that would forget the key at logout, or has no default collection, keeps none")
   func transient() throws {
-    guard let session = try Session() else { return }
+    let session = try Session()
     let set = "org.freedesktop.Secret.Service.SetAlias"
     _ = try session.rig.call(set, "string:default", "objpath:/org/freedesktop/secrets/collection/session")
     expect(session.creationFault(), equals: .deviceKeyUnavailable)
@@ -203,7 +198,7 @@ struct SecretServiceTests {
 
   @Test("an old copy of the file put back is noticed by the witness file, though the key is in the service")
   func oldCopy() throws {
-    guard let session = try Session() else { return }
+    let session = try Session()
     let core = try session.makeVault()
     let files = try FileManager.default.subpathsOfDirectory(atPath: session.place.folder)
     #expect(files.contains { $0.hasSuffix(".key.seen") })

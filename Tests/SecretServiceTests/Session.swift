@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -11,24 +12,23 @@ struct Session {
   private(set) var place: TemporaryVault
   private let busAddress: String
 
-  init?(test: StaticString = #function) throws {
-    guard let rig = try Rig.started(protocol: test) else { return nil }
-    self.rig = rig
+  init() throws {
+    rig = try Rig()
     place = TemporaryVault()
     busAddress = rig.address
   }
 
   /// What a process that starts now would use, with more patience: what is about other things than time shall not
   /// depend on how busy this machine is.
-  var protector: SecretServiceProtector { protector(over: busAddress, patience: .seconds(60)) }
-
-  /// What a process that starts now would use.
-  var shippedProtector: SecretServiceProtector {
-    SecretServiceProtector(busAddress: busAddress, stateFolder: place.folder + "/state")
+  var protector: SecretServiceProtector {
+    SecretServiceProtector(
+      busAddress: busAddress, stateFolder: place.folder + "/state", patience: patience)
   }
 
-  func protector(over address: String, patience: Duration) -> SecretServiceProtector {
-    SecretServiceProtector(busAddress: address, stateFolder: place.folder + "/state", patience: patience)
+  /// One with the shipped limits, which pass by a clock.
+  func protector(over address: String, by clock: HeldClock) -> SecretServiceProtector {
+    SecretServiceProtector(
+      busAddress: address, stateFolder: place.folder + "/state", clock: clock.milliseconds)
   }
 
   /// Another folder for another vault.

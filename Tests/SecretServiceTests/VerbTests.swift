@@ -6,7 +6,7 @@ import Testing
 struct SecretServiceVerbTests {
   @Test("init, use, rotation there and back, and doctor; the commands say who keeps the key")
   func life() throws {
-    guard let rig = try Rig.started() else { return }
+    let rig = try Rig()
     let made = try rig.tool("init", "--no-passcode", "--protector", "secret-service", "--json")
     expect(made.exit, equals: 0, "\(made.errors)")
     #expect(made.text.contains(#""protector":"secret-service""#) && !made.text.contains("deviceKey"))
@@ -29,7 +29,7 @@ struct SecretServiceVerbTests {
     "an old copy of the vault written over it in place is noticed: the counter gives no code before it is set"
   )
   func oldCopyInPlace() throws {
-    guard let rig = try Rig.started() else { return }
+    let rig = try Rig()
     try expect(rig.tool("init", "--no-passcode", "--protector", "secret-service").exit, equals: 0)
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
     try expect(rig.tool("otp", "add", "rfc", input: uri).exit, equals: 0)
@@ -48,7 +48,7 @@ struct SecretServiceVerbTests {
   // Fails when a restore or a recovery takes the file protector whatever the header names.
   @Test("restore over a vault and recovery by code leave the key with the service, never in a file")
   func stays() throws {
-    guard let rig = try Rig.started() else { return }
+    let rig = try Rig()
     let made = try rig.tool(
       "init", "--no-passcode", "--protector", "secret-service", "--recovery-code", "--json")
     let code = try #require(made.text.split(separator: "\"").first { $0.count == 39 && $0.contains("-") })
@@ -71,7 +71,7 @@ struct SecretServiceVerbTests {
   @Test(
     "locked, gone, no bus, a key file asked for as well: 11 and 2, a line that says what to do, nothing made")
   func refusals() throws {
-    guard let rig = try Rig.started() else { return }
+    let rig = try Rig()
     let words = ["init", "--no-passcode", "--protector", "secret-service", "--json"]
     try expect(rig.run(words + ["--device-key", "k.key"]).exit, equals: 2)
     try rig.lock()
@@ -93,7 +93,7 @@ struct SecretServiceVerbTests {
   // Verified to fail when libsecret is linked, and when it is loaded before a protector needs it.
   @Test("with the key in a file neither libsecret nor GLib is loaded; with the key in the service both are")
   func loading() throws {
-    guard let rig = try Rig.started() else { return }
+    let rig = try Rig()
     try expect(rig.tool("init", "--no-passcode").exit, equals: 0)
     let early = try rig.libraries("item", "list")
     #expect(early.contains { $0.contains("libsqlite3") })
@@ -108,7 +108,7 @@ struct SecretServiceVerbTests {
   // in the directory of the witness, raw and in both forms.
   @Test("the key, as it is, as its text or in hexadecimal, is in no file of ours and in no output")
   func text() throws {
-    guard let rig = try Rig.started() else { return }
+    let rig = try Rig()
     let made = try rig.tool("init", "--no-passcode", "--protector", "secret-service")
     expect(made.exit, equals: 0)
     let shown = try rig.program("/usr/bin/secret-tool", ["search", "--all", "xdg:schema", "vault.DeviceKey"])

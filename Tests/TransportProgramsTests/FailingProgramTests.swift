@@ -34,9 +34,7 @@ struct FailingProgramTests {
     case "folder": unsafe mkdir(path, 0o700)
     case "fifo": unsafe mkfifo(path, 0o700)
     case "alien":
-      guard geteuid() == 0 else {
-        return print("transports: NOT CHECKED: a file of another user, without root")
-      }
+      try needRoot("a transport of another user")
       try peer.install("#!/bin/sh\nexit 0", as: path)
       unsafe chown(path, 65534, 65534)
     default: try peer.install("#!/bin/sh\nexit 0", as: path, mode: kind)
@@ -45,8 +43,11 @@ struct FailingProgramTests {
     expect(error?.code, equals: .network)
     expect(error?.message, equals: "the transport \(named) \(flaw)")
     #expect(error?.hint != nil)
-    // The same file later, at a path that was good.
-    guard kind != "file/below" else { return }
+    if kind != "file/below" { try expectRefusal(of: path, as: flaw, inPlaceOf: peer) }
+  }
+
+  /// The same file later, at a path that was good.
+  private func expectRefusal(of path: String, as flaw: String, inPlaceOf peer: PeerProgram) throws {
     let transport = try TransportProgram(peer.path)
     unsafe unlink(peer.path)
     unsafe rename(path, peer.path)
@@ -56,36 +57,28 @@ struct FailingProgramTests {
     #expect(later?.message.hasSuffix(flaw) == true)
   }
 
+  /// The clock is first looked at between the check of the file and the start of the program.
+  ///
   /// Verified to fail when the path is started in place of the open file.
   @Test("the file that was checked is the one that runs")
   func replaced() throws {
-    let peer = try PeerProgram(shell: "exit 7")
-    let (good, bad) = (peer.folder.path + "/good", peer.folder.path + "/bad")
-    try peer.install("#!/bin/sh\nexit 7", as: good)
+    let peer = try PeerProgram(shell: ": > FOLDER/begun; exit 7")
+    let bad = peer.folder.path + "/bad"
     try peer.install("#!/bin/sh\n: > FOLDER/ran\nexit 8", as: bad, mode: "777")
-    let swapper = try Program(
-      "/bin/sh",
-      [
-        "-c",
-        "cd \(peer.folder.path); while :; do ln -f good a; mv a transport; ln -f bad a; mv a transport; done",
-      ]
-    ).start()
-    defer {
-      // A signal that is blocked in the test is blocked in what it starts.
-      swapper.end()
-    }
-    let transport: TransportProgram = {
-      while true { if let transport = try? TransportProgram(peer.path) { return transport } }
-    }()
-    var counts: [String: Int] = [:]
-    for _ in 0..<400 {
+    let clock = HeldClock()
+    let transport = try TransportProgram(
+      peer.path,
+      limits: .init {
+        if unsafe rename(bad, peer.path) == 0 { #expect((try? peer.note("begun")) == nil) }
+        return clock.now()
+      })
+    for flaw in ["ended with exit code 7", "can be changed by others"] {
       let error = #expect(throws: VaultError.self) {
         try transport.send(TransportRequest(.login, id: PeerProgram.id, fields: .init()))
       }
-      counts[String(error?.message.suffix(9) ?? ""), default: 0] += 1
+      expect(error?.message, equals: "the transport \(peer.path) \(flaw)")
     }
     #expect(!FileManager.default.fileExists(atPath: peer.folder.path + "/ran"))
-    #expect(counts["by others", default: 0] > 0 && counts["it code 7", default: 0] > 0, "\(counts)")
   }
 
   @Test(
@@ -132,26 +125,33 @@ struct FailingProgramTests {
           if number not in (9, 19, 32, 33): signal.signal(number, signal.SIG_IGN)
       child = os.fork()
       if child == 0: note('child', os.getpid())
-      else: note('parent', os.getpid())
-      while True: time.sleep(60)
+      else:
+          while not os.path.exists('FOLDER/child'): os.sched_yield()
+          note('parent', os.getpid())
+      hang()
       """)
-    let begin = ContinuousClock.now
-    let error = try #require(peer.failure(within: .seconds(2)))
+    let error = try peer.failureOfHanging(after: "parent")
     expect(error.code, equals: .network)
     expect(error.message, equals: "the transport \(peer.path) gave no answer within 2 seconds, and was ended")
-    #expect(ContinuousClock.now - begin < .seconds(10))
-    #expect(try peer.isGone("parent"))
-    #expect(try peer.isGone("child"))
+    try peer.awaitEnd("parent")
+    try peer.awaitEnd("child")
   }
 
   @Test("an answer without an end of the program is none")
   func goesOn() throws {
-    let peer = try PeerProgram("answer(state='active')\nos.close(1)\ntime.sleep(600)")
-    #expect(peer.failure(within: .seconds(1))?.message.contains("gave no answer within 1 seconds") == true)
-    #expect(try peer.isGone("pid"))
-    // One that soon ends is good.
-    let other = try PeerProgram("answer(state='active')\nos.close(1)\ntime.sleep(0.2)")
-    try expect(other.send().word("state"), equals: "active")
+    let peer = try PeerProgram("answer(state='active')\nos.close(1)\nnote('closed', '')\nhang()")
+    let error = try peer.failureOfHanging(after: "closed")
+    #expect(error.message.contains("gave no answer within 2 seconds"))
+    try peer.awaitEnd("pid")
+    // One that ends is good.
+    let other = try PeerProgram("answer(state='active')\nos.close(1)\nnote('closed', '')\nhold()")
+    let (clock, results) = (HeldClock(), Results())
+    results.start("other", nil, try TransportProgram(other.path, limits: .init(by: clock.now)))
+    _ = try other.awaitNote("closed")
+    try clock.awaitReadings()
+    expect(results["other"], equals: nil)
+    other.pipe.open()
+    try expect(results.await("other"), equals: "active")
   }
 
   /// Verified to fail when the end of the output is awaited in place of the end of the program.
@@ -162,13 +162,12 @@ struct FailingProgramTests {
       answer(state='active')
       if os.fork() == 0:
           note('child', os.getpid())
-          time.sleep(600)
+          hang()
       """)
-    let begin = ContinuousClock.now
-    try expect(peer.send(within: .seconds(60)).word("state"), equals: "active")
-    #expect(ContinuousClock.now - begin < .seconds(20))
-    // It is not ours to end: the program ended as it should.
+    try expect(peer.send().word("state"), equals: "active")
+    // It still holds it, and is not ours to end: the program ended as it should.
     let child = try peer.process("child")
+    #expect(!hasEnded(child))
     expect(kill(child, SIGKILL), equals: 0)
   }
 
@@ -181,7 +180,7 @@ struct FailingProgramTests {
     let error = try #require(peer.failure())
     expect(error.code, equals: .network)
     expect(error.message, equals: "the transport \(peer.path) wrote more than 1048576 bytes")
-    #expect(try peer.isGone("pid"))
+    try peer.awaitEnd("pid")
   }
 
   /// Verified not to end when the request is written before anything is read.
@@ -193,10 +192,9 @@ struct FailingProgramTests {
         closing + "request = {'id': '\(PeerProgram.id)'}\nanswer(long='y' * 500_000)", reading: false)
       try expect(peer.send(fields).word("long")?.utf8.count, equals: 500_000)
     }
-    let hanging = try PeerProgram("time.sleep(600)", reading: false)
-    let error = #expect(throws: VaultError.self) { try hanging.send(fields, within: .seconds(1)) }
-    expect(error?.code, equals: .network)
-    #expect(try hanging.isGone("pid"))
+    let hanging = try PeerProgram("hang()", reading: false)
+    try expect(hanging.failureOfHanging(fields, after: "pid").code, equals: .network)
+    try hanging.awaitEnd("pid")
   }
 
   /// Verified to fail when an answer may have an `operation`.

@@ -11,8 +11,10 @@ import VaultKit
 final class PeerProgram {
   let folder: URL
   let path: String
+  /// The program waits at it where it says `hold()`.
+  let pipe: NamedPipe
 
-  /// - Parameter script: Runs with the `request` at hand, and with `answer`, `say`, `text` and `note`.
+  /// - Parameter script: Runs with the `request` at hand, and with `answer`, `say`, `text`, `note` and `hold`.
   convenience init(_ script: String, reading: Bool = true) throws {
     try self.init(lines: Self.beginning + (reading ? "request = read()\n" : "") + script + "\n")
   }
@@ -31,6 +33,7 @@ final class PeerProgram {
   init(lines: String) throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("transport-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    pipe = try NamedPipe(folder.path + "/pipe")
     path = folder.path + "/transport"
     try install(lines, as: path)
   }
@@ -45,20 +48,38 @@ final class PeerProgram {
     try Program("/usr/bin/install", ["-m", mode, draft, path]).run()
   }
 
-  /// Sends a request.
+  /// Sends a request. Without a clock that a test moves no limit passes: the result does not depend on how busy the machine is.
   @discardableResult
   func send(
     _ fields: TransportFields = TransportFields(), id: String = PeerProgram.id,
-    within time: Duration = .seconds(60)
+    by clock: HeldClock = HeldClock()
   ) throws -> TransportFields {
-    let transport = try TransportProgram(path, limits: .init(time: time))
+    let transport = try TransportProgram(path, limits: .init(time: .seconds(2), by: clock.now))
     return try transport.send(TransportRequest(.synchronize, id: id, fields: fields)).fields
   }
 
   /// The error of a request that fails.
-  func failure(within time: Duration = .seconds(60)) -> VaultError? {
-    do { try send(within: time) } catch { return error as? VaultError }
+  func failure(
+    _ fields: TransportFields = TransportFields(), by clock: HeldClock = HeldClock()
+  ) -> VaultError? {
+    do { try send(fields, by: clock) } catch { return error as? VaultError }
     return nil
+  }
+
+  /// The error of a request to a program that hangs, two seconds after it has noted something, and not before.
+  func failureOfHanging(_ fields: TransportFields = TransportFields(), after name: String) throws
+    -> VaultError
+  {
+    let (clock, results) = (HeldClock(), Results())
+    results.start(
+      "hanging", nil, try TransportProgram(path, limits: .init(time: .seconds(2), by: clock.now)), fields)
+    _ = try awaitNote(name)
+    try clock.pass(.milliseconds(1999))
+    try clock.awaitReadings()
+    expect(results["hanging"], equals: nil)
+    clock.advance(by: .milliseconds(1))
+    _ = try results.await("hanging")
+    return try #require(results.error)
   }
 
   /// What the program noted under a name.
@@ -68,12 +89,8 @@ final class PeerProgram {
 
   /// Waits until the program has noted something.
   func awaitNote(_ name: String) throws -> String {
-    let limit = ContinuousClock.now + .seconds(30)
-    while ContinuousClock.now < limit {
-      if let text = try? note(name), text.hasSuffix("\n") { return String(text.dropLast()) }
-      usleep(2_000)
-    }
-    throw CocoaError(.fileNoSuchFile)
+    try waitUntil("the note '\(name)' of \(path)") { (try? note(name)) != nil }
+    return String(try note(name).dropLast())
   }
 
   /// The number that a process noted.
@@ -82,16 +99,10 @@ final class PeerProgram {
     return try #require(pid_t(text))
   }
 
-  /// Whether the process whose number was noted has ended, and was waited for if it is a child of ours. Waits a while for
-  /// that.
-  func isGone(_ name: String) throws -> Bool {
+  /// Waits until the process whose number was noted has ended, and was waited for if it is a child of ours.
+  func awaitEnd(_ name: String) throws {
     let pid = try process(name)
-    let limit = ContinuousClock.now + .seconds(5)
-    while ContinuousClock.now < limit {
-      if hasEnded(pid), !isChild(pid) { return true }
-      usleep(5_000)
-    }
-    return false
+    try waitUntil("the end of the process '\(name)'") { hasEnded(pid) && !isChild(pid) }
   }
 
   private func isChild(_ pid: pid_t) -> Bool {
@@ -103,11 +114,15 @@ final class PeerProgram {
 
   private static let beginning = """
     #!/usr/bin/python3 -SE
-    import json, os, signal, sys, time
+    import fcntl, json, os, signal, sys, time
     def note(name, text):
         part = 'FOLDER/%s.%d' % (name, os.getpid())
         with open(part, 'w') as file: file.write(str(text) + '\\n')
         os.rename(part, 'FOLDER/' + name)
+    def hold():
+        open('FOLDER/pipe').close()
+    def hang():
+        while True: time.sleep(600)
     def read():
         return json.loads(sys.stdin.buffer.read())
     def text(**members):

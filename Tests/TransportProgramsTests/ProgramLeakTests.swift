@@ -47,7 +47,7 @@ struct ProgramLeakTests {
   /// Sends a secret, takes the one of the answer, and forgets both.
   private static func exchange(with peer: PeerProgram) throws -> String {
     let sent = SecretBytes(capacity: 96) { output in
-      for _ in 0..<96 { unsafe output.append(UInt8.random(in: 0...255), as: UInt8.self) }
+      for _ in 0..<96 { unsafe output.append(freshBytes(1)[0], as: UInt8.self) }
     }
     let fields = try peer.send(["secretBase64": .secret(TransportSecret(sent))])
     guard case .secret(let made)? = fields["secretBase64"], made.expose({ $0.byteCount }) == 96 else {

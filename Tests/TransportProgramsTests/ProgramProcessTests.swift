@@ -43,36 +43,28 @@ struct ProgramProcessTests {
   /// Verified to fail when the watched ending is not looked at.
   @Test("a request that is no longer wanted ends at once, with its program, and no other request ends")
   func cancelled() throws {
-    let needed = try shortest { try timeToEndOne() }
-    #expect(needed < .atOnce)
-  }
-
-  private func timeToEndOne() throws -> Duration {
+    // No program answers before the pipe is opened, and no limit passes.
     let peer = try PeerProgram(
-      """
-      note('begun-' + request['peer'], os.getpid())
-      while not os.path.exists('FOLDER/go'): time.sleep(0.01)
-      answer(state='active')
-      """)
-    let transport = try TransportProgram(peer.path)
+      "note('begun-' + request['peer'], os.getpid())\nhold()\nanswer(state='active')")
+    let clock = HeldClock()
+    let transport = try TransportProgram(peer.path, limits: .init(by: clock.now))
     let ending = PromptEnding()
     let results = Results()
     results.start("first", ending, transport)
     results.start("second", PromptEnding(), transport)
     results.start("third", nil, transport)
     for name in ["first", "second", "third"] { _ = try peer.awaitNote("begun-" + name) }
-    let begin = ContinuousClock.now
     ending.end()
-    expect(results.await("first"), equals: "appCancelled")
-    let needed = ContinuousClock.now - begin
-    #expect(try peer.isGone("begun-first"))
+    try expect(results.await("first"), equals: "appCancelled")
+    try peer.awaitEnd("begun-first")
+    // The others look at the clock behind the look whether they are still wanted.
+    try clock.awaitReadings(20)
     #expect(results["second"] == nil && results["third"] == nil)
     transport.cancel()
-    expect(results.await("third"), equals: "appCancelled")
-    #expect(try peer.isGone("begun-third"))
-    try Data().write(to: peer.folder.appendingPathComponent("go"))
-    expect(results.await("second"), equals: "active")
-    return needed
+    try expect(results.await("third"), equals: "appCancelled")
+    try peer.awaitEnd("begun-third")
+    peer.pipe.open()
+    try expect(results.await("second"), equals: "active")
   }
 
   @Test("200 requests leave no descriptor and no child, also where they fail")
@@ -86,12 +78,24 @@ struct ProgramProcessTests {
       let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
       for number in 0..<200 {
         if number % 2 == 0 { _ = try good.send() } else { precondition(bad.failure()?.code == .network) }
-        if number % 50 == 0 { precondition(hanging.failure(within: .milliseconds(20))?.code == .network) }
+        if number % 50 == 0 {
+          let error = try Self.failure(of: hanging)
+          precondition(error.code == .network)
+        }
       }
       let after = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
       precondition(after == before)
       precondition(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD)
     }
+  }
+
+  /// The error of a program that is ended a moment after it was started, or before.
+  private static func failure(of hanging: PeerProgram) throws -> VaultError {
+    let transport = try TransportProgram(hanging.path, limits: .init(time: .milliseconds(20)))
+    do throws(VaultError) {
+      _ = try transport.send(TransportRequest(.login, id: PeerProgram.id, fields: .init()))
+      preconditionFailure("a hanging program answers")
+    } catch { return error }
   }
 
   /// Verified to fail when this process does not keep the end of the pipe that the program reads.
@@ -100,8 +104,8 @@ struct ProgramProcessTests {
     await #expect(processExitsWith: .success) {
       signal(SIGPIPE, SIG_DFL)
       let peer = try PeerProgram(
-        "os.close(0)\ntime.sleep(0.1)\nrequest = {'id': '\(PeerProgram.id)'}\nanswer(state='active')",
-        reading: false)
+        "os.close(0)\nrequest = {'id': '\(PeerProgram.id)'}\nanswer(state='active')", reading: false)
+      // More than the pipe holds: something is written when no reader is left.
       let fields: TransportFields = ["text": .text(String(repeating: "x", count: 1 << 20))]
       let state = try peer.send(fields).word("state")
       precondition(state == "active")
@@ -125,19 +129,19 @@ struct ProgramProcessTests {
   @Test("the program ends with this process, however that ends", arguments: [SIGKILL, SIGINT, SIGTERM])
   func endsWithUs(number: Int32) async throws {
     let peer = try PeerProgram(
-      "signal.signal(signal.SIGINT, signal.SIG_IGN)\nnote('begun', os.getpid())\ntime.sleep(600)")
+      "signal.signal(signal.SIGINT, signal.SIG_IGN)\nnote('begun', os.getpid())\nhang()")
     let path = peer.path
     await #expect(processExitsWith: .signal(number)) { [path = path as String, number = number as Int32] in
       signal(number, SIG_DFL)
       Thread.detachNewThread {
         let begun = URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent("begun")
           .path
-        while !FileManager.default.fileExists(atPath: begun) { usleep(1_000) }
+        try? waitUntil("a program that begins") { FileManager.default.fileExists(atPath: begun) }
         kill(getpid(), number)
       }
-      let transport = try TransportProgram(path)
+      let transport = try TransportProgram(path, limits: .init(by: HeldClock().now))
       _ = try transport.send(TransportRequest(.login, id: PeerProgram.id, fields: .init()))
     }
-    #expect(try peer.isGone("begun"))
+    try peer.awaitEnd("begun")
   }
 }

@@ -45,13 +45,14 @@ struct TransportProgramTests {
   }
 
   /// Verified to fail when the answer is taken as soon as a part of it is there.
+  // Each byte is read before the next is written.
   @Test("an answer that comes byte by byte, and without a newline, is read")
   func slowly() throws {
     let peer = try PeerProgram(
       """
       for byte in text(state='active').encode():
           os.write(1, bytes([byte]))
-          time.sleep(0.0005)
+          while any(fcntl.ioctl(1, 0x541b, bytes(4))): os.sched_yield()
       """)
     try expect(peer.send().word("state"), equals: "active")
   }
@@ -105,26 +106,29 @@ struct TransportProgramTests {
 
   @Test("twenty requests at once each get their own answer")
   func atOnce() async throws {
-    let peer = try PeerProgram("time.sleep(0.05)\nanswer(counter=request['counter'], peer=request['peer'])")
-    let transport = try TransportProgram(peer.path)
+    // None answers before all have begun.
+    let peer = try PeerProgram(
+      "note(request['peer'], '')\nhold()\nanswer(counter=request['counter'], peer=request['peer'])")
+    let transport = try TransportProgram(peer.path, limits: .init(by: HeldClock().now))
     let failures = Failures()
-    await withTaskGroup(of: Void.self) { group in
-      for number in UInt64(0)..<20 {
-        group.addTask {
-          await onThread {
-            for turn in UInt64(0)..<3 {
-              let counter = number * 10 + turn
-              let id = String(repeating: "0", count: 30) + String(10 + number)
-              let fields: TransportFields = ["counter": .number(counter), "peer": .text("p\(counter)")]
-              let answer = try? transport.send(TransportRequest(.login, id: id, fields: fields)).fields
-              if answer?.word("counter") != "\(counter)" || answer?.word("peer") != "p\(counter)" {
-                failures.add()
-              }
-            }
+    let all = onThread {
+      Crowd().run(20) { number in
+        for turn in 0..<3 {
+          let counter = number * 10 + turn
+          let id = String(repeating: "0", count: 30) + String(10 + number)
+          let fields: TransportFields = ["counter": .number(UInt64(counter)), "peer": .text("p\(counter)")]
+          let answer = try? transport.send(TransportRequest(.login, id: id, fields: fields)).fields
+          if answer?.word("counter") != "\(counter)" || answer?.word("peer") != "p\(counter)" {
+            failures.add()
           }
         }
       }
     }
+    try await waitUntil("twenty programs") {
+      (0..<20).allSatisfy { (try? peer.note("p\($0 * 10)")) != nil }
+    }
+    peer.pipe.open()
+    try await all.value
     expect(failures.count, equals: 0)
   }
 
@@ -135,15 +139,5 @@ struct TransportProgramTests {
   private func content(_ value: TransportValue?) throws -> [UInt8] {
     guard case .secret(let secret)? = value else { throw CocoaError(.coderInvalidValue) }
     return secret.expose { unsafe $0.withUnsafeBytes { unsafe Array($0) } }
-  }
-}
-
-/// Runs `body` on a thread of its own: requests wait, and the threads of tasks are few.
-func onThread(_ body: @escaping @Sendable () -> Void) async {
-  await withCheckedContinuation { continuation in
-    Thread.detachNewThread {
-      body()
-      continuation.resume()
-    }
   }
 }

@@ -265,7 +265,7 @@ struct AuditPromptTests {
 
   /// Processes that are killed between the counting of an attempt and its verdict: their derivation waits at a pipe.
   private func killWhileDeriving(_ tool: Tool, count: Int) throws {
-    let latch = try Latch(tool.home.path + "/latch")
+    let latch = try NamedPipe(tool.home.path + "/latch")
     let passcode = try tool.file("passcode", Self.passcode)
     for _ in 1...count {
       let revision = try stateRevision(tool)

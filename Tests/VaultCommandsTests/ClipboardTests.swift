@@ -55,7 +55,7 @@ struct ClipboardTests {
     if !programs.contains("xclip"), used == "xsel" { try hide("xclip", from: tool) }
     let isInMemory = try tool.run(["-f", "-c", "%T", "/tmp"], program: "/usr/bin/stat").text == "tmpfs\n"
     let used = used.hasPrefix("by") ? (isInMemory ? "wl-copy" : "xclip") : used
-    let time = try Latch(tool.home.path + "/time")
+    let time = try NamedPipe(tool.home.path + "/time")
     tool.environment["VAULTCTL_TESTING_CLIPBOARD"] = time.path
     let run = try tool("item", "get", "mail", "--copy", "90s", "--json")
     expect(run.exit, equals: 0, "\(run.errors)")

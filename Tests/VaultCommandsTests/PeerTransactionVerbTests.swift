@@ -463,13 +463,13 @@ struct PeerTransactionVerbTests {
     let pin = try tool.file("pin", "8306")
     let alias = try push()
     _ = try list()
-    let latch = try Latch(tool.home.path + "/derivations")
+    let latch = try NamedPipe(tool.home.path + "/derivations")
     let running = try (1...2).map { number in
       let process = try accept(alias, pin, behind: latch)
       try waitUntil("attempt \(number) is under way") { try attemptsLeft() == 10 - number }
       return process
     }
-    latch.release()
+    latch.open()
     // Without the latch nobody would read what the derivations write.
     let exits = try withExtendedLifetime(latch) { try running.map { try $0.wait() } }
     expect(exits.sorted(), equals: [0, 9])
@@ -482,7 +482,7 @@ struct PeerTransactionVerbTests {
   }
 
   /// Starts an acceptance that waits at the latch once its attempt is counted.
-  private func accept(_ alias: String, _ pin: String, behind latch: Latch) throws -> Child.Running {
+  private func accept(_ alias: String, _ pin: String, behind latch: NamedPipe) throws -> Child.Running {
     var environment = tool.environment
     environment["VAULTCTL_TESTING_DERIVATIONS"] = latch.path
     var child = Child(

@@ -84,7 +84,7 @@ struct PromptRivalTests {
   func stoppedPinentry() throws {
     let shell = try Shell.need("bash")
     let tool = try PromptTurnTests.newTool()
-    let go = try Latch(tool.home.path + "/go")
+    let go = try NamedPipe(tool.home.path + "/go")
     let script = """
       #!/bin/sh
       echo OK
@@ -107,7 +107,7 @@ struct PromptRivalTests {
     try screen.wait(for: "asking.")
     screen.type("\u{1A}")
     try screen.wait(for: "Stopped")
-    go.release()
+    go.open()
     screen.type("fg; stty -a | grep -o -e '-*echo '; echo end=$((1+1)).\n")
     try screen.wait(for: "again.")
     screen.type("x")

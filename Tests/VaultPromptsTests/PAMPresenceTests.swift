@@ -248,27 +248,27 @@ struct PAMPresenceTests {
   @Test("a text may announce a wait for a person, which is longer, but has an end too", arguments: [50, 150])
   func longer(milliseconds: Int) throws {
     let (world, clock) = (try PAMWorld(), HeldClock())
-    let latch = try Latch(world.folder.path + "/latch")
-    try world.module(auth: "text until=\(latch.path) return 0")
+    let pipe = try NamedPipe(world.folder.path + "/pipe")
+    try world.module(auth: "text until=\(pipe.path) return 0")
     let prompt = ScriptedPrompt()
     let answer = world.begin(prompt, limits: Self.limits(by: clock))
     try waitUntil("the text of the module") { prompt.lines == ["touch the key"] }
     try clock.pass(.milliseconds(milliseconds))
     try clock.awaitReadings(unless: { answer.isThere })
-    if milliseconds < 150 { latch.release() }
+    if milliseconds < 150 { pipe.open() }
     try expect(answer.wait().error?.code, equals: milliseconds < 150 ? nil : .verificationUnavailable)
   }
 
   @Test("a module that finishes when nobody waits any more changes nothing")
   func late() throws {
     let (world, clock) = (try PAMWorld(), HeldClock())
-    let (latch, note) = (try Latch(world.folder.path + "/latch"), world.folder.path + "/pid")
-    try world.module(auth: "note=\(note) until=\(latch.path) return 0")
+    let (pipe, note) = (try NamedPipe(world.folder.path + "/pipe"), world.folder.path + "/pid")
+    try world.module(auth: "note=\(note) until=\(pipe.path) return 0")
     let answer = world.begin(ScriptedPrompt(), limits: Self.limits(by: clock))
     _ = try world.processID(note)
     try clock.pass(.milliseconds(50))
     try expect(answer.wait().error?.code, equals: .verificationUnavailable)
-    latch.release()
+    pipe.open()
     try world.module(auth: "return 0")
     #expect(try world.verify(ScriptedPrompt()).agreed == true)
   }

@@ -18,6 +18,8 @@ static const char *const schema = "vault.DeviceKey";
 enum { GRACE_MILLISECONDS = 300 };
 /// How long a person gets for the service's own prompt.
 enum { PROMPT_MILLISECONDS = 120000 };
+/// How often the caller's own clock is looked at.
+enum { LOOK_MILLISECONDS = 2 };
 
 // MARK: one call
 
@@ -27,6 +29,8 @@ typedef struct call {
   char *address, *vault, *key, *label, *path;
   bool may_prompt, loads;
   uint32_t milliseconds;
+  uint64_t (*now)(void *);
+  void *clock;
   void *secret;             // a SecretValue
 
   GObject *cancellable, *connection, *service;
@@ -36,7 +40,7 @@ typedef struct call {
 
   pthread_mutex_t lock;
   pthread_cond_t ended;
-  struct timespec deadline;  // on the monotonic clock; later while there is a prompt
+  uint64_t deadline;        // in milliseconds; later while there is a prompt
   bool is_ended, is_abandoned;
 } call;
 
@@ -73,6 +77,7 @@ static call *new_call(const secret_service_request *request, void (*run)(call *)
   c->run = run;
   c->address = copied(request->address), c->vault = copied(request->vault), c->key = copied(request->key);
   c->milliseconds = request->milliseconds, c->may_prompt = request->may_prompt;
+  c->now = request->now, c->clock = request->clock;
   c->cancellable = c->s->g_cancellable_new();
   pthread_mutex_init(&c->lock, NULL);
   pthread_condattr_t monotonic;
@@ -83,13 +88,21 @@ static call *new_call(const secret_service_request *request, void (*run)(call *)
   return c;
 }
 
+static uint64_t milliseconds_of(const struct timespec *time) {
+  return (uint64_t)time->tv_sec * 1000 + (uint64_t)time->tv_nsec / 1000000;
+}
+
+static uint64_t time_of(const call *c) {
+  if (c->now) return c->now(c->clock);
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return milliseconds_of(&now);
+}
+
 /// Moves the deadline. The waiting thread reads it again when the old one has passed.
 static void set_deadline(call *c, uint32_t milliseconds) {
   pthread_mutex_lock(&c->lock);
-  clock_gettime(CLOCK_MONOTONIC, &c->deadline);
-  c->deadline.tv_sec += milliseconds / 1000;
-  c->deadline.tv_nsec += (long)(milliseconds % 1000) * 1000000;
-  if (c->deadline.tv_nsec >= 1000000000) c->deadline.tv_sec++, c->deadline.tv_nsec -= 1000000000;
+  c->deadline = time_of(c) + milliseconds;
   pthread_cond_signal(&c->ended);
   pthread_mutex_unlock(&c->lock);
 }
@@ -476,17 +489,15 @@ static void *thread(void *argument) {
   return NULL;
 }
 
-static bool has_passed(const struct timespec *time) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec > time->tv_sec || (now.tv_sec == time->tv_sec && now.tv_nsec >= time->tv_nsec);
-}
-
 /// Waits for the end until the deadline, wherever that is moved to; whether the end came.
 static bool wait_for_end(call *c) {
   pthread_mutex_lock(&c->lock);
-  while (!c->is_ended && !has_passed(&c->deadline)) {
-    struct timespec until = c->deadline;
+  for (uint64_t now; !c->is_ended && (now = time_of(c)) < c->deadline;) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    // The caller's clock may go at any pace.
+    uint64_t end = milliseconds_of(&until) + (c->now ? LOOK_MILLISECONDS : c->deadline - now);
+    until = (struct timespec){.tv_sec = (time_t)(end / 1000), .tv_nsec = (long)(end % 1000) * 1000000};
     pthread_cond_timedwait(&c->ended, &c->lock, &until);
   }
   bool is_ended = c->is_ended;

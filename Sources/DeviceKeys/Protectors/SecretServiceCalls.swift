@@ -10,10 +10,13 @@ struct SecretServiceCalls: Sendable {
   private let prompting: SecretServiceProtector.Prompting
   private let patience: Patience
 
-  init(busAddress: String?, prompting: SecretServiceProtector.Prompting, patience: Duration) {
+  init(
+    busAddress: String?, prompting: SecretServiceProtector.Prompting, patience: Duration,
+    clock: SecretServiceClock?
+  ) {
     self.busAddress = busAddress
     self.prompting = prompting
-    self.patience = Patience(patience)
+    self.patience = Patience(patience, by: clock)
   }
 
   /// The items of a vault's key, or of all its keys.
@@ -50,11 +53,13 @@ struct SecretServiceCalls: Sendable {
   ) throws(VaultError) -> Answer {
     let address = try address()
     let milliseconds = patience.milliseconds
+    let (now, clock) = unsafe SecretServiceClock.asArguments(patience.clock)
     var attempts = 0
     while true {
       let answer = unsafe withStrings(address, vault.hexadecimal, key?.hexadecimal) { address, vault, key in
         var request = unsafe secret_service_request(
-          address: address, vault: vault, key: key, milliseconds: milliseconds, may_prompt: mayPrompt)
+          address: address, vault: vault, key: key, milliseconds: milliseconds, may_prompt: mayPrompt,
+          now: now, clock: clock)
         return unsafe call(&request)
       }
       patience.learn(didTimeOut: unsafe answer.pointee.status == SECRET_SERVICE_TIMED_OUT)
@@ -121,22 +126,44 @@ struct SecretServiceCalls: Sendable {
   }
 }
 
+/// What tells the milliseconds in the place of the system. A test moves it.
+final class SecretServiceClock: Sendable {
+  let now: @Sendable () -> UInt64
+
+  init(_ now: @escaping @Sendable () -> UInt64) { self.now = now }
+
+  /// What C calls, with its argument. A clock that a call has got is kept for ever: a call that was left behind may look at it.
+  static func asArguments(
+    _ clock: SecretServiceClock?
+  ) -> ((@convention(c) (UnsafeMutableRawPointer?) -> UInt64)?, UnsafeMutableRawPointer?) {
+    guard let clock else { return (nil, nil) }
+    let now: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { clock in
+      unsafe Unmanaged<SecretServiceClock>.fromOpaque(clock!).takeUnretainedValue().now()
+    }
+    return unsafe (now, Unmanaged.passRetained(clock).toOpaque())
+  }
+}
+
 /// How long a call may take. After an unanswered call, the following calls, which clean up, do not wait again.
 private final class Patience: Sendable {
+  let clock: SecretServiceClock?
   private let usual: UInt32
   private let impatientUntil = Mutex<UInt64>(0)
 
-  init(_ usual: Duration) { self.usual = UInt32(usual / .milliseconds(1)) }
+  init(_ usual: Duration, by clock: SecretServiceClock?) {
+    (self.usual, self.clock) = (UInt32(usual / .milliseconds(1)), clock)
+  }
 
   var milliseconds: UInt32 {
-    impatientUntil.withLock { $0 } > Self.now ? 200 : usual
+    impatientUntil.withLock { $0 } > now ? 200 : usual
   }
 
   func learn(didTimeOut: Bool) {
-    impatientUntil.withLock { $0 = didTimeOut ? Self.now + 10_000 : 0 }
+    impatientUntil.withLock { $0 = didTimeOut ? now + 10_000 : 0 }
   }
 
-  private static var now: UInt64 {
+  private var now: UInt64 {
+    if let clock { return clock.now() }
     var time = timespec()
     unsafe clock_gettime(CLOCK_BOOTTIME, &time)
     return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000

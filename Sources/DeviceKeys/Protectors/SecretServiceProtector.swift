@@ -46,15 +46,20 @@ public struct SecretServiceProtector: Protector {
   ///   - stateFolder: Where to remember how many commits a vault has had; `nil` for nowhere.
   public init(busAddress: String?, stateFolder: String?, prompting: Prompting = .never) {
     self.init(
-      busAddress: busAddress, stateFolder: stateFolder, prompting: prompting, patience: Self.usualPatience)
+      busAddress: busAddress, stateFolder: stateFolder, prompting: prompting, patience: Self.usualPatience,
+      clock: nil)
   }
 
-  /// - Parameter patience: How long one call may take; a test of other faults allows more, so that its result does not
-  ///   depend on how busy the machine is.
+  /// - Parameters:
+  ///   - patience: How long one call may take.
+  ///   - clock: What tells the milliseconds of that; `nil`: the system.
   package init(
-    busAddress: String?, stateFolder: String?, prompting: Prompting = .never, patience: Duration
+    busAddress: String?, stateFolder: String?, prompting: Prompting = .never,
+    patience: Duration = Self.usualPatience, clock: (@Sendable () -> UInt64)? = nil
   ) {
-    service = SecretServiceCalls(busAddress: busAddress, prompting: prompting, patience: patience)
+    service = SecretServiceCalls(
+      busAddress: busAddress, prompting: prompting, patience: patience,
+      clock: clock.map(SecretServiceClock.init))
     witnessFolder = stateFolder
   }
 

@@ -286,9 +286,10 @@ write("stranger.pem", pem(STRANGER_KEY, STRANGER))
 for kind in SERVERS:
     listen(kind, lambda raw, kind=kind, context=context_of(kind): serve(kind, context, raw))
 listen("proxy", proxy)
-# A port that nothing listens on.
-with socket.create_server(("127.0.0.1", 0)) as free:
-    PORTS["closed"] = free.getsockname()[1]
+# A port that nothing listens on, also not a server that is started later.
+closed = socket.socket()
+closed.bind(("127.0.0.1", 0))
+PORTS["closed"] = closed.getsockname()[1]
 print(json.dumps({
     "ports": PORTS,
     "pins": {"server": pin(SERVER_KEY), "second": pin(SECOND_KEY),
