@@ -129,10 +129,14 @@ struct CheckedPINTests {
     let id = try rig.credential(behind: rig.checked(limit: 5))
     let guessers = Crowd()
     let refused = Atomic(0)
-    // No guess is judged before each of the twelve is in a derivation or was refused.
+    // No guess is judged before each of the twelve is in a derivation, waits for the verdicts, or was refused.
     rig.derivations.reset { _ in guessers.meet() }
+    let environment = VaultEnvironment.testing(
+      clock: WatchedClock(rig.clock) { guessers.look() }, derivationObserver: { rig.derivations.add() })
     guessers.run(12) { _ in
-      guard let core = try? rig.place.openCore() else { return }
+      let place = (rig.place.path, rig.place.protector)
+      guard let core = try? VaultCore.open(at: place.0, protector: place.1, environment: environment)
+      else { return }
       let error = thrown { () throws(VaultError) in
         _ = try core.nextHOTPCode(of: id, context: rig.context("8307"))
       }

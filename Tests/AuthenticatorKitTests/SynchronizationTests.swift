@@ -386,7 +386,7 @@ struct SynchronizationTests {
       #expect(throws: VaultError.self) { try result.get() }
     }
     // The thread of the call goes on after its caller left. It has the peer until its end.
-    try await awaitUntil("the thread of the call ends") { () async in gone == nil }
+    try await awaitUntil("the thread of the call ends") { gone == nil }
     let core = try place.openCore()
     try expect(core.state(of: credential.id).counter, equals: 0)
     try expect(core.state(of: credential.id).credentialState(), equals: .active)

@@ -157,7 +157,7 @@ private enum TestRules {
 
   /// `usleep(`, `Task.sleep(`, `time.sleep(600)`, `sleep 0.05`; a program that sleeps for a minute or longer hangs on purpose.
   private static var sleep: Regex<(Substring, Substring?)> {
-    /[sS]leep(?:\(| +(?=[0-9]))(?:for[^)]*)?([0-9.]+)?/
+    /(?:^|[^\w]|u)sleep(?:\(| +(?=[0-9]))(?:for[^)]*)?([0-9.]+)?/
   }
   private static var silentSkip: Regex<Substring> { /print\("[^"]*(?:[sS]kipped|SKIPPED|NOT [A-Z]+)/ }
 

@@ -1,4 +1,3 @@
-import Dispatch
 import SecretMemory
 import Synchronization
 import VaultKit
@@ -58,7 +57,7 @@ final class KeyService: Protector {
     init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
   }
   private let entries = Mutex<[VaultID: [DeviceKeyID: Entry]]>([:])
-  private let turn = DispatchSemaphore(value: 1)
+  private let locked = Mutex<Set<VaultID>>([])
   let kind = ProtectorKind.own(200)
 
   func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState {
@@ -87,9 +86,9 @@ final class KeyService: Protector {
   }
 
   func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? {
-    guard turn.wait(timeout: .now() + 10) == .success else {
+    guard locked.withLock({ $0.insert(vault).inserted }) else {
       throw VaultError(.busy, "another program is changing the keys of this vault", hint: "try again")
     }
-    return ProtectorLock { [turn] in turn.signal() }
+    return ProtectorLock { [self] in locked.withLock { _ = $0.remove(vault) } }
   }
 }

@@ -19,10 +19,11 @@ package func onThread<Value: Sendable>(
   }
 }
 
-/// Threads that meet: none goes on from there before each of the others is there too, or has ended. So all of them are in the
-/// midst of the same thing at one moment, however slow the machine is.
+/// Threads that meet: none goes on from there before each of the others is there too, waits, or has ended. So all of them are in
+/// the midst of the same thing at one moment, however slow the machine is.
 package final class Crowd: Sendable {
-  private let missing = Mutex<Set<pthread_t>>([])
+  /// Who is not there yet, and how often it has looked.
+  private let missing = Mutex<[pthread_t: Int]>([:])
   private let present = DispatchGroup()
 
   package init() {}
@@ -36,7 +37,7 @@ package final class Crowd: Sendable {
     }
     for number in 0..<count {
       Thread.detachNewThread { [self] in
-        missing.withLock { _ = $0.insert(pthread_self()) }
+        missing.withLock { $0[pthread_self()] = 0 }
         body(number)
         arrive()
         ended.leave()
@@ -48,9 +49,21 @@ package final class Crowd: Sendable {
   /// Waits for the others, the first time that a thread of the crowd calls this. Any other thread goes on.
   package func meet() { if arrive() { present.wait() } }
 
+  /// Called by what a thread looks at while it waits, such as a clock: one that looks again and again waits for the others.
+  package func look() {
+    let looks = missing.withLock { missing in
+      missing[pthread_self()]? += 1
+      return missing[pthread_self()] ?? 0
+    }
+    if looks == Self.most { arrive() }
+  }
+
+  /// More looks than a thread makes before it waits or meets.
+  private static let most = 20
+
   @discardableResult
   private func arrive() -> Bool {
-    let isFirst = missing.withLock { $0.remove(pthread_self()) != nil }
+    let isFirst = missing.withLock { $0.removeValue(forKey: pthread_self()) != nil }
     if isFirst { present.leave() }
     return isFirst
   }

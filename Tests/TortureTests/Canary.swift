@@ -8,15 +8,17 @@ extension Torture {
     /// What a text canary says.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    init(_ text: String = Self.fresh) { self.init(bytes: Array(text.utf8)) }
+    init(_ text: String = "canary" + Self.letters(20)) { self.init(bytes: Array(text.utf8)) }
 
     init(bytes: [UInt8]) {
       self.bytes = bytes
       forms = Self.forms(of: bytes)
     }
 
-    private static var fresh: String {
-      "canary" + (0..<20).map { _ in String("abcdefghijkmnpqrstuvwxyz23456789".randomElement()!) }.joined()
+    /// So many letters, of which nothing else has copies.
+    static func letters(_ count: Int, of alphabet: String = "abcdefghijkmnpqrstuvwxyz23456789") -> String {
+      let all = Array(alphabet)
+      return String(freshBytes(count).map { all[Int($0) % all.count] })
     }
 
     /// The forms in which it stands in some bytes.

@@ -12,7 +12,7 @@ extension Torture {
   /// registers, and when midstates are kept in a file beside the vault.
   @Suite("Midstates leak nowhere", .bounded, .requirement("R7"), .serialized)
   struct MidstateLeaks {
-    private let key = String((0..<20).map { _ in "abcdefghijkmnpqrstuvwxyz23456789".randomElement()! })
+    private let key = Canary.letters(20)
 
     @Test(
       "no midstate of a one-time-password key is in a file or in a core that root takes",

@@ -156,11 +156,9 @@ private struct GivenSecrets {
     }
   }
 
-  private static func digits() -> String { (0..<16).map { _ in String(Int.random(in: 0...9)) }.joined() }
+  private static func digits() -> String { Torture.Canary.letters(16, of: "0123456789") }
 
-  private static var key: String {
-    "\u{1}" + (0..<19).map { _ in String("abcdefghijkmnpqrstuvwxyz23456789".randomElement()!) }.joined()
-  }
+  private static var key: String { "\u{1}" + Torture.Canary.letters(19) }
 }
 
 /// What the PINs of a vault uncover, opened from the specification.

@@ -97,8 +97,9 @@ extension Torture {
       var added = 0
       var isDestroyed = false
       var isBehind = false
-      /// When the changer had ended, on the clock of all processes.
-      var end: UInt64?
+      /// When the enrolled set was changed, which is the last that the changer does, on the clock of all processes.
+      var lastChange: UInt64 = 0
+      var isOver = false
     }
 
     init(changes: Int) throws { (changer, adders, least) = (try Gate(), try Gate(), changes) }
@@ -109,10 +110,13 @@ extension Torture {
         switch words[0] {
         case "<":
           seen.added += 1
-          if let end = seen.end, words[3] == "plain", UInt64(words[4])! > end { adders.open() }
+          if seen.isOver, words[3] == "plain", UInt64(words[4])! > seen.lastChange { adders.open() }
         case "destroyed": seen.isDestroyed = true
         case "behind": seen.isBehind = true
-        case "rotated", "set", "changed", "changed-set", "removed": seen.changes += 1
+        case "changed-set":
+          seen.changes += 1
+          seen.lastChange = UInt64(words[2])!
+        case "rotated", "set", "changed", "removed": seen.changes += 1
         default: break
         }
         if seen.changes >= least, seen.added > least / 2, seen.isDestroyed, seen.isBehind { changer.open() }
@@ -121,10 +125,7 @@ extension Torture {
 
     func noteEnd(isChanger: Bool) {
       if isChanger {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        let end = UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
-        seen.withLock { $0.end = end }
+        seen.withLock { $0.isOver = true }
       } else {
         // It may have failed, and must not keep the others waiting.
         changer.open()

@@ -23,8 +23,8 @@ extension Torture {
       try fill(vault, passcode, count)
       let words = ["rotate", vault.folder, passcode]
       let commands = try KilledCommands("vault-torture", random: random)
-      // The third line is that of the second rotation.
-      try commands.learn("rotate", words, upTo: 3)
+      // The second line is that of the first rotation.
+      try commands.learn("rotate", words, upTo: 2)
       let gate = try Gate()
       let watcher = try torture("watch", vault.folder, passcode, "\(count)", "\(seed)", gate: gate)
       var (rotations, midway) = (0, 0)

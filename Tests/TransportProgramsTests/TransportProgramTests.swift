@@ -124,7 +124,7 @@ struct TransportProgramTests {
         }
       }
     }
-    try await waitUntil("twenty programs") {
+    try await awaitUntil("twenty programs") {
       (0..<20).allSatisfy { (try? peer.note("p\($0 * 10)")) != nil }
     }
     peer.pipe.open()

@@ -24,7 +24,7 @@ struct CardTokenVerbTests {
     // The row of the token stays a minute longer.
     let shown = try tool("item", "show", "card", "--json").json
     let (created, expires) = (try #require(shown["created"] as? Int), try #require(shown["expires"] as? Int))
-    #expect(expires <= created + 91)
+    expect(expires, equals: created + 90)
     let list = try tool("token", "list", "--json")
     let items = try #require(try list.json["items"] as? [[String: Any]])
     #expect(items.count == 1 && items[0]["state"] as? String == "valid" && items[0]["usesLeft"] as? Int == 1)

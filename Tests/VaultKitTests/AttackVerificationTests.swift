@@ -132,15 +132,16 @@ struct AttackVerificationTests {
     #expect(core.isUnlocked)
   }
 
-  // None of the first guesses is judged before all twenty guessers are in a derivation or were refused.
-  @Test("twenty guessers at once have five phrases and five passcodes between them")
-  func parallelGuessers() throws {
-    let (counter, guessers) = (Counter(), Crowd())
+  // No guess is judged before all twenty guessers are in a derivation, wait for the verdicts, or were refused.
+  @Test(
+    "twenty guessers at once have five phrases between them, and five passcodes", arguments: [true, false])
+  func parallelGuessers(guessesPhrases: Bool) throws {
+    let (derivations, guessers) = (Counter(), Crowd())
     let place = TemporaryVault(
       environment: .testing(
-        clock: clock,
+        clock: WatchedClock(clock) { guessers.look() },
         derivationObserver: {
-          counter.add()
+          derivations.add()
           guessers.meet()
         }))
     let core = try place.makeCore(passcode: "passcode")
@@ -150,19 +151,24 @@ struct AttackVerificationTests {
     let id = try core.add(
       NewItem(.genericPassword, name: "n", access: access), secret: SecretBytes(testing: "s")
     ).id
-    counter.reset()
-    let guesses = Counter()
+    derivations.reset()
+    let refused = Counter()
     guessers.run(20) { number in
-      guard let other = try? place.openCore(), let guess = try? BiometricPhrase(testing: "g\(number)")
-      else { return }
-      guesses.add()
-      let own = AuthenticationContext(reason: "", interaction: .notAllowed)
-      own.provide(guess)
-      _ = try? other.secret(of: id, context: own)
-      try? other.unlock(with: Passcode(testing: "passcode \(number)"))
+      guard let other = try? place.openCore() else { return }
+      let error = thrown { () throws(VaultError) in
+        guard guessesPhrases else { return try other.unlock(with: Passcode(testing: "passcode \(number)")) }
+        let own = AuthenticationContext(reason: "", interaction: .notAllowed)
+        own.provide(try BiometricPhrase(testing: "g\(number)"))
+        _ = try other.secret(of: id, context: own)
+      }
+      if error != nil { refused.add() }
     }
-    #expect(guesses.value == 20 && counter.value == 10)
-    try expect(core.secret(failing: id, with: given(phrase: "phrase")), equals: .biometryLocked)
+    #expect(derivations.value == 5 && refused.value == 20)
+    if guessesPhrases {
+      try expect(core.secret(failing: id, with: given(phrase: "phrase")), equals: .biometryLocked)
+    } else {
+      expect(.passcodeDelay) { () throws(VaultError) in try core.unlock(with: Passcode(testing: "passcode")) }
+    }
   }
 
   // Fails when `byFinger` takes the reader's word for a finger that the set does not have.

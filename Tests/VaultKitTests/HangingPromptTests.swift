@@ -24,7 +24,7 @@ struct HangingPromptTests {
       open.cancel()
       await expect(open.value, equals: .appCancelled)
     }
-    try await awaitUntil("the vault ends") { () async in gone == nil }
+    try await awaitUntil("the vault ends") { gone == nil }
     prompt.answer("passcode")
     await prompt.whenEnded()
     let core = try place.openCore()

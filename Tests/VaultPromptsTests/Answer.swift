@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import Synchronization
 import TestSupport
 import VaultKit
 
@@ -8,7 +9,7 @@ final class Answer: @unchecked Sendable {  // written by the thread before `done
   private(set) var bytes: [UInt8]?
   private(set) var agreed: Bool?
   private(set) var error: VaultError?
-  private let done = DispatchSemaphore(value: 0)
+  private let done = Mutex(false)
 
   var text: String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
 
@@ -36,17 +37,13 @@ final class Answer: @unchecked Sendable {  // written by the thread before `done
     let answer = Answer()
     Thread.detachNewThread {
       do throws(VaultError) { try body(answer) } catch { answer.error = error }
-      answer.done.signal()
+      answer.done.withLock { $0 = true }
     }
     return answer
   }
 
   /// Whether the call has ended.
-  var isThere: Bool {
-    guard done.wait(timeout: .now()) == .success else { return false }
-    done.signal()
-    return true
-  }
+  var isThere: Bool { done.withLock { $0 } }
 
   /// Waits for the end of the call; a call that does not end fails the test.
   @discardableResult

@@ -36,7 +36,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
     case .fake(let behaviour):
       let script = folder.appendingPathComponent("fake.py")
       try Data(Self.fakeService.utf8).write(to: script)
-      fprintd = try start("/usr/bin/python3", script.path, behaviour, "\(folder.path)/called")
+      fprintd = try start("/usr/bin/python3", script.path, behaviour)
       try waitForName("net.reactivated.Fprint")
     }
   }
@@ -156,16 +156,9 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
   ///
   /// - Parameters:
   ///   - word: How many seconds a person may take, by ``clock``; or `list`.
-  ///   - setUp: How many milliseconds bus and fprintd may take, by ``clock``.
-  func attempt(_ word: String = "30", setUp: Int = 50) throws -> Attempt {
+  ///   - setUp: How many milliseconds bus and fprintd may take, by the clock of the system.
+  func attempt(_ word: String = "30", setUp: Int = 300_000) throws -> Attempt {
     try Attempt(environment: environment.merging(clock.variables()) { $1 }, [word, "\(setUp)"])
-  }
-
-  /// Waits until our own service was called where it is to stay silent.
-  func awaitSilence() throws {
-    try waitUntil("the call that is not answered") {
-      FileManager.default.fileExists(atPath: folder.path + "/called")
-    }
   }
 
   @discardableResult
@@ -207,12 +200,11 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
     what = sys.argv[1]
     M, D = 'net.reactivated.Fprint.Manager', 'net.reactivated.Fprint.Device'
     def fail(name): raise dbus.exceptions.DBusException('no', name='net.reactivated.Fprint.Error.' + name)
-    def say_nothing(): open(sys.argv[2], 'w').close()
     class Manager(dbus.service.Object):
         @dbus.service.method(M, out_signature='s' if what == 'path-as-text' else 'o', async_callbacks=('answer', 'refuse'))
         def GetDefaultDevice(self, answer, refuse):
             if what == 'no-device': fail('NoSuchDevice')
-            if what == 'slow': return say_nothing()
+            if what == 'slow': return
             answer('/dev0')
     class Device(dbus.service.Object):
         @dbus.service.method(D, in_signature='s', out_signature='u' if what == 'number-of-fingers' else 'as')
@@ -233,7 +225,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
         def VerifyStart(self, finger, answer, refuse):
             if what == 'match-before-start': self.VerifyFingerSelected('left-thumb'); self.VerifyStatus('verify-match', True)
             if what == 'start-refused': self.VerifyStatus('verify-match', True); fail('AlreadyInUse')
-            if what == 'slow-start': return say_nothing()
+            if what == 'slow-start': return
             answer()
             self.go()
         @dbus.service.method(D)

@@ -250,7 +250,7 @@ extension Torture.Scenario {
     Self(
       verb: "otp activate status", variant: "of an activation whose time is over",
       before: { home in
-        home.stopClock()
+        try home.stopClock()
         try home.startActivation(lifeSeconds: 1)
         home.advanceClock(by: 2)
       }, words: ["otp", "activate", "status", "bank"], exit: 7),
@@ -357,7 +357,7 @@ extension Torture.Scenario {
     Self(
       verb: "token purge",
       before: { home in
-        home.stopClock()
+        try home.stopClock()
         try home.putToken(life: "1s")
         home.advanceClock(by: 2)
       }, words: ["token", "purge"], commitsOften: true),

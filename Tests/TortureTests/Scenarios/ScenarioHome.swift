@@ -93,7 +93,12 @@ extension Torture {
     /// Where the clocks of the tool stand, in seconds; `nil` for those of the machine.
     private var time: (wall: Int, boot: Int)?
 
-    func stopClock() { time = (Int(Date().timeIntervalSince1970), 1_000) }
+    /// At the moment at which the vault was written.
+    func stopClock() throws {
+      let about = try FileManager.default.attributesOfItem(atPath: vault)
+      guard let written = about[.modificationDate] as? Date else { throw Failed(text: "\(about)") }
+      time = (Int(written.timeIntervalSince1970) + 1, 1_000)
+    }
 
     func advanceClock(by seconds: Int) { time = time.map { ($0.wall + seconds, $0.boot + seconds) } }
 
