@@ -26,11 +26,11 @@ struct TransportGuideTests {
     guard case .success(let fields) = ask("c-17"), case .text("active")? = fields["state"],
       case .number(12)? = fields["counter"]
     else { throw CocoaError(.coderReadCorrupt) }
-    let errors = ["refused", "broken", "absent", "other"].map { name -> VaultError? in
+    let errors = ["refused", "broken", "absent"].map { name -> VaultError? in
       guard case .failure(let error) = ask(name) else { return nil }
       return error
     }
-    expect(errors.map { $0?.code }, equals: [.authenticationFailed, .peerFailed, .network, .network])
+    expect(errors.map { $0?.code }, equals: [.authenticationFailed, .peerFailed, .network])
     expect(errors[0]?.message, equals: "that code was not sent to this device")
     expect(errors[1]?.message, equals: "the bank answered with status 500 of HTTP")
     expect(errors[2]?.message, equals: "the bank cannot be reached")
