@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Packages that are missing")
+@Suite("Packages that are missing", .bounded)
 struct InstallTests {
   private static let script = "scripts/install-deps"
   /// As in the table of the script.

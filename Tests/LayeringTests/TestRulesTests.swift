@@ -124,13 +124,16 @@ private enum TestRule: String {
 private enum TestRules {
   static func violations(in source: String) -> [(line: Int, rule: TestRule)] {
     let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
-    return lines.enumerated().flatMap { number, line in rules(brokenBy: line).map { (number + 1, $0) } }
-      + earlyReturns(lines)
+    return lines.indices.flatMap { number in
+      // The words of a suite may begin on the next line.
+      let isUnbounded = !lines[number...].prefix(2).contains { $0.holds(".bounded") }
+      return rules(brokenBy: lines[number], isUnbounded).map { (number + 1, $0) }
+    } + earlyReturns(lines)
   }
 
-  private static func rules(brokenBy line: Substring) -> [TestRule] {
+  private static func rules(brokenBy line: Substring, _ isUnbounded: Bool) -> [TestRule] {
     var broken: [TestRule] = []
-    if line.holds("@Suite"), !line.holds("\"@Suite"), !line.holds(".bounded") { broken.append(.limit) }
+    if line.holds("@Suite"), !line.holds("\"@Suite"), isUnbounded { broken.append(.limit) }
     if line.holds("leep"), let time = line.firstMatch(of: sleep), (time.1.flatMap { Double($0) } ?? 0) < 60 {
       broken.append(.sleep)
     }

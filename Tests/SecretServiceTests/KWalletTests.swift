@@ -17,38 +17,11 @@ struct KWalletTests {
     var problems: [String] = []
     for _ in 1...3 {
       let found = try Self.problemsOfOneRoundTrip()
-      if found.isEmpty { return }
+      problems = found.isEmpty ? [] : problems + found
+      if found.isEmpty { break }
       print("KWallet: tried again after \(found)")
-      problems += found
     }
     expect(problems, equals: [])
-  }
-
-  @Test("experiment")
-  func experiment() throws {
-    let rig = try Rig()
-    rig.killDaemon()
-    try rig.startWallet(try Shell.need("kwalletd5"))
-    var counts: [String: Int] = [:]
-    let protector = SecretServiceProtector(
-      busAddress: rig.address, stateFolder: nil, prompting: .allowed, patience: .seconds(60))
-    let vault = VaultID([UInt8](repeating: 1, count: 16))!
-    for number in 0..<600 {
-      let bytes = (0..<32).map { UInt8(truncatingIfNeeded: number &* 7 &+ $0) }
-      let key = try DeviceKey(SecretBytes(copying: unsafe bytes.span.bytes))
-      var word = "ok"
-      do throws(VaultError) { try protector.storeKey(key, of: vault) } catch {
-        word = "store \(error) \(error.underlying as Any)"
-      }
-      counts[word, default: 0] += 1
-      do throws(VaultError) { try protector.deleteKey(key.id, of: vault); word = "ok" } catch {
-        word = "delete \(error)"
-      }
-      counts[word, default: 0] += 1
-      let left = try rig.items().count
-      if left > 0 { counts["left \(left)", default: 0] += 1 }
-    }
-    for (word, count) in counts { print("KWALLET \(count) × \(word)") }
   }
 
   private static func problemsOfOneRoundTrip() throws -> [String] {

@@ -103,9 +103,8 @@ struct FprintdSourceTests {
     let rig = try FprintRig(.fprintd)
     try rig.enroll("A")
     try #require(rig.fprintd).kill(SIGSTOP)
-    let attempt = try rig.attempt()
-    try rig.clock.pass(.milliseconds(50))
-    try expect(attempt.end().last, equals: "verificationUnavailable: fprintd does not answer")
+    try expect(
+      rig.attempt(setUp: 50).end().last, equals: "verificationUnavailable: fprintd does not answer")
   }
 
   // MARK: buses and services that are not there
