@@ -7,16 +7,3 @@ package func hasEnded(_ pid: pid_t) -> Bool {
   // The state follows the name of the program, which may itself contain a parenthesis.
   return line.split(separator: ") ").last?.hasPrefix("Z") ?? true
 }
-
-extension Duration {
-  /// The longest that something takes which happens at once.
-  package static let atOnce = milliseconds(200)
-}
-
-/// The first of eight measurements that is below ``Swift/Duration/atOnce``, or else the shortest: a busy machine delays one by
-/// seconds, but not all of them.
-package func shortest(_ measure: () throws -> Duration) rethrows -> Duration {
-  var least = try measure()
-  for _ in 1..<8 where least >= .atOnce { least = min(least, try measure()) }
-  return least
-}

@@ -17,12 +17,6 @@ package final class NamedPipe {
     if descriptor < 0 { descriptor = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC) }
   }
 
-  /// Lets a program go on that reads a line, now or later.
-  package func release() {
-    open()
-    _ = unsafe write(descriptor, "\n", 1)
-  }
-
   /// The text that a program writes in one piece; it goes on from here.
   ///
   /// - Throws: ``NeverHappened``.

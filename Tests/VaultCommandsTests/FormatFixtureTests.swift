@@ -156,8 +156,9 @@ private struct Fixture {
     tool = try Tool()
     folder = tool.home.path + "/fixture"
     let files = FileManager.default
-    try files.copyItem(
-      atPath: Tool.repository.appendingPathComponent("Tests/Fixtures/" + format).path, toPath: folder)
+    // The copy belongs to this user, whoever owns the repository.
+    let original = Tool.repository.appendingPathComponent("Tests/Fixtures/" + format).path
+    try #require(Program("/bin/cp", ["-r", original, folder]).run().status == 0)
     try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder)
     try files.createDirectory(
       atPath: folder + "/keys", withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])

@@ -107,8 +107,13 @@ struct PromptRivalTests {
     try screen.wait(for: "asking.")
     screen.type("\u{1A}")
     try screen.wait(for: "Stopped")
+    // The prompt goes on after the pinentry: it waits for the lock.
+    let held = try #require(PromptTurnTests.lock(tool, screen).hold())
     go.open()
-    screen.type("fg; stty -a | grep -o -e '-*echo '; echo end=$((1+1)).\n")
+    screen.type("fg; stty -a | sed -n 's/.* \\(-*echo\\) .*/mode=\\1./p'; echo end=$((1+1)).\n")
+    try screen.wait(for: "Another prompt is open")
+    try waitUntil("the pinentry has set its mode again") { !screen.echoes }
+    close(held)
     // The prompt that goes on may discard what was typed before it had the terminal again: a person types another key.
     try waitUntil("the pinentry reads a key") {
       screen.type("x")
@@ -116,7 +121,7 @@ struct PromptRivalTests {
     }
     try screen.wait(for: "secret-a")
     try screen.wait(for: "end=2.")
-    #expect(screen.transcript.contains("\necho"))
+    #expect(screen.transcript.contains("mode=echo."), "\(screen.transcript)")
     // Ctrl-U drops the keys that the pinentry has not read.
     screen.type("\u{15}exit\n")
     _ = try running.wait()
