@@ -79,6 +79,8 @@ let package = Package(
     .library(name: "VaultPrompts", targets: ["VaultPrompts"]),
     .library(name: "TransportPrograms", targets: ["TransportPrograms"]),
     .library(name: "VaultTestKit", targets: ["VaultTestKit"]),
+    // For a program that is to derive keys on several threads: it replaces the program's `pthread_create`.
+    .library(name: "LaneThreads", targets: ["CLaneThreads"]),
     .executable(name: "vaultctl", targets: ["vaultctl"]),
     .executable(name: "vault-pam", targets: ["vault-pam"]),
     .executable(name: "vault-http", targets: ["vault-http"]),
@@ -92,15 +94,16 @@ let package = Package(
     // libpam, linked by the helper alone: by its file, since the build needs no headers of PAM.
     .target(
       name: "CPAM", path: "Sources/CSystem/CPAM", linkerSettings: [.linkedLibrary(":libpam.so.0")]),
+    // One derivation by libargon2 that cannot fail for lack of threads.
+    .target(name: "CArgon2", path: "Sources/CSystem/CArgon2", linkerSettings: [.linkedLibrary("argon2")]),
+    // Its lanes on threads, in the programs that link this.
+    .target(name: "CLaneThreads", dependencies: ["CArgon2"], path: "Sources/CSystem/CLaneThreads"),
     // sd-bus by dlopen, when it is first needed.
     .target(name: "CSystemd", path: "Sources/CSystem/CSystemd"),
     .target(name: "CSecretService", path: "Sources/CSystem/CSecretService"),
     .systemLibrary(
       name: "COpenSSL", path: "Sources/CSystem/COpenSSL", pkgConfig: "libcrypto",
       providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(
-      name: "CArgon2", path: "Sources/CSystem/CArgon2", pkgConfig: "libargon2",
-      providers: [.apt(["libargon2-dev"])]),
     .systemLibrary(
       name: "CSQLite", path: "Sources/CSystem/CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"])]),
@@ -196,7 +199,8 @@ let package = Package(
         "VaultPrompts",
         "AuthenticatorKit", "TransportPrograms", "VaultWords", "VaultDoctor", "CLinux",
       ]),
-    .executableTarget(name: "vaultctl", dependencies: ["VaultCommands"], swiftSettings: strict),
+    .executableTarget(
+      name: "vaultctl", dependencies: ["VaultCommands", "CLaneThreads"], swiftSettings: strict),
     .executableTarget(name: "vault-pam", dependencies: ["PAMHelper"], swiftSettings: strict),
     .executableTarget(name: "vault-http", dependencies: ["HTTPTransport"], swiftSettings: strict),
     // The same helper with the services of a folder; not a product, never installed.
@@ -204,13 +208,13 @@ let package = Package(
     // The same tool in a test world; not a product, never installed.
     testTool(
       "vaultctl-testing",
-      on: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
+      on: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "CLaneThreads"]),
     // What the torture tests start, kill and race; not a product, never installed.
     testTool(
       "vault-torture",
       on: [
         "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
-        "AuthenticatorKit", "VaultTestKit",
+        "AuthenticatorKit", "VaultTestKit", "CLaneThreads",
       ]),
 
     // What Benchmarks times of the inside; never installed.
@@ -219,7 +223,7 @@ let package = Package(
       on: [
         "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
         "AuthenticatorKit",
-        "VaultTestKit",
+        "VaultTestKit", "CLaneThreads",
       ]),
 
     // What all test targets share: the ids of requirements, programs, a pseudo-terminal.
@@ -239,7 +243,9 @@ let package = Package(
     tests(of: "VaultLoggingTests", on: ["VaultLogging", "VaultKit", "SecretMemory"]),
     tests(of: "SecretMemoryTests", isOptimized: true, on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", on: ["VaultCrypto", "VaultTestKit", "SecretMemory"]),
-    tests(of: "PasswordDerivationTests", isOptimized: true, on: ["PasswordDerivation", "SecretMemory"]),
+    tests(
+      of: "PasswordDerivationTests", isOptimized: true,
+      on: ["PasswordDerivation", "SecretMemory", "CLaneThreads"]),
     tests(
       of: "OneTimePasswordTests",
       on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),

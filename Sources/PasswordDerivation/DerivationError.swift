@@ -2,6 +2,6 @@
 package enum DerivationError: Error, Equatable, Sendable {
   /// The parameters, the salt or the length of the key is not allowed. Nothing was computed.
   case parametersOutOfBounds
-  /// Not enough memory, or no thread, for the derivation.
+  /// Not enough memory for the derivation. Nothing was computed.
   case outOfMemory
 }

@@ -20,6 +20,7 @@ enum Layers {
     Room("CSecretService"),
     Room("COpenSSL"),
     Room("CArgon2"),
+    Room("CLaneThreads", on: ["CArgon2"]),
     Room("CSQLite"),
     Room("CCurl"),
     Room("ErrorRecovery"),
@@ -84,24 +85,25 @@ enum Layers {
         "VaultPrompts",
         "AuthenticatorKit", "TransportPrograms", "VaultWords", "VaultDoctor", "CLinux",
       ]),
-    Room("vaultctl", on: ["VaultCommands"]),
+    Room("vaultctl", on: ["VaultCommands", "CLaneThreads"]),
     Room("vault-pam", on: ["PAMHelper"]),
     Room("vault-pam-testing", on: ["PAMHelper"]),
     Room("vault-http", on: ["HTTPTransport"]),
     Room(
-      "vaultctl-testing", on: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
+      "vaultctl-testing",
+      on: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "CLaneThreads"]),
     Room(
       "vault-torture",
       on: [
         "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
-        "AuthenticatorKit", "VaultTestKit",
+        "AuthenticatorKit", "VaultTestKit", "CLaneThreads",
       ]),
     Room(
       "VaultBenchmarking",
       on: [
         "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
         "AuthenticatorKit",
-        "VaultTestKit",
+        "VaultTestKit", "CLaneThreads",
       ]),
   ]
 
@@ -109,7 +111,7 @@ enum Layers {
   static let system: Set<String> = ["Glibc", "Dispatch", "Synchronization"]
 
   /// Our own C code; every other `C…` room is a library that exactly one module may import.
-  static let ownC: Set<String> = ["CLinux", "COTPKernels"]
+  static let ownC: Set<String> = ["CLinux", "COTPKernels", "CLaneThreads"]
 
   /// Below `Tests` and for tests alone; no room may import them.
   static let testSupport: Set<String> = ["TestSupport", "VaultExpectations", "GuidePrograms"]
