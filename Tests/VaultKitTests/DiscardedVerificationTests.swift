@@ -157,6 +157,28 @@ struct DiscardedVerificationTests {
     }
   }
 
+  // Verified to fail with ebe6282a. What a person types is discarded all the same, as the test above shows.
+  @Test("new keys of another process do not discard what was given in advance")
+  func givenBeforeNewKeys() throws {
+    let rotate = Mutex<(@Sendable () -> Void)?>(nil)
+    let place = TemporaryVault(
+      environment: .testing(derivationObserver: { rotate.withLock { $0.take() }?() }))
+    let core = try place.makeCore(passcode: "passcode")
+    let id = try core.add(
+      NewItem(.genericPassword, name: "guarded", access: AccessControl(.devicePasscode)),
+      secret: SecretBytes(testing: "secret")
+    ).id
+    let other = try place.openCore()
+    let context = AuthenticationContext(reason: "")
+    context.provide(try Passcode(testing: "passcode"))
+    core.lock()
+    rotate.withLock {
+      $0 = { #expect(throws: Never.self) { try other.rotateEpoch(passcode: Passcode(testing: "passcode")) } }
+    }
+    try expect(core.secret(of: id, context: context).bytesForTesting, equals: Array("secret".utf8))
+    try expect(core.status().generation, equals: 2)
+  }
+
   // Verified to fail when the gate does not compare the passcode that the person showed.
   @Test("a passcode that is changed while the next prompt of the same call is open opens nothing")
   func passcodeBehindPassword() async throws {

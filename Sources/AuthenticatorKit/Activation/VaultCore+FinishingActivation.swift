@@ -37,7 +37,7 @@ extension VaultCore {
     }
     let finished = try FinishedActivation(answer, after: secret, now: environment.clock.now())
     if let shown, shown.isMasking { try TextKey.refuseMasking(finished.credential.secret.bytes) }
-    return try using(context) { () throws(VaultError) in
+    return try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         try transaction.finish(found, with: finished, transport: transport.identity, behind: shown)
       }

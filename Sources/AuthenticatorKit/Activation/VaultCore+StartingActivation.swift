@@ -23,7 +23,7 @@ extension VaultCore {
     item.describe(started)
     item.state.set(.started)
     item.state.deadline = try Deadline(seconds: started.seconds, clock: environment.clock)
-    return try using(context) { () throws(VaultError) in
+    return try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         guard try transaction.reading.placeOfActivation(new.name) == place else { throw .nameChanged }
         if let pending = place.pending { try transaction.delete(pending) }

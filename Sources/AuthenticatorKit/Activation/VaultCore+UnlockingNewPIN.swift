@@ -57,7 +57,7 @@ extension VaultCore {
     _ new: UnlockingPIN, _ record: PINRecord, of stored: StoredPIN, ending unlock: UnlockUnderWay,
     context: AuthenticationContext?, _ change: (inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) {
-    try using(context) { () throws(VaultError) in
+    try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         guard try transaction.reading.materialVersion(of: stored.id) == stored.material else {
           throw .pinChanged

@@ -69,7 +69,7 @@ extension VaultCore {
     let shown = try checkedPIN(stored, to: action, context: context)
     guard case .checked(let secret) = shown.secret else { preconditionFailure("settlingPIN: camouflaged") }
     do throws(VaultError) {
-      return try using(context) { () throws(VaultError) in
+      return try unlocking(context) { () throws(VaultError) in
         try writing { transaction throws(VaultError) in
           try transaction.settle(shown)
           return try change(secret, &transaction)

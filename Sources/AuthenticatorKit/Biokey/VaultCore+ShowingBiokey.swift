@@ -88,6 +88,18 @@ extension VaultCore {
       notes: notes)
   }
 
+  /// Runs a use that was given the phrase of a biokey again if another process has made new keys since the biokey was opened. A
+  /// person who has typed a phrase or shown a finger is not asked again; the keys of a PIN outlast new keys.
+  func repeatingBiokey<R: ~Copyable>(
+    of shown: () -> ShownFactor?, _ context: AuthenticationContext?, _ use: () throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    try repeatingUnderNewKeys(
+      if: { () throws(VaultError) in
+        guard case .biokey? = shown() else { return false }
+        return try context?.isGiven(.phrase) ?? false
+      }, use)
+  }
+
   /// Why a biokey cannot be used now, and the PIN can.
   private static let leavesThePIN: Set<VaultError.Code> = [
     .biokeyLocked, .biometryLocked, .cancelled, .interactionNotAllowed, .invalidated, .itemNotFound, .policy,

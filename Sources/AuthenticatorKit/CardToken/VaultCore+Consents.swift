@@ -34,7 +34,7 @@ extension VaultCore {
     item.attributes[.challenge] = challenge
     item.attributes[.transport] = transport.identity
     item.state.isRenewed = old != nil
-    let added = try using(context) { [item] () throws(VaultError) in
+    let added = try unlocking(context) { [item] () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         if let old { try transaction.delete(old.id) } else { try transaction.deleteEnded(named: new.name) }
         try transaction.endConsents(of: session?.hash)
@@ -193,7 +193,7 @@ extension VaultCore {
     item.attributes[.account] = consent.attributes[.account]
     item.attributes[.card] = consent.attributes[.card]
     let component = Component(.cardToken, session: session?.secret)
-    let added = try using(context) { [item] () throws(VaultError) in
+    let added = try unlocking(context) { [item] () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         try transaction.refuseUnlessRequested(consent.id)
         try transaction.end(consent, as: .confirmed, operation: .consentConfirmed)

@@ -17,7 +17,7 @@ extension VaultCore {
     let code = try newConsentCode()
     let record = SharedSecret(try ConsentRecord.issuing(code, random: environment.random).data.copy())
     let item = try new.item(.issuer, id: id, session: session, clock: clock, now: expiryTime())
-    let added = try using(context) { () throws(VaultError) in
+    let added = try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         try transaction.deleteEnded(named: new.name)
         try transaction.endConsents(of: session?.hash)

@@ -52,7 +52,7 @@ extension VaultCore {
     item.attributes[.account] = record.client
     item.attributes[.issuer] = record.issuer
     item.attributes[.transport] = transport
-    return try using(context) { [item] () throws(VaultError) in
+    return try unlocking(context) { [item] () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         if let present = try transaction.reading.registration(of: new, at: record.issuer) {
           try transaction.log(

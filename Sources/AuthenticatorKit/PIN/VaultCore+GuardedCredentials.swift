@@ -17,28 +17,21 @@ extension VaultCore {
   ) throws(VaultError) -> R {
     var shown: ShownFactor?
     do throws(VaultError) {
-      return try authorizing(
-        operation, on: id, by: .otp, context: context,
-        obtaining: { pin throws(VaultError) in
-          // Nothing can judge the PIN, and a counter makes no code.
-          if operation == .replace, pin.mode == .camouflaged { return Component(.otp, pin: .camouflaged) }
-          let item = try reading { transaction throws(VaultError) in
-            // A credential that makes no code asks for no PIN.
-            if operation == .use { try transaction.state(of: id).refuseUnlessActive() }
-            let item = try transaction.item(id)
-            if let purpose { try transaction.refuseOutOfStep(item, for: purpose) }
-            return item
-          }
-          let factors = try item.factors(outOf: factors)
-          let new = try shownFactor(
-            pin, by: factors, climbing: purpose?.ladder, to: purpose?.action ?? action, of: item.name,
-            context: context)
-          shown = try settledBeforeAsking(new, for: id)
-          return Component(.otp, pin: new.obtained)
-        },
-        body: { (grant, component) throws(VaultError) in
-          try body(grant, CredentialUse(component: component, shown: shown))
-        })
+      return try repeatingBiokey(of: { shown }, context) { () throws(VaultError) in
+        try authorizing(
+          operation, on: id, by: .otp, context: context,
+          obtaining: { pin throws(VaultError) in
+            // Nothing can judge the PIN, and a counter makes no code.
+            if operation == .replace, pin.mode == .camouflaged { return Component(.otp, pin: .camouflaged) }
+            let new = try obtained(
+              pin, for: operation, on: id, by: factors, making: purpose, to: action, context: context)
+            shown = try settledBeforeAsking(new, for: id)
+            return Component(.otp, pin: new.obtained)
+          },
+          body: { (grant, component) throws(VaultError) in
+            try body(grant, CredentialUse(component: component, shown: shown))
+          })
+      }
     } catch {
       // What failed was not the PIN: a right one is no wrong attempt.
       if case .pin(let pin)? = shown, case .checked = pin.secret, !pin.isSettled {
@@ -46,6 +39,23 @@ extension VaultCore {
       }
       throw error
     }
+  }
+
+  /// Gets the PIN or the biokey for a use of a credential that can be used now.
+  private func obtained(
+    _ pin: GuardingPIN, for operation: ItemOperation, on id: ItemID, by factors: PINFactors,
+    making purpose: CodePurpose?, to action: String, context: AuthenticationContext?
+  ) throws(VaultError) -> ShownFactor {
+    let item = try reading { transaction throws(VaultError) in
+      // A credential that makes no code asks for no PIN.
+      if operation == .use { try transaction.state(of: id).refuseUnlessActive() }
+      let item = try transaction.item(id)
+      if let purpose { try transaction.refuseOutOfStep(item, for: purpose) }
+      return item
+    }
+    return try shownFactor(
+      pin, by: item.factors(outOf: factors), climbing: purpose?.ladder, to: purpose?.action ?? action,
+      of: item.name, context: context)
   }
 
   /// The person may take long to show what the access rule asks for besides the PIN, and an attempt without a verdict counts

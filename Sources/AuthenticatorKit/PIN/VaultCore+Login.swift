@@ -18,21 +18,25 @@ extension VaultCore {
   ) throws(VaultError) -> Login {
     try refuseLoginUnlessChecked(id, context: context)
     let digest = try data.map(Self.digest)
-    let shown = try shownFactor(
-      GuardingPIN(.checked, item: id), by: factor.factors, to: "log in", of: nil, context: context)
+    var shown: ShownFactor?
     do throws(VaultError) {
-      return try using(context) { () throws(VaultError) in
-        try writing { transaction throws(VaultError) in
-          switch shown {
-          case .pin(let pin): try transaction.settle(pin)
-          case .biokey(let biokey): try transaction.settle(biokey)
+      return try repeatingBiokey(of: { shown }, context) { () throws(VaultError) in
+        let new = try shownFactor(
+          GuardingPIN(.checked, item: id), by: factor.factors, to: "log in", of: nil, context: context)
+        shown = new
+        return try using(context) { () throws(VaultError) in
+          try writing { transaction throws(VaultError) in
+            switch new {
+            case .pin(let pin): try transaction.settle(pin)
+            case .biokey(let biokey): try transaction.settle(biokey)
+            }
+            return try transaction.login(id, detail: digest, wasMarked: new.wasMarked)
           }
-          return try transaction.login(id, detail: digest, wasMarked: shown.wasMarked)
         }
       }
     } catch {
       // What failed was not the PIN: a right one is no wrong attempt.
-      if case .pin(let pin) = shown {
+      if case .pin(let pin)? = shown {
         try? writing { transaction throws(VaultError) in _ = try transaction.settle(pin) }
       }
       throw error

@@ -64,7 +64,7 @@ extension VaultCore {
         environment: environment)
       return (record, shown.notes(.newPIN))
     }
-    try using(context) { () throws(VaultError) in
+    try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         guard try transaction.reading.materialVersion(of: stored.id) == stored.material else {
           throw .pinChanged

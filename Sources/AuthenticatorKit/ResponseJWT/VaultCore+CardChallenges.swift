@@ -20,7 +20,7 @@ extension VaultCore {
     }
     var item = NewItem(.responseJWT, name: name, access: AccessControl(thisDeviceOnly: true))
     try permitAdding(item, by: .responseJWT, context: context)
-    return try using(context) { () throws(VaultError) in
+    return try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         let now = transaction.reading.expiryTime
         if let old = try transaction.items(matching: Query(name: name)).first,

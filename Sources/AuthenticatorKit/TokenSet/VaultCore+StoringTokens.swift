@@ -52,7 +52,7 @@ extension VaultCore {
     var record = TokenSetRecord(of: request.client, number: 1, type: answer.type, access: answer.access)
     (record.refresh, record.id, record.scope) = (answer.refresh, answer.id, answer.scope ?? scope)
     (record.key, record.expires) = (request.key, try expiry(of: answer))
-    return try using(request.context) { [record] () throws(VaultError) in
+    return try unlocking(request.context) { [record] () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         guard try !transaction.items(matching: Query(id: request.client)).isEmpty else { return nil }
         try request.remember(in: &transaction)
@@ -78,7 +78,7 @@ extension VaultCore {
     record.refresh = answer.refresh ?? old.record.refresh
     record.scope = answer.scope ?? old.record.scope
     record.expires = try expiry(of: answer)
-    return try using(request.context) { [record] () throws(VaultError) in
+    return try unlocking(request.context) { [record] () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         // The registration may be gone with them.
         guard try !transaction.items(matching: Query(id: old.item.id)).isEmpty,

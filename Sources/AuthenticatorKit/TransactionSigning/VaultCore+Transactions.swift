@@ -15,7 +15,7 @@ extension VaultCore {
     else { return nil }
     let offered = try OfferedTransaction(fields, push: push)
     let deadline = try Deadline(seconds: offered.lifeSeconds, clock: environment.clock)
-    let stored = try using(context) { () throws(VaultError) in
+    let stored = try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         let all = try transaction.items(matching: .transactions(alias: offered.alias))
         if let present = all.first(where: { $0.attributes[.credential] == item.id.bytes }) {

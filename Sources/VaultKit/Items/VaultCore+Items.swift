@@ -21,11 +21,12 @@ extension VaultCore {
         item, secret: secret.take(), by: component, noting: notes, context: context, checking: check)
     }
     if context != nil { try permitAdding(item, by: component, context: context) }
-    return try using(context) { () throws(VaultError) in
+    let box = boxed(secret.take())
+    return try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         try check(&transaction)
         try transaction.log(notes)
-        return try transaction.add(item, secret: secret.take(), by: component)
+        return try transaction.add(item, secret: box?.bytes.copy(), by: component)
       }
     }
   }

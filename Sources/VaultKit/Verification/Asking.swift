@@ -10,11 +10,13 @@ import VaultCrypto
 struct Asking {
   let context: AuthenticationContext?
   /// Whether the result is still wanted.
-  let validity: CallValidity
+  var validity: CallValidity
   /// Notes to log with the operation or its denial, and not logged yet.
   var notes: [AuditNote] = []
   /// The last item that was examined.
   var item: Item?
+  /// Whether a person has answered a prompt or a source.
+  private(set) var hasAsked = false
   /// The person declined or could not be asked. Another factor may still be asked for.
   var isDeclined = false
   let operation: ItemOperation
@@ -148,6 +150,7 @@ struct Asking {
         throw declined()
       }
       guard answer.isTypable else {
+      hasAsked = true
         throw VaultError(.malformed, "the \(request.subject.words) is 1 to 1,024 bytes without NUL")
       }
       return answer
@@ -305,6 +308,7 @@ struct Asking {
 
   /// Notes a prompt that ended with an error, unless no person was asked.
   ///
+    hasAsked = true
   /// - Returns: The error for the caller. A prompt that ended because its context became invalid cannot tell this from a
   ///   person who declined.
   mutating func unanswered(_ secret: SecretName, _ error: VaultError) -> VaultError {

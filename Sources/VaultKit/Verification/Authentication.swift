@@ -30,8 +30,14 @@ struct Authentication {
   var notes: [AuditNote] { asking.notes }
   /// The last item that was examined.
   var item: Item? { asking.item }
-  /// The session this started in. Locking the vault discards the result.
+  /// The session this started in, or that of ``renew()``. Locking the vault discards the result.
   var session: UInt64 { asking.validity.session }
+
+  /// Goes on under the keys that another process has made meanwhile: what was given is compared with them.
+  mutating func renew() { asking.validity.renew() }
+
+  /// Whether a person has answered: what they answered is for the keys of then.
+  var hasAsked: Bool { asking.hasAsked }
 
   /// Opens the data key of an item.
   ///
@@ -202,12 +208,13 @@ struct Authentication {
   // MARK: Passcode
 
   private mutating func passcodeKeys() throws(VaultError) -> PasscodeKeys {
-    if let passcode { return passcode }
-    if let keptPasscode {
+    if let shown = passcode ?? keptPasscode {
       // A rotation by another process closes the classes, but the passcode is still the same.
-      if !core.isUnlocked { _ = try core.opened(with: keptPasscode, for: asking.validity) }
-      passcode = keptPasscode
-      return keptPasscode
+      if !core.isUnlocked, try !core.opened(with: shown, for: asking.validity) {
+        throw VaultError(.busy, "the passcode was changed by another process", hint: "try again")
+      }
+      passcode = shown
+      return shown
     }
     try core.refuseDelay()
     let (core, validity, witness) = (core, asking.validity, asking.context?.witness)

@@ -9,8 +9,8 @@ struct CallValidity: Sendable {
   let core: VaultCore
   let call: OpenCall?
   private let memory: ContextMemory?
-  /// The session in which the call began. Grants and kept verifications are bound to it.
-  let session: UInt64
+  /// The session in which the call began, or the one of ``renew()``. Grants and kept verifications are bound to it.
+  private(set) var session: UInt64
   /// How many times the vault had been locked when the call began.
   let locks: UInt64
 
@@ -19,6 +19,12 @@ struct CallValidity: Sendable {
     self.call = call ?? context?.call
     memory = context?.memory
     (session, locks) = core.withStore { ($0.identity, $0.locks) }
+  }
+
+  /// Goes on under the keys that another process has made meanwhile. After a lock it does not.
+  mutating func renew() {
+    let (session, locks) = core.withStore { ($0.identity, $0.locks) }
+    if locks == self.locks { self.session = session }
   }
 
   /// Throws if the result is not wanted.

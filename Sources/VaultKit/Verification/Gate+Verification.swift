@@ -7,30 +7,17 @@ import VaultStorage
 
 /// The decisions of the gate that need a person.
 extension Gate {
-  /// Verifies the person as the access rule requires, outside every transaction. Logs a denial.
+  /// The grant for an item, after a verification, outside every transaction.
   ///
-  /// - Parameters:
-  ///   - action: What the operation is for, as a verb phrase that prompts show; `nil` for the operation's own words.
-  ///   - label: The name that prompts show; `nil` for that of the item.
-  /// - Throws: ``VaultError/Code/interactionNotAllowed`` without a context, and what ``Authentication`` throws.
-  static func grant(
-    _ operation: ItemOperation, on id: ItemID, in core: VaultCore, by component: Component? = nil,
-    to action: String? = nil, of label: String? = nil, context: AuthenticationContext?
+  /// - Throws: What ``Authentication`` throws.
+  fileprivate static func grant(
+    on id: ItemID, after verification: inout Authentication, by component: Component?
   ) throws(VaultError) -> Grant {
-    try context?.call?.requirePerson()
-    var verification = Authentication(core: core, context: context, operation: operation)
-    if let action { verification.asking.action = action }
-    verification.asking.label = label
-    do throws(VaultError) {
-      let verified = try verification.open(id, by: component)
-      return Grant(
-        operation, verified: verified, for: core.environment.caller, session: verification.session,
-        locks: verification.asking.validity.locks,
-        clock: core.environment.clock, notes: verification.notes)
-    } catch {
-      core.logDenial(verification.notes, of: verification.item, error: error)
-      throw error
-    }
+    let (core, asking) = (verification.core, verification.asking)
+    let verified = try verification.open(id, by: component)
+    return Grant(
+      asking.operation, verified: verified, for: core.environment.caller, session: asking.validity.session,
+      locks: asking.validity.locks, clock: core.environment.clock, notes: verification.notes)
   }
 
   /// The grant to read an item without constraints, whose reading is logged before the transaction that uses the
@@ -58,6 +45,58 @@ extension Gate {
         try shown.areAccepted(by: transaction.store.keys.header)
       else {
         throw VaultError(.busy, "the vault's factors were changed meanwhile", hint: "try again")
+      }
+    }
+  }
+}
+
+extension VaultCore {
+  /// Verifies the person as the access rule of an item requires, and runs the last part of a call with the grant. Logs a denial.
+  ///
+  /// - Parameters:
+  ///   - action: What the operation is for, as a verb phrase that prompts show; `nil` for the operation's own words.
+  ///   - label: The name that prompts show; `nil` for that of the item.
+  ///   - body: Must throw before it changes anything if the grant is not accepted.
+  /// - Throws: ``VaultError/Code/interactionNotAllowed`` without a context, what ``Authentication`` throws, and what `body` throws.
+  func granting<R: ~Copyable>(
+    _ operation: ItemOperation, on id: ItemID, by component: Component?, to action: String? = nil,
+    of label: String? = nil, context: AuthenticationContext?,
+    body: (consuming Grant?) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    try context?.call?.requirePerson()
+    var verification = Authentication(core: self, context: context, operation: operation)
+    if let action { verification.asking.action = action }
+    verification.asking.label = label
+    var isVerified = false
+    do throws(VaultError) {
+      return try repeatingUnderNewKeys(if: { !verification.hasAsked }) { () throws(VaultError) in
+        isVerified = false
+        verification.renew()
+        var grant: Grant? = try Gate.grant(on: id, after: &verification, by: component)
+        isVerified = true
+        return try using(context) { () throws(VaultError) in try body(grant.take()) }
+      }
+    } catch {
+      if !isVerified { logDenial(verification.notes, of: verification.item, error: error) }
+      throw error
+    }
+  }
+
+  /// Runs a step again if it failed because another process has made new keys meanwhile, which end what was verified and close what
+  /// a passcode had opened; as long as a statement waits for a lock.
+  ///
+  /// - Parameter mayRepeat: Whether no person has answered in the step: they answered under the keys of then, and are not asked a
+  ///   second time.
+  package func repeatingUnderNewKeys<R: ~Copyable>(
+    if mayRepeat: () throws(VaultError) -> Bool, _ body: () throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    var race = KeyRace()
+    while true {
+      let (session, locks) = withStore { ($0.identity, $0.locks) }
+      do throws(VaultError) { return try body() } catch {
+        let now = withStore { ($0.identity, $0.locks) }
+        let isRace = [.busy, .locked].contains(error.code) && now.0 != session && now.1 == locks
+        guard isRace, race.mayTry(), try mayRepeat() else { throw error }
       }
     }
   }

@@ -23,19 +23,28 @@ extension VaultCore {
     } catch {
       guard error.code == .verificationNeeded, context?.call?.needsPerson != true else { throw error }
     }
-    var grant: Grant? = try Gate.grant(
-      operation, on: id, in: self, by: component, to: action, of: label, context: context)
-    return try using(context) { () throws(VaultError) in try body(grant.take()) }
+    return try granting(
+      operation, on: id, by: component, to: action, of: label, context: context, body: body)
   }
 
-  /// Runs an operation. If the vault is locked, gets the passcode from the context and runs the operation again.
+  /// Runs the last part of a call, as ``using(_:_:)``. If the vault is locked, gets the passcode from the context and runs it again.
   package func unlocking<R: ~Copyable>(
     _ context: AuthenticationContext?, _ body: () throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    try unlockingIfNeeded({ () throws(VaultError) in try using(context, body) }) {
-      (locked) throws(VaultError) in
-      guard let context, hasPasscode, context.canShow(.passcode) else { throw locked }
-      try unlock(with: context)
+    try reopening(context) { () throws(VaultError) in try using(context, body) }
+  }
+
+  /// Runs a step after which the call can still be cancelled. If the vault is locked, gets the passcode from the context and runs
+  /// the step again; if it was given, also while other processes make new keys, which lock the vault again.
+  package func reopening<R: ~Copyable>(
+    _ context: AuthenticationContext?, _ body: () throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    try repeatingUnderNewKeys(if: { () throws(VaultError) in try context?.isGiven(.passcode) ?? false }) {
+      () throws(VaultError) in
+      try unlockingIfNeeded(body) { (locked) throws(VaultError) in
+        guard let context, hasPasscode, context.canShow(.passcode) else { throw locked }
+        try unlock(with: context)
+      }
     }
   }
 
@@ -188,7 +197,7 @@ extension VaultCore {
       }
       notes = verification.notes
     }
-    return try using(context) { () throws(VaultError) in
+    return try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         try validity.check(locks: transaction.store.locks)
         try check(&transaction)

@@ -27,8 +27,11 @@ extension VaultCore {
     var verification = Authentication(core: self, context: context, operation: .use)
     verification.asking.item = item
     do throws(VaultError) {
-      let shown = try verification.show(.devicePasscode)
-      try Gate.confirm(shown, for: verification.asking.validity)
+      try repeatingUnderNewKeys(if: { !verification.hasAsked }) { () throws(VaultError) in
+        verification.renew()
+        let shown = try verification.show(.devicePasscode)
+        try Gate.confirm(shown, for: verification.asking.validity)
+      }
     } catch {
       logDenial(verification.notes, of: item, error: error)
       throw error

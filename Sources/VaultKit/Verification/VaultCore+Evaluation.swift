@@ -12,8 +12,12 @@ extension VaultCore {
     var verification = Authentication(core: self, context: context, operation: .evaluate)
     let shown: ShownFactors
     do throws(VaultError) {
-      shown = try verification.show(constraints)
-      try Gate.confirm(shown, for: verification.asking.validity)
+      shown = try repeatingUnderNewKeys(if: { !verification.hasAsked }) { () throws(VaultError) in
+        verification.renew()
+        let shown = try verification.show(constraints)
+        try Gate.confirm(shown, for: verification.asking.validity)
+        return shown
+      }
     } catch {
       logDenial(verification.notes, of: nil, error: error)
       throw error

@@ -23,11 +23,12 @@ extension VaultCore {
     let policy = try reading { transaction throws(VaultError) in try transaction.item(id).policy }
     var component = component
     if let pin = try policy.requirements().pin { component = try obtain(pin) }
-    var grant: Grant?
-    if try policy.isWrapped() {
-      grant = try Gate.grant(operation, on: id, in: self, by: component, context: context)
+    guard try policy.isWrapped() else {
+      return try using(context) { () throws(VaultError) in try body(nil, component) }
     }
-    return try using(context) { () throws(VaultError) in try body(grant.take(), component) }
+    return try granting(operation, on: id, by: component, context: context) {
+      (grant) throws(VaultError) in try body(grant, component)
+    }
   }
 }
 

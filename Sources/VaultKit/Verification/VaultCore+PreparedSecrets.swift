@@ -18,7 +18,7 @@ extension VaultCore {
     try Gate.permit(.read, on: item, by: nil)
     let found: Grant?
     if try item.policy.isWrapped() {
-      found = try Gate.grant(.read, on: id, in: self, context: context)
+      found = try granting(.read, on: id, by: nil, context: context) { $0 }
     } else {
       found = try unlocking(context) { () throws(VaultError) in try loggedGrant(id) }
     }
