@@ -93,7 +93,8 @@ private struct OpenedPIN {
     guarding = GuardingPIN(record.mode, item: item.id)
     switch record.mode {
     case .checked:
-      secret = try record.unwrapped(by: digits, of: item.id, vault: vault, environment: core.environment)
+      let prepared = try record.derivation.prepare(for: .pin, in: core.environment)
+      secret = try record.unwrapped(by: digits, prepared, of: item.id, vault: vault)
     case .camouflaged:
       secret = try CamouflagedPIN.key(
         of: digits, offset: state.pinOffset, by: record.derivation, environment: core.environment)

@@ -84,7 +84,7 @@ extension VaultEnvironment {
   private func timeOnce(_ parameters: Argon2id.Parameters) throws(VaultError) -> Duration {
     let start = clock.bootMilliseconds()
     let derivation = KeyDerivation(parameters: parameters, salt: [UInt8](repeating: 0, count: 16))
-    _ = try derivation.derive(from: SecretBytes(copying: [0]), self)
+    _ = try derivation.derive(from: SecretBytes(copying: [0]), as: .newPasscode, in: self)
     return .milliseconds(Int64(clamping: clock.bootMilliseconds() - start))
   }
 }

@@ -1,4 +1,5 @@
 package import VaultFormat
+package import PasswordDerivation
 package import SecretMemory
 import VaultCrypto
 
@@ -8,12 +9,20 @@ package final class PasscodeKeys: Sendable {
   package let prompt: SecretBytes
   package let derivation: KeyDerivation
 
-  package init(_ passcode: borrowing Passcode, derivation: KeyDerivation, environment: VaultEnvironment)
-    throws(VaultError)
-  {
-    let root = try derivation.derive(from: passcode.bytes, environment)
+  /// Runs one derivation: the attempt must be on the disk before.
+  package init(_ passcode: borrowing Passcode, by prepared: consuming PreparedDerivation) {
+    derivation = prepared.derivation
+    let root = prepared.key(from: passcode.bytes)
     unlock = HKDF.derive(from: root, label: Labels.unlock)
     prompt = HKDF.derive(from: root, label: Labels.prompt)
-    self.derivation = derivation
+  }
+
+  /// The keys of a new passcode. Runs one derivation.
+  package convenience init(
+    new passcode: borrowing Passcode, parameters: Argon2id.Parameters? = nil, in environment: VaultEnvironment
+  ) throws(VaultError) {
+    let derivation = try KeyDerivation.fresh(
+      parameters ?? environment.parameters, random: environment.random)
+    self.init(passcode, by: try derivation.prepare(for: .newPasscode, in: environment))
   }
 }

@@ -14,12 +14,15 @@ struct PINRig {
 
   let clock = FixedClock()
   let derivations = Derivations()
+  let memory = Memory()
   let place: TemporaryVault
   let core: VaultCore
 
   init(passcode: String? = nil) throws {
-    let derivations = derivations
-    place = TemporaryVault(environment: .testing(clock: clock, derivationObserver: { derivations.add() }))
+    let (derivations, memory) = (derivations, memory)
+    var environment = VaultEnvironment.testing(clock: clock, derivationObserver: { derivations.add() })
+    environment.hasMemoryForDerivation = { memory.isThere() }
+    place = TemporaryVault(environment: environment)
     core = try place.makeCore(passcode: passcode)
   }
 
@@ -67,6 +70,31 @@ struct PINRig {
   }
 
   func counter(of id: ItemID) throws -> UInt64 { try core.state(of: id).counter }
+}
+
+/// The memory of derivations.
+final class Memory: Sendable {
+  private struct State {
+    var asked = 0
+    var answer: (@Sendable (Int) -> Bool)?
+  }
+  private let state = Mutex(State())
+
+  fileprivate func isThere() -> Bool {
+    let (number, answer) = state.withLock { state in
+      state.asked += 1
+      return (state.asked, state.answer)
+    }
+    return answer?(number) ?? true
+  }
+
+  /// How many derivations have asked for it.
+  var asked: Int { state.withLock { $0.asked } }
+
+  /// Starts again from 0. There is always enough of it, unless something says no to the n-th derivation.
+  func reset(_ answer: (@Sendable (Int) -> Bool)? = nil) {
+    state.withLock { $0 = State(asked: 0, answer: answer) }
+  }
 }
 
 /// Counts derivations, and runs something at one of them.

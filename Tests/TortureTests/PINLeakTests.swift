@@ -186,11 +186,11 @@ private struct OpenedSecrets {
     let record = try record(of: item)
     var found: [Torture.NamedCanary] = []
     for pin in [given.pin, given.newPIN] {
-      let derived = try record.derivation.derive(from: SecretBytes(testing: pin), environment)
+      let derived = try record.derivation.derive(from: SecretBytes(testing: pin), as: .pin, in: environment)
       found.append(Self.named("derived key", derived.bytesForTesting))
       found.append(Self.named("PIN key", HKDF.derive(from: derived, label: Labels.pin).bytesForTesting))
-      let secret = try? record.unwrapped(
-        by: SecretBytes(testing: pin), of: item.id, vault: vault, environment: environment)
+      let prepared = try record.derivation.prepare(for: .pin, in: environment)
+      let secret = try? record.unwrapped(by: SecretBytes(testing: pin), prepared, of: item.id, vault: vault)
       if let secret { found.append(Self.named("D", secret.bytes.bytesForTesting)) }
     }
     expect(found.count, equals: 5)

@@ -97,7 +97,7 @@ struct EveryKindTests {
     let d = SecretBytes(copying: [UInt8](repeating: 0xD, count: 32))
     let environment = core.environment
     let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
-    let derived = try derivation.derive(from: SecretBytes(testing: "2580"), environment)
+    let derived = try derivation.derive(from: SecretBytes(testing: "2580"), as: .pin, in: environment)
     let key = HKDF.derive(from: derived, info: Array("vault/1/pin".utf8), byteCount: 32)
     var bound = Record()
     bound[1] = try core.status().vault.bytes

@@ -48,7 +48,8 @@ extension VaultCore {
     guard let blockedPIN else { return }
     // One attempt is left: a right PIN gives all of them back, a wrong one blocks again.
     let stillStored = try usablePIN(blockedPIN.stored.id, context: context)
-    try settle(judgedPIN(stillStored, blockedPIN.digits, blockedPIN.shown), context: context)
+    let shown = try judgedPIN(stillStored, blockedPIN.digits, blockedPIN.shown, context: context)
+    try settle(shown, context: context)
   }
 
   /// - Returns: A PIN that can be judged only when the code has ended its block; `nil` if it was right, and without a checked PIN.

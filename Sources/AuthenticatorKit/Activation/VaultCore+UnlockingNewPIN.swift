@@ -3,7 +3,7 @@ import VaultKit
 
 /// An unlock with a new PIN: by the unlock key that the peer keeps, or by a new secret of the peer.
 extension VaultCore {
-  /// Asks for the new PIN, before the peer is asked: what ends at this prompt uses no code.
+  /// Asks for the new PIN and makes its key, before the peer is asked: what ends here uses no code.
   ///
   /// - Throws: ``VaultError/Code/policy`` if only a new secret can end the block, and others are behind the PIN.
   func newPIN(
@@ -18,7 +18,7 @@ extension VaultCore {
     return try askingPIN(stored.requestForNew, context: context) { (pin, shown) throws(VaultError) in
       try CommonPINs.refuse(pin, of: .checked)
       try refusePasscode(pin, context: context)
-      return UnlockingPIN(digits: SharedSecret(pin.bytes.copy()), notes: shown.notes(.newPIN))
+      return UnlockingPIN(key: try NewPINKey(pin, in: environment), notes: shown.notes(.newPIN))
     }
   }
 
@@ -33,7 +33,7 @@ extension VaultCore {
         secret = try stored.record.unwrapped(by: PINUnlockKey(key), of: stored.id, vault: stored.vault)
       } catch { throw .peerAnswered("'unlockKeyBase64' does not open the PIN") }
       let record = try PINRecord.wrapping(
-        secret.bytes, in: new.digits.bytes, of: stored.id, vault: stored.vault, replacing: stored.record,
+        secret.bytes, under: new.key, of: stored.id, vault: stored.vault, replacing: stored.record,
         environment: environment)
       return try commit(new, record, of: stored, ending: unlock, context: context) { _ throws(VaultError) in }
     }
@@ -45,7 +45,7 @@ extension VaultCore {
     }
     let secret = SharedSecret(try environment.random.newSecret(32))
     let record = try PINRecord.wrapping(
-      secret.bytes, in: new.digits.bytes, of: stored.id, vault: stored.vault, environment: environment)
+      secret.bytes, under: new.key, of: stored.id, vault: stored.vault, environment: environment)
     try commit(new, record, of: stored, ending: unlock, context: context) { transaction throws(VaultError) in
       let item = try transaction.present(PeerCredential(unlock.item))
       try transaction.reading.refuseOthers(behind: stored, than: item)
@@ -93,7 +93,7 @@ extension ReadTransaction {
 
 /// A new PIN that was typed for an unlock.
 struct UnlockingPIN {
-  let digits: SharedSecret
+  let key: NewPINKey
   /// How it was given, for the log.
   let notes: [AuditNote]
 }

@@ -36,7 +36,8 @@ extension VaultCore {
       try refusePasscode(pin, context: context)
       let secret = try environment.random.newSecret(32)
       let record = try PINRecord.wrapping(
-        secret, in: pin.bytes, of: id, vault: vault, unlockKey: new.unlockKey, environment: environment)
+        secret, under: NewPINKey(pin, in: environment), of: id, vault: vault, unlockKey: new.unlockKey,
+        environment: environment)
       return MadePIN(
         item: item, id: id, vault: vault, record: record, secret: SharedSecret(secret),
         notes: shown.notes(.newPIN))

@@ -60,8 +60,8 @@ extension VaultCore {
       try refuse(pin)
       try refuseNew(pin, of: .checked, context: context)
       let record = try PINRecord.wrapping(
-        secret.bytes, in: pin.bytes, of: stored.id, vault: stored.vault, replacing: stored.record,
-        environment: environment)
+        secret.bytes, under: NewPINKey(pin, in: environment), of: stored.id, vault: stored.vault,
+        replacing: stored.record, environment: environment)
       return (record, shown.notes(.newPIN))
     }
     try unlocking(context) { () throws(VaultError) in

@@ -74,44 +74,67 @@ extension VaultCore {
     _ stored: StoredPIN, to action: String, of label: String? = nil, context: AuthenticationContext?
   ) throws(VaultError) -> ShownPIN {
     try askingPIN(stored.request(action, of: label), context: context) { (pin, shown) throws(VaultError) in
-      try judgedPIN(stored, SharedSecret(pin.bytes.copy()), shown)
+      try judgedPIN(stored, SharedSecret(pin.bytes.copy()), shown, context: context)
     }
   }
 
   /// A checked PIN that was typed before, as ``checkedPIN(_:to:of:context:)``.
   func judgedPIN(
-    _ stored: StoredPIN, _ digits: SharedSecret, _ shown: Shown
+    _ stored: StoredPIN, _ digits: SharedSecret, _ shown: Shown, context: AuthenticationContext?
   ) throws(VaultError) -> ShownPIN {
-    let counted = try countAttempt(of: stored)
+    let counted = try countAttempt(of: stored, context: context)
+    let stored = counted.stored
     do throws(VaultError) {
-      let secret = try counted.record.unwrapped(
-        by: digits.bytes, of: counted.id, vault: counted.vault, environment: environment)
-      return ShownPIN(stored: counted, secret: .checked(secret), digits: digits, shown: shown)
+      let secret = try stored.record.unwrapped(
+        by: digits.bytes, counted.prepared, of: stored.id, vault: stored.vault)
+      return ShownPIN(stored: stored, secret: .checked(secret), digits: digits, shown: shown)
     } catch {
-      guard error.code == .authenticationFailed else { throw error }
-      throw try countFailure(of: counted, shown)
+      if error.code == .authenticationFailed { throw try countFailure(of: stored, shown) }
+      // There is no verdict, so it was no attempt. What ended it is the error also where that cannot be written.
+      try? takeBackAttempt(of: stored)
+      throw error
     }
   }
 
   // MARK: Counting
 
-  /// Counts an attempt on disk, before its derivation. Waits while attempts are under way that may be the last ones.
-  private func countAttempt(of usable: StoredPIN) throws(VaultError) -> StoredPIN {
+  private struct CountedPIN: ~Copyable {
+    let stored: StoredPIN
+    let prepared: PreparedDerivation
+  }
+
+  /// Prepares the derivation, then counts the attempt on disk. Waits while attempts are under way that may be the last ones,
+  /// without the memory of a derivation.
+  private func countAttempt(
+    of usable: StoredPIN, context: AuthenticationContext?
+  ) throws(VaultError) -> CountedPIN {
+    var present = usable
     for _ in 0..<600 {
-      let (stored, verdict) = try writing {
-        transaction throws(VaultError) -> (StoredPIN, PINAttempts.Verdict) in
-        var stored = try StoredPIN(usable.id, in: &transaction.reading)
-        try stored.refuse(unless: .checked)
-        stored.settledMark = usable.settledMark
-        return (stored, try transaction.beginAttempt(of: stored))
+      if present.mayBeTried(by: environment.clock) {
+        let prepared = try present.record.derivation.prepare(for: .pin, in: environment)
+        // While a person typed, new keys of another process may have locked the vault.
+        let (stored, verdict) = try reopening(context) { () throws(VaultError) in
+          try writing { transaction throws(VaultError) in
+            try transaction.beginAttempt(of: usable, preparedBy: present.record.derivation)
+          }
+        }
+        switch verdict {
+        case .go: return CountedPIN(stored: stored, prepared: prepared)
+        case .blocked: throw .pinBlocked
+        case .wait: break
+        }
+      } else {
+        usleep(50_000)
       }
-      switch verdict {
-      case .go: return stored
-      case .wait: usleep(50_000)
-      case .blocked: throw .pinBlocked
-      }
+      present = try reopening(context) { () throws(VaultError) in try storedPIN(usable.id) }
     }
     throw VaultError(.busy, "other processes are trying this PIN", hint: "try again")
+  }
+
+  private func takeBackAttempt(of stored: StoredPIN) throws(VaultError) {
+    try writing { transaction throws(VaultError) in
+      try transaction.changeState(of: stored.id) { PINAttempts.takeBack(&$0) }
+    }
   }
 
   private func countFailure(of stored: StoredPIN, _ shown: Shown) throws(VaultError) -> VaultError {
@@ -131,8 +154,29 @@ extension VaultCore {
   }
 }
 
+extension StoredPIN {
+  /// Whether an attempt need not wait for others, as far as this state says.
+  fileprivate func mayBeTried(by clock: any VaultClock) -> Bool {
+    var state = state
+    return PINAttempts.begin(&state, limit: limit, clock: clock).verdict != .wait
+  }
+}
+
 extension WriteTransaction {
-  fileprivate mutating func beginAttempt(of stored: StoredPIN) throws(VaultError) -> PINAttempts.Verdict {
+  /// Counts an attempt of a PIN that may be used.
+  ///
+  /// - Returns: The PIN item as it is now. To wait and look again is also the verdict on another derivation than the prepared one.
+  fileprivate mutating func beginAttempt(
+    of usable: StoredPIN, preparedBy derivation: KeyDerivation
+  ) throws(VaultError) -> (StoredPIN, PINAttempts.Verdict) {
+    var stored = try StoredPIN(usable.id, in: &reading)
+    try stored.refuse(unless: .checked)
+    stored.settledMark = usable.settledMark
+    guard stored.record.derivation == derivation else { return (stored, .wait) }
+    return (stored, try beginAttempt(of: stored))
+  }
+
+  private mutating func beginAttempt(of stored: StoredPIN) throws(VaultError) -> PINAttempts.Verdict {
     guard !hasMarked else { throw .pinChanged }
     let clock = reading.clock
     let (verdict, killed) = try changeState(of: stored.id) { state throws(VaultError) in

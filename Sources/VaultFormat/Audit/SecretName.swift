@@ -1,4 +1,4 @@
-/// The name of a secret in the log.
+/// The name of a secret, in the log and in errors.
 package enum SecretName: String, Sendable {
   case passcode = "vault passcode"
   case newPasscode = "new vault passcode"
@@ -13,4 +13,6 @@ package enum SecretName: String, Sendable {
   case code
   case recoveryCode = "recovery code"
   case newRecoveryCode = "new recovery code"
+  /// The log does not name it.
+  case passphrase = "passphrase of a backup"
 }

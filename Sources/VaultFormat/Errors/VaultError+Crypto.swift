@@ -16,7 +16,7 @@ extension VaultError {
       case .writeLimitReached:
         VaultError(.policy, "this generation of keys has sealed all it may", hint: .rotateEpoch)
       case .outOfMemory:
-        VaultError(.io, "not enough memory", hint: "a passcode needs 64 MiB of memory while it is checked")
+        VaultError(.io, "not enough memory")
       case .library(let code):
         VaultError(.io, "the cryptographic library failed", underlying: Int32(truncatingIfNeeded: code))
       }

@@ -29,7 +29,7 @@ package enum CamouflagedPIN {
     unsafe digits.modify { bytes in
       for index in 0..<digitCount { unsafe bytes[index] = (bytes[index] + offset[index]) % 10 + zero }
     }
-    return SharedSecret(try derivation.derive(from: digits, environment))
+    return SharedSecret(try derivation.derive(from: digits, as: .pin, in: environment))
   }
 
   /// The offset under which a new PIN gives the digits that the old one gives: `offset + old − new`.

@@ -1,7 +1,8 @@
 package import VaultFormat
 
-/// The attempts of a checked PIN, as its state counts them (section 11). An attempt is counted on disk before its
-/// derivation, and never taken back: as many derivations run as the limit allows.
+/// The attempts of a checked PIN, as its state counts them (section 11). An attempt is counted on disk before its derivation, and
+/// after the derivation has its memory. One that its own process ends without a verdict is taken back: as many PINs are judged as
+/// the limit allows.
 package enum PINAttempts {
   /// Whether an attempt may run now.
   package enum Verdict: Equatable {
@@ -50,6 +51,9 @@ package enum PINAttempts {
     finish(&state)
     addFailures(1, to: &state, limit: limit)
   }
+
+  /// The attempt got no verdict: it reveals nothing about the PIN, so it is not a failure.
+  package static func takeBack(_ state: inout ItemState) { finish(&state) }
 
   /// How many more wrong PINs are judged, if those under way are wrong.
   package static func left(_ state: ItemState, limit: UInt32) -> Int {

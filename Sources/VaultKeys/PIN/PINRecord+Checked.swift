@@ -4,26 +4,24 @@ package import VaultFormat
 
 /// A checked PIN wraps `D`, 32 random bytes, to which the keys of the items behind it are wrapped (section 11).
 extension PINRecord {
-  /// The record of a new PIN. Runs one derivation.
+  /// The record of a new PIN.
   ///
   /// - Parameters:
   ///   - secret: `D`, which a change keeps.
-  ///   - digits: The PIN, as ASCII.
+  ///   - new: The key of the PIN.
   ///   - item: The PIN item.
   ///   - unlockKey: A second opener of `D`, for a new PIN item.
   ///   - old: The record that this one replaces. Its unlock key stays.
   package static func wrapping(
-    _ secret: borrowing SecretBytes, in digits: borrowing SecretBytes, of item: ItemID, vault: VaultID,
+    _ secret: borrowing SecretBytes, under new: NewPINKey, of item: ItemID, vault: VaultID,
     unlockKey: PINUnlockKey? = nil, replacing old: PINRecord? = nil, environment: VaultEnvironment
   ) throws(VaultError) -> PINRecord {
-    let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
-    let key = try key(of: digits, by: derivation, environment: environment)
-    let sealed = try seal(secret, under: key, of: item, vault: vault, environment: environment)
+    let sealed = try seal(secret, under: new.key.bytes, of: item, vault: vault, environment: environment)
     var unlock: [UInt8]?
     if let unlockKey {
       unlock = try seal(secret, under: unlockKey.sealKey(), of: item, vault: vault, environment: environment)
     }
-    return try .checked(derivation, sealed: sealed, unlock: unlock, replacing: old)
+    return try .checked(new.derivation, sealed: sealed, unlock: unlock, replacing: old)
   }
 
   private static func seal(
@@ -63,11 +61,13 @@ extension PINRecord {
 
   /// `D`. Runs one derivation: the attempt must be on the disk before.
   ///
+  /// - Parameter prepared: Made by ``derivation``.
   /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong PIN.
   package func unwrapped(
-    by digits: borrowing SecretBytes, of item: ItemID, vault: VaultID, environment: VaultEnvironment
+    by digits: borrowing SecretBytes, _ prepared: consuming PreparedDerivation, of item: ItemID,
+    vault: VaultID
   ) throws(VaultError) -> SharedSecret {
-    let key = try Self.key(of: digits, by: derivation, environment: environment)
+    let key = HKDF.derive(from: prepared.key(from: digits), label: Labels.pin)
     let aad = AssociatedData.pin(vault, item: item)
     do throws(CryptoError) {
       let secret = try withSealed { (sealed) throws(CryptoError) in
@@ -79,10 +79,17 @@ extension PINRecord {
       throw VaultError(.authenticationFailed, "wrong PIN")
     } catch { throw VaultError(crypto: error) }
   }
+}
 
-  private static func key(
-    of digits: borrowing SecretBytes, by derivation: KeyDerivation, environment: VaultEnvironment
-  ) throws(VaultError) -> SecretBytes {
-    HKDF.derive(from: try derivation.derive(from: digits, environment), label: Labels.pin)
+/// The key of a new checked PIN.
+package struct NewPINKey: Sendable {
+  fileprivate let derivation: KeyDerivation
+  fileprivate let key: SharedSecret
+
+  /// Runs one derivation.
+  package init(_ pin: borrowing PIN, in environment: VaultEnvironment) throws(VaultError) {
+    derivation = try .fresh(environment.parameters, random: environment.random)
+    let derived = try derivation.derive(from: pin.bytes, as: .newPIN, in: environment)
+    key = SharedSecret(HKDF.derive(from: derived, label: Labels.pin))
   }
 }

@@ -20,6 +20,8 @@ package struct VaultEnvironment: Sendable {
   package var protector: @Sendable (ProtectorKind) throws(VaultError) -> any Protector = standardProtector
   /// Called once for every Argon2id derivation; tests count with it.
   package var derivationObserver: (@Sendable () -> Void)?
+  /// Asked before the memory of a derivation is obtained; a test says no, as a machine without memory does.
+  package var hasMemoryForDerivation: (@Sendable () -> Bool)?
   /// How long an open vault waits for other processes that use the file; `nil` for the usual time.
   package var patience: Duration?
 

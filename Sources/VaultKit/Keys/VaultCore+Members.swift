@@ -137,11 +137,13 @@ extension VaultCore {
   /// The key derived from a phrase with the salt of the vault's members.
   private func phraseRoot(_ phrase: borrowing BiometricPhrase) throws(VaultError) -> PasswordKey {
     let factors = try factorSlots()
-    guard let derivation = try factors.header.phraseDerivation() else {
-      let fresh = try KeyDerivation.fresh(environment.parameters, random: environment.random)
-      return PasswordKey(try fresh.derive(from: phrase.bytes, environment), derivation: fresh)
-    }
-    let root = PasswordKey(try derivation.derive(from: phrase.bytes, environment), derivation: derivation)
+    let stored = try factors.header.phraseDerivation()
+    let derivation =
+      if let stored { stored } else {
+        try KeyDerivation.fresh(environment.parameters, random: environment.random)
+      }
+    let root = PasswordKey(
+      try derivation.derive(from: phrase.bytes, as: .newPhrase, in: environment), derivation: derivation)
     for member in try factors.enrolledSet().members where member.source == .phrase {
       guard try factors.half(of: member, phrase: root.box) == nil else {
         throw VaultError(.duplicateItem, "that phrase is enrolled already", hint: "choose another")

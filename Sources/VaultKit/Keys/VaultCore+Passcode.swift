@@ -31,7 +31,7 @@ extension VaultCore {
       return header.recoveryKey
     }
     let notes = choice.notes + new.shown.notes(.newPasscode)
-    let keys = try freshKeys(from: new)
+    let keys = try PasscodeKeys(new: new, in: environment)
     var forgotten = ForgottenTrust()
     try changeKeys(.passcodeSet, detail: forgotten.detail) { change, transaction throws(VaultError) in
       guard !change.header.hasPasscode else {
@@ -87,7 +87,7 @@ extension VaultCore {
     _ before: PasscodeKeys, for new: borrowing Passcode, parameters: Argon2id.Parameters?,
     notes: [AuditNote] = [], validity: CallValidity
   ) throws(VaultError) {
-    let after = try freshKeys(from: new, parameters: parameters)
+    let after = try PasscodeKeys(new: new, parameters: parameters, in: environment)
     try changeKeys(.passcodeChanged) { change, transaction throws(VaultError) in
       try Self.check(before, change: change)
       try transaction.log(notes)
@@ -127,14 +127,6 @@ extension VaultCore {
       try change.removePasscode(before)
     }
     return DestroyedItems(items: destroyed)
-  }
-
-  private func freshKeys(
-    from passcode: borrowing Passcode, parameters: Argon2id.Parameters? = nil
-  ) throws(VaultError) -> PasscodeKeys {
-    let derivation = try KeyDerivation.fresh(
-      parameters ?? environment.parameters, random: environment.random)
-    return try PasscodeKeys(passcode, derivation: derivation, environment: environment)
   }
 
   /// Checks that the verified passcode is still the vault's, because keys of another `config` must not wrap anything.

@@ -7,7 +7,8 @@ import VaultLogging
 import VaultStorage
 
 extension VaultCore {
-  /// Unlocks with the passcode. The attempt is counted on disk before the derivation runs.
+  /// Unlocks with the passcode. The attempt is counted on disk before the derivation runs, and after the derivation has its
+  /// memory.
   ///
   /// - Parameter call: The call of the actor, if it is one.
   /// - Throws: ``VaultError/Code/authenticationFailed`` with `attemptsLeft`, ``VaultError/Code/passcodeDelay`` with
@@ -113,30 +114,21 @@ extension VaultCore {
   {
     var race = KeyRace()
     while race.mayTry() {
-      guard let derivation = try countAttempt() else {
+      guard let prepared = try countAttempt() else {
         try refuseShut()
         throw VaultError(.policy, "no passcode is set", hint: Hint(.setPasscode, saying: "set one"))
       }
-      let keys: PasscodeKeys
+      let keys = PasscodeKeys(passcode, by: prepared)
       do throws(VaultError) {
-        keys = try PasscodeKeys(passcode, derivation: derivation, environment: environment)
-      } catch {
-        try takeBackAttempt()
-        throw error
-      }
-      do throws(VaultError) {
-        guard try opened(with: keys, for: validity) else {
-          // Another process has changed the passcode, so the derived keys were not compared with anything.
-          try takeBackAttempt()
-          continue
-        }
+        if try opened(with: keys, for: validity) { return keys }
       } catch {
         if error.code == .authenticationFailed { throw try countFailure(error, shown: passcode.shown) }
-        // Not wanted any more: the keys were not compared either.
-        if error.code == .appCancelled { try takeBackAttempt() }
+        // There is no verdict, so it was no attempt. What ended it is the error also where that cannot be written.
+        try? takeBackAttempt()
         throw error
       }
-      return keys
+      // Another process has changed the passcode, so the derived keys were not compared with anything.
+      try takeBackAttempt()
     }
     throw VaultError(.busy, "the passcode is being changed by another process", hint: "try again")
   }
@@ -165,23 +157,34 @@ extension VaultCore {
 
   // MARK: Counting
 
-  /// Counts an attempt on disk and returns the parameters of the derivation; `nil` without a passcode. Waits for
-  /// other attempts that are under way.
-  private func countAttempt() throws(VaultError) -> KeyDerivation? {
-    let (derivation, isReadOnly) = try reading { transaction throws(VaultError) in
-      (try transaction.store.keys.header.passcodeDerivation(), transaction.store.rows.isReadOnly)
-    }
-    guard derivation != nil, !isReadOnly else { return derivation }
+  /// Prepares the derivation, then counts the attempt on disk; `nil` without a passcode. Waits for other attempts that are under
+  /// way, without the memory of a derivation.
+  private func countAttempt() throws(VaultError) -> PreparedDerivation? {
+    var isBehindOthers = false
     for _ in 0..<600 {
-      let (current, verdict) = try writing {
-        transaction throws(VaultError) -> (KeyDerivation?, Lockout.Verdict) in
-        let derivation = try transaction.store.keys.header.passcodeDerivation()
-        return (derivation, try transaction.beginAttempt { _ in true })
+      let (derivation, pause) = try reading { transaction throws(VaultError) in
+        (
+          try transaction.store.keys.header.passcodeDerivation(),
+          isBehindOthers ? try transaction.pauseBeforeAttempt() : nil
+        )
+      }
+      guard let derivation else { return nil }
+      if let pause {
+        usleep(UInt32(pause) * 1000)
+        continue
+      }
+      let prepared = try derivation.prepare(for: .passcode, in: environment)
+      guard !isReadOnly else { return prepared }
+      let verdict = try writing { transaction throws(VaultError) -> Lockout.Verdict? in
+        // Another process may have changed the passcode meanwhile.
+        guard try transaction.store.keys.header.passcodeDerivation() == derivation else { return nil }
+        return try transaction.beginAttempt { _ in true }
       }
       switch verdict {
-      case .go: return current
-      case .wait(let milliseconds): usleep(UInt32(milliseconds) * 1000)
+      case .go: return prepared
       case .refused(let milliseconds): throw Self.delayed(milliseconds)
+      case .wait: isBehindOthers = true
+      case nil: continue
       }
     }
     throw Self.delayed(Lockout.verdictMilliseconds)
@@ -211,8 +214,7 @@ extension VaultCore {
     }
   }
 
-  /// Takes back an attempt whose derivation could not run: it reveals nothing about the passcode, so it is not a
-  /// failure.
+  /// Takes back an attempt that got no verdict: it reveals nothing about the passcode, so it is not a failure.
   private func takeBackAttempt() throws(VaultError) {
     guard !isReadOnly else { return }
     try writing { transaction throws(VaultError) in
@@ -265,6 +267,15 @@ extension VaultCore {
 }
 
 extension ReadTransaction {
+  /// How many milliseconds an attempt has to wait for others that are under way; `nil` if it need not.
+  fileprivate mutating func pauseBeforeAttempt() throws(VaultError) -> UInt64? {
+    var state = try store.vaultState().state
+    guard case .wait(let milliseconds) = Lockout.begin(&state, clock: store.environment.clock).verdict else {
+      return nil
+    }
+    return milliseconds
+  }
+
   /// - Throws: ``VaultError/Code/authenticationFailed`` for another code than the vault's, ``VaultError/Code/policy`` if it has
   ///   none.
   fileprivate func check(_ code: borrowing RecoveryCode) throws(VaultError) {

@@ -24,7 +24,8 @@ extension VaultCore {
     let standard = environment.bounds == .standard ? .backup : environment.parameters
     let derivation = try KeyDerivation.fresh(parameters ?? standard, random: environment.random)
     let key = HKDF.derive(
-      from: try derivation.derive(from: passphrase.bytes, environment), label: Labels.passphrase)
+      from: try derivation.derive(from: passphrase.bytes, as: .passphrase, in: environment),
+      label: Labels.passphrase)
     var report = BackupReport()
     try reading { transaction throws(VaultError) in
       report = try transaction.store.writeBackup(

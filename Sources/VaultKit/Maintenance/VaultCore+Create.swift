@@ -69,8 +69,7 @@ extension VaultCore {
         in: place, change: change, pending: &pending, protector: protector, environment: environment,
         show: show)
     }
-    let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
-    let keys = try PasscodeKeys(passcode, derivation: derivation, environment: environment)
+    let keys = try PasscodeKeys(new: passcode, in: environment)
     try change.setPasscode(keys)
     let core = try make(
       in: place, change: change, pending: &pending, protector: protector, environment: environment, show: show

@@ -92,7 +92,7 @@ extension VaultCore {
   ) throws(VaultError) -> SealedStore {
     var source = try openBackup(at: backup, environment: environment) {
       (header, slots, derivation) throws(VaultError) in
-      let root = try derivation.derive(from: passphrase.bytes, environment)
+      let root = try derivation.derive(from: passphrase.bytes, as: .passphrase, in: environment)
       let key = HKDF.derive(from: root, label: Labels.passphrase)
       return try KeyRing(
         header: header, slots: slots, passphrase: key, derivation, environment: environment)

@@ -48,13 +48,12 @@ struct Asking {
   /// The key of a new application password. Prompts twice.
   mutating func newPassword(for new: NewItem) throws(VaultError) -> PasswordKey {
     label = new.attributes[.name]
-    let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
     guard let context, !context.memory.isInvalid else {
       throw context == nil ? nobodyToAsk(.applicationPassword) : Self.ended
     }
     if let given = context.memory.given(.applicationPassword) {
       notes += Shown.given.notes(.newApplicationPassword)
-      return PasswordKey(try derivation.derive(from: given.bytes, environment), derivation: derivation)
+      return try key(from: given.bytes)
     }
     guard context.interaction == .allowed, let prompt = context.prompt else {
       throw nobodyToAsk(.applicationPassword)
@@ -64,16 +63,22 @@ struct Asking {
     request.emptyAnswer = "is refused"
     if let given = try prompt.givenSecret(for: request) {
       notes += Shown.given.notes(.newApplicationPassword)
-      return PasswordKey(
-        try derivation.derive(from: ApplicationPassword(given).bytes, environment), derivation: derivation)
+      return try key(from: ApplicationPassword(given).bytes)
     }
     do throws(VaultError) {
       let password = try typedTwice(request, at: prompt)
       notes += Shown.typed.notes(.newApplicationPassword)
-      return PasswordKey(try derivation.derive(from: password.bytes, environment), derivation: derivation)
+      return try key(from: password.bytes)
     } catch {
       throw unanswered(.newApplicationPassword, error)
     }
+  }
+
+  private func key(from password: borrowing SecretBytes) throws(VaultError) -> PasswordKey {
+    let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
+    return PasswordKey(
+      try derivation.derive(from: password, as: .newApplicationPassword, in: environment),
+      derivation: derivation)
   }
 
   private func typedTwice(
@@ -145,12 +150,12 @@ struct Asking {
   ) throws(VaultError) -> SecretBytes {
     do throws(VaultError) {
       let answer = try read(request, at: prompt)
+      hasAsked = true
       guard answer.byteCount > 0 else {
         if request.subject == .phrase { context?.rung?.chooseAlternative() }
         throw declined()
       }
       guard answer.isTypable else {
-      hasAsked = true
         throw VaultError(.malformed, "the \(request.subject.words) is 1 to 1,024 bytes without NUL")
       }
       return answer
@@ -303,12 +308,12 @@ struct Asking {
 
   /// Notes that a person answered a request for which nothing is typed.
   mutating func noteAnswer(_ subject: PromptRequest.Subject) {
+    hasAsked = true
     notes += Shown(outcome: .answered, item: item).notes(subject.secret)
   }
 
   /// Notes a prompt that ended with an error, unless no person was asked.
   ///
-    hasAsked = true
   /// - Returns: The error for the caller. A prompt that ended because its context became invalid cannot tell this from a
   ///   person who declined.
   mutating func unanswered(_ secret: SecretName, _ error: VaultError) -> VaultError {

@@ -45,8 +45,9 @@ extension Authentication {
     let core = core
     asking.members = members.map(\.label)
     return try asking.typed(.phrase, left: left) { (bytes, _) throws(VaultError) -> (Member, SharedSecret) in
-      try core.judgingBiometry(count) { () throws(VaultError) in
-        let root = SharedSecret(try derivation.derive(from: bytes, core.environment))
+      var prepared: PreparedDerivation? = try derivation.prepare(for: .phrase, in: core.environment)
+      return try core.judgingBiometry(count) { () throws(VaultError) in
+        let root = SharedSecret(prepared.take()!.key(from: bytes))
         for member in members {
           if let half = try factors.half(of: member, phrase: root) { return (member, half) }
         }

@@ -256,7 +256,9 @@ struct Authentication {
     let core = core
     return try asking.typed(.applicationPassword) {
       (bytes, _) throws(VaultError) -> (SharedSecret?, PasswordKey?) in
-      let password = PasswordKey(try derivation.derive(from: bytes, core.environment), derivation: derivation)
+      let password = PasswordKey(
+        try derivation.derive(from: bytes, as: .applicationPassword, in: core.environment),
+        derivation: derivation)
       var further = further
       further.password = password
       do throws(CryptoError) {
