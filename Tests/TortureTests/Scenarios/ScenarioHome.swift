@@ -17,11 +17,13 @@ extension Torture {
   final class ScenarioHome: @unchecked Sendable {  // used by one thread at a time
     let folder: String
     let hasNamedKey: Bool
+    /// The program: that of the tests, whose derivations cost nothing, or `vaultctl`.
+    let tool: String
 
     var vault: String { folder + "/.local/share/vault/default.vault" }
 
-    init(hasNamedKey: Bool) throws {
-      self.hasNamedKey = hasNamedKey
+    init(hasNamedKey: Bool, tool: String = "vaultctl-testing") throws {
+      (self.hasNamedKey, self.tool) = (hasNamedKey, tool)
       folder = (Place.fast ?? NSTemporaryDirectory()) + "/vault-scenario-\(UUID().uuidString)"
     }
 
@@ -51,7 +53,7 @@ extension Torture {
       let gate = try Gate()
       gate.write(input)
       gate.open()
-      let all = before + [Built.path("vaultctl-testing")] + self.words(words)
+      let all = before + [Built.path(tool)] + self.words(words)
       let said = folder + ".errors"
       defer { try? FileManager.default.removeItem(atPath: said) }
       let process = try Running(
@@ -163,7 +165,10 @@ extension Torture {
 
   /// The homes that scenarios begin with, each made once and put back for the next scenario.
   final class ScenarioHomes {
+    private let tool: String
     private var homes: [String: (home: ScenarioHome, start: Disk)] = [:]
+
+    init(tool: String = "vaultctl-testing") { self.tool = tool }
 
     /// A home in the state that the scenario needs, kept for ``ScenarioHome/reset()``. The next scenario may get the
     /// same home.
@@ -175,7 +180,7 @@ extension Torture {
         if !start.isOriginal(at: home.vault) { homes[name] = nil }
       }
       if homes[name] == nil {
-        let home = try ScenarioHome(scenario.start, hasNamedKey: scenario.hasNamedKey)
+        let home = try ScenarioHome(scenario.start, hasNamedKey: scenario.hasNamedKey, tool: tool)
         homes[name] = (home, try Disk(below: home.folder))
       }
       let home = homes[name]!.home
@@ -196,8 +201,10 @@ extension Torture {
 
 extension Torture.ScenarioHome {
   /// Makes a home from nothing, by the tool.
-  convenience init(_ start: Torture.Scenario.Start, hasNamedKey: Bool) throws {
-    try self.init(hasNamedKey: hasNamedKey)
+  convenience init(
+    _ start: Torture.Scenario.Start, hasNamedKey: Bool, tool: String = "vaultctl-testing"
+  ) throws {
+    try self.init(hasNamedKey: hasNamedKey, tool: tool)
     for name in ["", "/in", "/out"] {
       try FileManager.default.createDirectory(
         atPath: folder + name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
