@@ -147,7 +147,7 @@ def item_page(p, v):
     p.text("The name, the blind index and the primary key follow from the attributes:")
     indexed = [(c, encode({1: u(c, 2), 2: values[c]})) for c in sorted(values)]
     p.values(*(pair for c, r in indexed for pair in ((f"record of {c}", r), (f"index of {c}", mac(v.key("index"), r)[:16]))))
-    r = encode({1: b"pk", 2: u(kind, 4), 3: encode({2: values[2], 3: values[3], 12: b"", 13: b"\0", 0xFFF0: b"", 0xFFF1: b""})})
+    r = encode({1: b"pk", 2: u(kind, 4), 3: encode({1: values[1], 12: b"", 13: b"\0", 0xFFF0: b"", 0xFFF1: b""})})
     p.values(("record", r), ("primary key", mac(v.key("index"), r)[:16]))
     keys, secret = next((k, s) for r, k, s in v.material if r == row)
     p.text("`keys`, under CK[whenUnlocked], label `vault/1/seal-keys`:")

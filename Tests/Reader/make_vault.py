@@ -120,7 +120,7 @@ class Maker(Contents):
     def make_header(self, sources):
         self.key_id = hm(self.device_key, b"vault/1/key-id")[:16]
         h = self.header_fields = {
-            1: u16(1), 2: self.vault_id, 3: i64(NOW), 4: u64(self.config), 5: u8(1), 6: u32(1) + u32(2), 7: u32(self.generation),
+            1: u16(1), 2: self.vault_id, 3: i64(NOW), 4: u64(self.config), 5: u8(1), 6: u32(1) + u32(2) + u32(3), 7: u32(self.generation),
             9: u8(1), 10: self.key_id, 99: b"a field of a later version"}
         if not self.standard:
             h[17] = u8(1)
@@ -248,6 +248,8 @@ class Maker(Contents):
     def primary_key(self, kind, values):
         codes = {1: [2, 3], 2: [3, 15, 16, 17, 18, 19, 20], 3: [8, 21, 22, 23, 24, 25, 26, 27, 28], 4: [37, 40, 41],
                  22: [3, 4], 23: [3]}
+        if 1 in values:
+            del codes[1], codes[2]                         # a password with a name is unique by it
         fields = {c: values.get(c, i64(0) if c in (17, 19) else b"") for c in codes.get(kind, [1])}
         fields |= {12: values.get(12, b""), 13: values.get(13, b"\x00"), 0xFFF0: b"", 0xFFF1: b""}
         pk = record({1: b"pk", 2: u32(kind), 3: record(fields)})

@@ -33,9 +33,26 @@ class WrongWriters(Case):
 
     def test_a_primary_key_that_does_not_follow_from_the_attributes(self):
         class Wrong(make_vault.Maker):
-            def primary_key(self, kind, values): return super().primary_key(kind, {**values, 3: b"another account", 1: b"another"})
+            def primary_key(self, kind, values): return super().primary_key(kind, {**values, 1: b"another " + values[1]})
 
         self.written("primary key", Wrong)
+
+    def test_a_primary_key_of_service_and_account_beside_a_name(self):
+        class Wrong(make_vault.Maker):
+            def primary_key(self, kind, values): return super().primary_key(kind, {c: v for c, v in values.items() if c != 1})
+
+        self.written("primary key", Wrong)
+
+    def test_passwords_of_one_service_and_account(self):
+        maker = self.make(small=True)
+        same = {2: make_vault.string("s"), 3: make_vault.string("a")}
+        for name in ("one", "two"):
+            maker.put_item(1, {1: make_vault.string(name), **same}, b"x")
+        maker.put_item(1, same, b"without a name")
+        maker.write(self.path)
+        self.assertEqual(len(self.read()["items"]), 6)
+        maker.put_item(1, same, b"without a name, too")
+        self.assertEqual([maker.items[-1][3] == item[3] for item in maker.items[-4:-1]], [False, False, True])
 
     def test_the_key_class_is_part_of_a_keys_primary_key(self):
         maker = self.make(small=True)

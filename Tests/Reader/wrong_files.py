@@ -174,10 +174,11 @@ half = make_vault.public(bytes(range(32)))
 wrong = {
     "required features out of order": (10, field(6, u32(2) + u32(1))),
     "a required feature twice": (10, field(6, u32(1) + u32(1))),
-    "required features with a rest": (10, field(6, u32(1) + u32(2) + b"\0")),
+    "required features with a rest": (10, field(6, u32(1) + u32(2) + u32(3) + b"\0")),
     "no required feature": (15, field(6, b"")),
-    "a required feature of a later version": (15, field(6, u32(1) + u32(2) + u32(3))),
+    "a required feature of a later version": (15, field(6, u32(1) + u32(2) + u32(3) + u32(4))),
     "a vault from before policies": (15, field(6, u32(1))),
+    "a vault from before names as keys": (15, field(6, u32(1) + u32(2))),
     "a vault with the second feature alone": (15, field(6, u32(2))),
     "config 0": (10, field(4, u64(0))),
     "config at its end": (10, field(4, u64(1 << 62))),

@@ -148,8 +148,8 @@ class Vault:
   def open_header(self, device_key, recovery, passphrase):
     (_, body, tag), = self.header; h = self.h = decode(body, "header", f1=2, f2=16, f3=8, f4=8, f5=1, f6=None, f7=4, f9=1, f10=16)
     need(n(h[1]) == 1 and n(h[5]) == 1, "newer format: header", 15); features = {n(e) for e in packed(h, 6, 4)}
-    need(features <= {1, 2}, f"newer format: required features {h[6].hex()}", 15); commit = "963e44e" if 1 in features else "b5afbda"
-    need(features == {1, 2}, f"made before the first release: open it with commit {commit} and 'export jsonl --plain', then import", 15)
+    need(features <= {1, 2, 3}, f"newer format: required features {h[6].hex()}", 15); commit = "b5afbda" if 1 not in features else "963e44e" if 2 not in features else "ebe6282"
+    need(features == {1, 2, 3}, f"made before the first release: open it with commit {commit} and 'export jsonl --plain', then import", 15)
     self.id, self.generation, self.marks = h[2], n(h[7]), n(h.get(17, b"")); self.cheap = bool(self.marks & 1); self.check_fields()
     opener, wrapping, kdf, cut = self.root_opener(device_key, recovery, passphrase)
     def open_root(g):
@@ -335,7 +335,8 @@ class Vault:
     self.terms += [(4, row, value, g) for value in blind]
     need(name == (index(1) if 1 in values else None), f"damaged: {what}, name")
     need(blind == {index(c) for c in INDEXED & values.keys()}, f"damaged: {what}, blind index")
-    missing = {17: bytes(8), 19: bytes(8), 13: b"\0"}; codes = PRIMARY.get(kind, [1]) + [12, 13, 0xFFF0, 0xFFF1]
+    missing = {17: bytes(8), 19: bytes(8), 13: b"\0"}; own = [1] if kind in (1, 2) and 1 in values else PRIMARY.get(kind, [1])
+    codes = own + [12, 13, 0xFFF0, 0xFFF1]
     pk = encode({1: b"pk", 2: u(kind, 4), 3: encode({c: values.get(c, missing.get(c, b"")) for c in codes})})
     need(primary == mac(key, pk)[:16], f"damaged: {what}, primary key")
     need(bool(flags & 1) == (values.get(13) == b"\1") and bool(flags & 4) == (mv > 0) == (material is not None), f"damaged: {what}, flags")
