@@ -43,7 +43,7 @@ package struct BlindIndex {
   /// The primary key: equal for two items of one kind with equal primary attributes.
   package func primaryKey(of kind: ItemKind, _ attributes: Attributes) -> Bytes16 {
     var primary = Record()
-    for code in kind.primaryAttributes {
+    for code in kind.primaryAttributes(isNamed: attributes.bytes(of: 1) != nil) {
       let absent: [UInt8] = code == 17 || code == 19 ? Int64(0).attributeBytes : []
       primary[code] = attributes.bytes(of: code) ?? absent
     }

@@ -87,7 +87,9 @@ struct FormatFixtureTests {
   /// Verified to fail on the commit that made each vault, which opens it.
   @Test(
     "what was made before the first release is refused: 15, the way out of it is told, and nothing is changed",
-    arguments: [("before-first-release", "b5afbda"), ("before-policies", "963e44e")])
+    arguments: [
+      ("before-first-release", "b5afbda"), ("before-policies", "963e44e"), ("before-names", "ebe6282"),
+    ])
   func older(folder: String, commit: String) throws {
     let fixture = try Fixture(folder, "plain")
     let (vault, backup) = (fixture.folder + "/plain.vault", fixture.folder + "/plain.backup")

@@ -21,10 +21,19 @@ struct ItemKindTests {
 
   @Test("a transaction is unique by account and label, a token set by account, others that are new by name")
   func primary() {
-    expect(ItemKind.transaction.primaryAttributes, equals: [3, 4])
-    expect(ItemKind.tokenSet.primaryAttributes, equals: [3])
+    expect(ItemKind.transaction.primaryAttributes(isNamed: false), equals: [3, 4])
+    expect(ItemKind.tokenSet.primaryAttributes(isNamed: false), equals: [3])
     for kind in [ItemKind.responseJWT, .attachment, ItemKind(rawValue: 26), ItemKind(rawValue: 63)] {
-      expect(kind.primaryAttributes, equals: [1])
+      expect(kind.primaryAttributes(isNamed: true), equals: [1])
     }
+  }
+
+  @Test("a password is unique by its name, and by what it is for only without one")
+  func passwords() {
+    for kind in [ItemKind.genericPassword, .internetPassword] {
+      expect(kind.primaryAttributes(isNamed: true), equals: [1])
+    }
+    expect(ItemKind.genericPassword.primaryAttributes(isNamed: false), equals: [2, 3])
+    expect(ItemKind.internetPassword.primaryAttributes(isNamed: false), equals: [3, 15, 16, 17, 18, 19, 20])
   }
 }

@@ -68,6 +68,9 @@ struct EveryKindTests {
       new.isExportable = false
       try add(new, Array("secret of \(kind.rawValue)".utf8))
     }
+    var same = NewItem(.genericPassword, name: "another of anna")
+    same.attributes[.account] = "anna"
+    try add(same, Array("secret of another".utf8))
     let (pin, data, d) = try checkedPIN(core)
     secrets["pin"] = .some(data)
     let behind = Component(.otp, pin: .checked(d))
@@ -81,8 +84,7 @@ struct EveryKindTests {
     let hash = SHA256.hash(Array("vault/1/session".utf8) + session)
     new.tokenLife = TokenLife(
       issued: Instant(milliseconds: 1), issuedBootTime: 1, boot: [UInt8](repeating: 0, count: 16),
-      length: 1_000,
-      mostUses: 1, session: hash)
+      length: 1_000, mostUses: 1, session: hash)
     let token = Component(.cardToken, session: SharedSecret(SecretBytes(copying: session)))
     try add(new, Array("token".utf8), by: token)
     return secrets

@@ -37,23 +37,50 @@ struct ItemTests {
     #expect(try core.items(matching: Query()).isEmpty)
   }
 
-  @Test("two items of one kind with equal service and account are duplicates, so are two of one name")
-  func duplicates() throws {
+  /// Verified to fail when the primary key of a password with a name is made from service and account.
+  @Test(
+    "two items of one name are duplicates, and two without a name for the same thing; names keep others apart",
+    arguments: [ItemKind.genericPassword, .internetPassword])
+  func duplicates(kind: ItemKind) throws {
     let core = try TemporaryVault().makeCore()
     var attributes = Attributes()
-    attributes[.service] = "imap"
-    attributes[.account] = "ann"
-    _ = try core.add(NewItem(.genericPassword, name: "a", attributes: attributes))
-    expect(.duplicateItem) { () throws(VaultError) in
-      _ = try core.add(NewItem(.genericPassword, name: "b", attributes: attributes))
+    for attribute in [Attribute<String>.service, .account, .server] { attributes[attribute] = "same" }
+    for name in ["a", nil, "b"] { _ = try core.add(NewItem(kind, name: name, attributes: attributes)) }
+    for again in [NewItem(kind, attributes: attributes), NewItem(kind, name: "a")] {
+      expect(.duplicateItem) { () throws(VaultError) in _ = try core.add(again) }
     }
-    attributes[.account] = "bob"
     expect(.duplicateItem) { () throws(VaultError) in
-      _ = try core.add(
-        NewItem(.otp, name: "a", attributes: attributes), by: Component(.otp))
+      _ = try core.add(NewItem(.otp, name: "a", attributes: attributes), by: Component(.otp))
     }
-    _ = try core.add(NewItem(.genericPassword, name: "c", attributes: attributes))
-    try expect(core.items(matching: Query(.genericPassword)).count, equals: 2)
+    try expect(core.items(matching: Query(kind, where: attributes)).map(\.name), equals: ["a", nil, "b"])
+    try expect(core.verify().problems, equals: [])
+  }
+
+  @Test("a change of name, service or account is refused only where it makes a duplicate")
+  func changesToDuplicates() throws {
+    let core = try TemporaryVault().makeCore()
+    var attributes = Attributes()
+    (attributes[.service], attributes[.account]) = ("imap", "ann")
+    let bare = try core.add(NewItem(.genericPassword, attributes: attributes))
+    let (a, b) = (
+      try core.add(NewItem(.genericPassword, name: "a")), try core.add(NewItem(.genericPassword, name: "b"))
+    )
+    for item in [a, b] { try core.update(item.id, ItemChanges(attributes: attributes)) }
+    expect(.duplicateItem) { () throws(VaultError) in
+      try core.update(a.id, ItemChanges(removed: [Attribute<String>.name.code]))
+    }
+    var name = Attributes()
+    name[.name] = "b"
+    for item in [a, bare] {
+      expect(.duplicateItem) { () throws(VaultError) in
+        try core.update(item.id, ItemChanges(attributes: name))
+      }
+    }
+    try core.delete(Query(id: bare.id))
+    try core.update(a.id, ItemChanges(removed: [Attribute<String>.name.code]))
+    try expect(
+      core.items(matching: Query(.genericPassword, where: attributes)).map(\.name), equals: [nil, "b"])
+    try expect(core.verify().problems, equals: [])
   }
 
   @Test(

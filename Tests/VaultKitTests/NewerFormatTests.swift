@@ -25,7 +25,7 @@ struct NewerFormatTests {
       try Intruder(place: place).changeHeader { header in
         if field == 1 { header.set(1, u16: 2) }
         if field == 5 { header.set(5, u8: 2) }
-        if field == 6 { header[6] = [0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3] }
+        if field == 6 { header[6]! += [0, 0, 0, 4] }
       }
     }
     expect(.newerFormat) { () throws(VaultError) in _ = try place.openCore() }
@@ -33,10 +33,13 @@ struct NewerFormatTests {
   }
 
   /// Verified to fail on commit b5afbda, whose own vaults lack required feature 1, on commit 963e44e, whose vaults lack
-  /// 2, and when an empty list is accepted.
+  /// 2, on commit ebe6282, whose vaults lack 3, and when an empty list is accepted.
   @Test(
     "made before the first release: refused, with the last commit that opens it",
-    arguments: [([], "b5afbda"), ([0, 0, 0, 2], "b5afbda"), ([0, 0, 0, 1], "963e44e")] as [([UInt8], String)])
+    arguments: [
+      ([], "b5afbda"), ([0, 0, 0, 2, 0, 0, 0, 3], "b5afbda"), ([0, 0, 0, 1], "963e44e"),
+      ([0, 0, 0, 1, 0, 0, 0, 3], "963e44e"), ([0, 0, 0, 1, 0, 0, 0, 2], "ebe6282"),
+    ] as [([UInt8], String)])
   func older(features: [UInt8], commit: String) throws {
     let place = TemporaryVault()
     do { _ = try place.makeCore() }

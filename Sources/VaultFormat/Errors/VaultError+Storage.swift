@@ -40,7 +40,11 @@ extension VaultError: StorageFailure {
         VaultError(
           .damaged, "the vault's rows are not those that its head row counts",
           hint: .verifyAndRestore)
-      case .duplicate: VaultError(.duplicateItem, "an item with the same service and account exists already")
+      case .duplicate:
+        VaultError(
+          .duplicateItem,
+          "an item of that kind with the same identifying attributes, such as service and account, exists already"
+        )
       case .full:
         VaultError(.io, "the disk is full; nothing was changed", hint: "free some space and try again")
       case .io(let code, let number):

@@ -7,9 +7,9 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
   /// A value of this number or word.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// A password or any other secret of a program; unique by service and account.
+  /// A password or any other secret of a program; unique by its name or, without one, by service and account.
   public static let genericPassword = ItemKind(rawValue: 1)
-  /// A password of a server; unique by server, account, protocol, port and path.
+  /// A password of a server; unique by its name or, without one, by server, account, protocol, port and path.
   public static let internetPassword = ItemKind(rawValue: 2)
   /// A private or symmetric key.
   public static let key = ItemKind(rawValue: 3)
@@ -40,10 +40,13 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
   public var isOfPrograms: Bool { 0x8000...0xBFFF ~= rawValue }
 
   /// The attribute codes that make an item of this kind unique, in addition to access group and synchronizable.
-  package var primaryAttributes: [UInt16] {
+  ///
+  /// - Parameter isNamed: Whether the item has a name. A password with a name is unique by it alone, so that a person can keep
+  ///   several of one service and account.
+  package func primaryAttributes(isNamed: Bool) -> [UInt16] {
     switch self {
-    case .genericPassword: [2, 3]
-    case .internetPassword: [3, 15, 16, 17, 18, 19, 20]
+    case .genericPassword where !isNamed: [2, 3]
+    case .internetPassword where !isNamed: [3, 15, 16, 17, 18, 19, 20]
     case .key: [8, 21, 22, 23, 24, 25, 26, 27, 28]
     case .certificate: [37, 40, 41]
     case .transaction: [3, 4]

@@ -88,7 +88,7 @@ package struct Header: Sendable, Equatable {
 
   /// The required features of a vault, all introduced by the first release. A vault without one of them was made before
   /// that release.
-  private static let features: [UInt32] = [1, 2]
+  private static let features: [UInt32] = [1, 2, 3]
 
   /// Before any key is used, refuses a vault of a later version, or from before the first release.
   private static func checkVersion(of record: Record, _ format: UInt16) throws(VaultError) {
@@ -101,7 +101,7 @@ package struct Header: Sendable, Equatable {
         .newerFormat, "the vault was written by a newer version of this program", hint: "update this program")
     }
     guard numbers == Self.features else {
-      let commit = numbers.contains(1) ? "963e44e" : "b5afbda"
+      let commit = !numbers.contains(1) ? "b5afbda" : !numbers.contains(2) ? "963e44e" : "ebe6282"
       throw VaultError(
         .olderFormat,
         "made before the first release: open it with commit \(commit) and export its items, then import them",

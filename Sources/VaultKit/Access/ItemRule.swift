@@ -36,7 +36,9 @@ struct ItemRule {
     guard item.kind.hasName || !codes.contains(name) else { throw noName }
     guard isForComponent(item), component?.kind != item.kind else { return }
     let rule = of(item.kind)
-    let fixed = rule.fixedAttributes.union(item.kind.primaryAttributes).subtracting([name])
+    // Also of a password with a name, so that what a later version made of it stays as it can be found.
+    let primary = item.kind.primaryAttributes(isNamed: false)
+    let fixed = rule.fixedAttributes.union(primary).subtracting([name])
     guard codes.allSatisfy({ ofPeople.contains($0) || 0x8000...0xBFFF ~= $0 }),
       fixed.isDisjoint(with: codes), changes.expires == nil || !rule.fixesExpiry
     else {

@@ -422,14 +422,14 @@ extension WriteTransaction {
   private mutating func refuseDuplicates(of attributes: Attributes, kind: ItemKind) throws(VaultError) {
     guard let previous = store.keys.previous else { return }
     let index = previous.blindIndex
-    let key = index.primaryKey(of: kind, attributes)
-    if try store.rows.item(primaryKey: key) != nil {
-      throw VaultError.sameAttributes
-    }
     if let name = index.name(of: attributes),
       try store.rows.item(name: name) != nil
     {
       throw VaultError.sameName
+    }
+    let key = index.primaryKey(of: kind, attributes)
+    if try store.rows.item(primaryKey: key) != nil {
+      throw VaultError.sameAttributes
     }
   }
 
