@@ -3,11 +3,11 @@ import VaultKeys
 public import SecretMemory
 
 extension Vault {
-  /// Adds an item, or replaces the item that it would be a duplicate of: the one of the same kind with the same name or
-  /// the same primary attributes. Durable when this returns.
+  /// Adds an item, or replaces the item of the same kind and name. An item without a name replaces the one of its kind that
+  /// has none either and the same primary attributes: of a generic password, service and account. Durable when this returns.
   ///
-  /// A replaced item keeps its identifier, its creation date and its state; attributes, expiry, audit policy and secret
-  /// are those of the new item.
+  /// An item of another name is never replaced. A replaced item keeps its identifier, its creation date and its state;
+  /// attributes, expiry, audit policy and secret are those of the new item.
   ///
   /// - Parameters:
   ///   - item: The item.
@@ -15,8 +15,8 @@ extension Vault {
   ///   - context: Gives the passcode if the vault is locked, and verifies the person if the present item has
   ///     constraints.
   /// - Throws: As ``add(_:secret:context:)`` and ``update(_:_:secret:context:)``;
-  ///   ``VaultError/Code/duplicateItem`` if the name belongs to an item of another kind, or name and primary attributes
-  ///   to two items; ``VaultError/Code/policy`` if the present item has another access rule.
+  ///   ``VaultError/Code/duplicateItem`` if the name belongs to an item of another kind, or the primary attributes to an
+  ///   item of another name; ``VaultError/Code/policy`` if the present item has another access rule.
   @discardableResult
   public nonisolated func addOrReplace(
     _ item: NewItem, secret: consuming SecretBytes, context: AuthenticationContext? = nil

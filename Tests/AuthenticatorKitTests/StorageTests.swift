@@ -63,6 +63,25 @@ struct StorageTests {
     #expect(bytes.range(of: Data("canary-of-a-storage".utf8)) == nil)
   }
 
+  /// Verified to fail when a value is looked for by service and account alone.
+  @Test("an item with a name is no value, also one of the same service and account")
+  func named() async throws {
+    let place = TemporaryVault()
+    _ = try place.makeCore()
+    let (vault, storage) = try storage(place)
+    var new = NewItem(.genericPassword, name: "of a person")
+    (new.attributes[.service], new.attributes[.account]) = ("app", "setup")
+    let item = try await vault.add(new, secret: SecretBytes(testing: "precious"))
+    #expect(try await storage.get("setup")?.byteCount == nil)
+    try await storage.set("setup", SecretBytes(testing: "value"))
+    try await storage.update("setup") { _ throws(VaultError) in SecretBytes(testing: "next") }
+    try await expect(storage.get("setup")?.bytesForTesting, equals: Array("next".utf8))
+    try await storage.remove("setup")
+    try await storage.remove("setup")
+    try await expect(vault.secret(of: item.id).bytesForTesting, equals: Array("precious".utf8))
+    try await expect(vault.items(matching: .all).map(\.id), equals: [item.id])
+  }
+
   /// Verified to fail when the value is read in another transaction than the one that writes it.
   @Test("four programs that update one key lose nothing", .requirement("D3"))
   func updates() async throws {

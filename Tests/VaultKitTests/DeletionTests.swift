@@ -55,31 +55,47 @@ struct DeletionTests {
     try await expect(vault.verify().problems, equals: [])
   }
 
-  @Test("an item is found by its primary attributes too, also under its old name")
+  @Test("an item without a name is found by its primary attributes; one with a name, by the name alone")
   func primaryAttributes() async throws {
     let vault = try place.make()
     var new = NewItem(.genericPassword)
     new.attributes[.service] = "imap"
     new.attributes[.account] = "ann"
-    let first = try await vault.addOrReplace(new, secret: password("1"))
-    try await expect(vault.addOrReplace(new, secret: password("2")).id, equals: first.id)
+    let bare = try await vault.addOrReplace(new, secret: password("1"))
+    try await expect(vault.addOrReplace(new, secret: password("2")).id, equals: bare.id)
     new.attributes[.name] = "mail"
-    try await expect(vault.addOrReplace(new, secret: password("3")).id, equals: first.id)
-    new.attributes[.account] = "bob"
-    try await expect(vault.addOrReplace(new, secret: password("4")).id, equals: first.id)
-    try await expect(vault.items(matching: .all).map { $0.attributes[.account] }, equals: ["bob"])
+    let named = try await vault.addOrReplace(new, secret: password("3"))
+    new.attributes[.name] = "other mail"
+    let other = try await vault.addOrReplace(new, secret: password("4"))
+    expect(Set([bare.id, named.id, other.id]).count, equals: 3)
+    (new.attributes[.name], new.attributes[.account]) = ("mail", "bob")
+    try await expect(vault.addOrReplace(new, secret: password("5")).id, equals: named.id)
+    for (item, secret) in [(bare, "2"), (named, "5"), (other, "4")] {
+      try await expect(vault.secret(of: item.id).bytesForTesting, equals: Array(secret.utf8))
+    }
+  }
+
+  /// Verified to fail when an item of the same primary attributes is replaced whatever its name is.
+  @Test("an item of another name is never replaced, also where it is the same key or certificate")
+  func otherName() async throws {
+    let vault = try place.make()
+    for kind in [ItemKind.key, .certificate] {
+      let first = try await vault.addOrReplace(NewItem(kind, name: "\(kind) a"), secret: password("1"))
+      for new in [NewItem(kind, name: "\(kind) b"), NewItem(kind)] {
+        await expect(.duplicateItem, awaiting: { try await vault.addOrReplace(new, secret: password("2")) })
+      }
+      let item = try await vault.item(named: "\(kind) a")
+      try await expect(vault.secret(of: item.id).bytesForTesting, equals: Array("1".utf8))
+      expect(item.id, equals: first.id)
+    }
   }
 
   /// Verified to fail when the kind of an item with the same name is not compared.
-  @Test("what would replace two items, an item of another kind or another access rule is refused")
+  @Test("what would replace an item of another kind or another access rule is refused")
   func refused() async throws {
     let vault = try place.make(passcode: "1234")
-    var first = NewItem(.genericPassword, name: "a")
-    first.attributes[.service] = "one"
-    _ = try await vault.addOrReplace(first, secret: password("1"))
+    _ = try await vault.addOrReplace(NewItem(.genericPassword, name: "a"), secret: password("1"))
     _ = try await vault.addOrReplace(NewItem(.genericPassword, name: "b"), secret: password("2"))
-    first.attributes[.name] = "b"
-    await expect(.duplicateItem, awaiting: { try await vault.addOrReplace(first, secret: password("3")) })
     await expect(
       .duplicateItem,
       awaiting: { try await vault.addOrReplace(NewItem(.key, name: "b"), secret: password("3")) })

@@ -22,7 +22,8 @@ public protocol Storage: Sendable {
 ///
 /// A value is the secret of an item without a name. Its service is that of the storage, and its account stands for the key: each
 /// byte that is not a visible ASCII character, and `%`, as `%` and two digits. So any text is a key, and keys that look alike stay
-/// two. Keys are readable with the device key alone, as attributes are; values are not.
+/// two. An item that has a name is no value, whatever its service and account are. Keys are readable with the device key alone, as
+/// attributes are; values are not.
 public struct ItemStorage: Storage {
   /// The most bytes of a key.
   public static var longestKey: Int { 16 << 10 }

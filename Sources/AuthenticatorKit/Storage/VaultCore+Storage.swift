@@ -2,14 +2,16 @@ package import SecretMemory
 package import VaultKit
 
 /// Values of a storage on the synchronous core. ``ItemStorage`` offers the same on the actor.
+///
+/// A value is found as the item that a new one would replace: an item with a name is none, also one of the same service and
+/// account.
 extension VaultCore {
   /// - Parameter place: An item with its service and account.
   package func storedValue(
     _ place: NewItem, context: AuthenticationContext? = nil
   ) throws(VaultError) -> SecretBytes? {
-    guard let item = try items(matching: Query(.genericPassword, where: place.attributes)).first else {
-      return nil
-    }
+    let found = try reading { transaction throws(VaultError) in try transaction.duplicate(of: place) }
+    guard let item = found else { return nil }
     do throws(VaultError) { return try secret(of: item.id, context: context) } catch {
       // Another process may have removed it between the two steps.
       guard error.code == .itemNotFound else { throw error }
@@ -24,8 +26,7 @@ extension VaultCore {
   ) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
-        let query = Query(.genericPassword, where: place.attributes)
-        guard let item = try transaction.items(matching: query).first else {
+        guard let item = try transaction.reading.duplicate(of: place) else {
           if let new = try body(nil) { _ = try transaction.add(place, secret: new) }
           return
         }
@@ -39,8 +40,7 @@ extension VaultCore {
 
   package func removeValue(_ place: NewItem) throws(VaultError) {
     try writing { transaction throws(VaultError) in
-      let query = Query(.genericPassword, where: place.attributes)
-      for item in try transaction.items(matching: query) { try transaction.delete(item.id) }
+      if let item = try transaction.reading.duplicate(of: place) { try transaction.delete(item.id) }
     }
   }
 }

@@ -5,13 +5,13 @@ import VaultCrypto
 import VaultStorage
 
 extension WriteTransaction {
-  /// Adds an item, or replaces the item that it would be a duplicate of: the one of the same kind with the same name or
-  /// the same primary attributes.
+  /// Adds an item, or replaces the item of the same kind and name. An item without a name replaces the one of its kind that
+  /// has none either and the same primary attributes: of a generic password, service and account.
   ///
-  /// A replaced item keeps its identifier, its creation date and its state; attributes, expiry, audit policy and secret
-  /// are those of the new item.
+  /// An item of another name is never replaced. A replaced item keeps its identifier, its creation date and its state;
+  /// attributes, expiry, audit policy and secret are those of the new item.
   /// - Throws: As ``add(_:secret:)`` and ``update(_:_:secret:)``; ``VaultError/Code/duplicateItem`` if the name belongs
-  ///   to an item of another kind, or name and primary attributes to two items; ``VaultError/Code/policy`` if the
+  ///   to an item of another kind, or the primary attributes to an item of another name; ``VaultError/Code/policy`` if the
   ///   present item has another access rule; ``VaultError/Code/verificationNeeded`` if the item has constraints.
   @discardableResult
   public mutating func addOrReplace(
@@ -23,14 +23,19 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
-  /// The item that prevents a new one from being added.
+  /// The item that prevents a new one from being added: one of the same kind with the same name or, if neither has a name,
+  /// with the same primary attributes.
   ///
   /// - Throws: ``VaultError/Code/duplicateItem`` if the new one cannot replace it.
-  mutating func duplicate(of new: NewItem) throws(VaultError) -> Item? {
+  package mutating func duplicate(of new: NewItem) throws(VaultError) -> Item? {
     let sameKey = try item(like: new)
-    guard let name = new.attributes[.name], let sameName = try store.item(named: name) else { return sameKey }
-    guard sameName.kind == new.kind else { throw VaultError.sameName }
-    guard sameKey == nil || sameKey?.id == sameName.id else { throw VaultError.sameAttributes }
+    guard let name = new.attributes[.name] else {
+      guard sameKey?.name == nil else { throw VaultError.sameAttributes }
+      return sameKey
+    }
+    let sameName = try store.item(named: name)
+    guard sameName == nil || sameName?.kind == new.kind else { throw VaultError.sameName }
+    guard sameKey == nil || sameKey?.id == sameName?.id else { throw VaultError.sameAttributes }
     return sameName
   }
 
@@ -41,13 +46,15 @@ extension ReadTransaction {
   }
 
   private mutating func item(like new: NewItem, under keys: GenerationKeys) throws(VaultError) -> Item? {
-    let key = keys.blindIndex.primaryKey(of: new.kind, new.attributes)
+    let index = keys.blindIndex
+    let key = index.primaryKey(of: new.kind, new.attributes)
     guard let row = try store.rows.item(primaryKey: key) else { return nil }
+    let item = try store.open(row)
     // The index that led here comes from the file, and no seal protects it.
-    guard row.primaryKey == key else {
+    guard index.primaryKey(of: item.kind, item.attributes) == key else {
       throw VaultError(.damaged, "the vault's index leads to another item", hint: .verifyAndRestore)
     }
-    return try store.open(row)
+    return item
   }
 }
 
