@@ -43,7 +43,7 @@ extension VaultMaker {
   ) throws(VaultError) -> [RestoredItem] {
     let replacement = try replacement(
       of: path, by: backup, protector: protector, environment: environment)
-    return try replacement.droppedItems(passphrase: passphrase, over: try replacement.point())
+    return try replacement.losses(passphrase: passphrase, over: try replacement.point()).dropped
   }
 
   private func replacement(

@@ -22,15 +22,17 @@ struct RestoreReplaceTests {
     (FileManager.default.enumerator(atPath: tool.home.path)?.compactMap { $0 as? String } ?? []).sorted()
   }
 
-  // U2. On b5afbda the vault is replaced, and "late" is gone unnamed. Verified to fail when `replace` is not looked at.
+  // U2. On b5afbda the vault is replaced, and "late" is gone unnamed. Verified to fail when `replace` is not looked at, and
+  // when the states of items are not compared.
   @Test(
-    "without --replace it is 9, lists what only the present vault has, and changes nothing",
+    "without --replace it is 9, lists what only the present vault has and what has changed, and changes nothing",
     .requirement("U2"))
   func refused() throws {
     let (tool, backup) = try filled()
     // Also when nothing would be dropped.
     let nothing = try restore(tool, backup, "--json")
     #expect(try nothing.exit == 9 && (nothing.json["wouldDrop"] as? [Any])?.isEmpty == true)
+    #expect(try (nothing.json["wouldChange"] as? [Any])?.isEmpty == true)
     try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
     try expect(tool("otp", "add", "code", input: Array(uri.utf8)).exit, equals: 0)
@@ -46,7 +48,11 @@ struct RestoreReplaceTests {
     #expect(try (run.error["hint"] as? String)?.contains("--replace") == true)
     let shown = try restore(tool, backup)
     #expect(shown.exit == 9 && shown.text.contains("would drop   late (password)"))
-    #expect(shown.errors.contains("2 items that only it has would be dropped"))
+    #expect(
+      shown.errors.contains("2 items that only it has would be dropped, 1 would become as in the backup"))
+    #expect(shown.text.contains("would change mail (password)\n"))
+    let changed = try #require(try run.json["wouldChange"] as? [[String: Any]])
+    expect(changed.map { $0["name"] as? String }, equals: ["mail"])
     try expect(contents(tool), equals: before)
     #expect(try tool("item", "get", "late").output == [9] && tool("item", "get", "mail").output == [7])
     // A wrong passphrase lists nothing.
@@ -54,16 +60,23 @@ struct RestoreReplaceTests {
     #expect(wrong.exit == 3 && wrong.output.isEmpty)
   }
 
-  @Test("with --replace what was dropped is listed, and the old vault has it still", .requirement("U2"))
+  @Test(
+    "with --replace what was dropped or changed is listed, and the old vault has it still", .requirement("U2")
+  )
   func replaced() throws {
     let (tool, backup) = try filled()
     try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
+    try expect(tool("item", "update", "mail", input: [7]).exit, equals: 0)
     let run = try restore(tool, backup, "--replace", "--json")
     expect(run.exit, equals: 0, "\(run.errors)")
     let dropped = try #require(try run.json["dropped"] as? [[String: Any]])
     expect(dropped.map { $0["name"] as? String }, equals: ["late"])
+    let changed = try #require(try run.json["changed"] as? [[String: Any]])
+    expect(changed.map { $0["name"] as? String }, equals: ["mail"])
+    try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
     let aside = try #require(try run.json["oldVault"] as? String)
     try expect(tool("item", "get", "late", "--vault", aside).output, equals: [9])
+    try expect(tool("item", "get", "mail", "--vault", aside).output, equals: [7])
     // When there is no vault, the option changes nothing.
     let other = try Tool()
     let fresh = try restore(other, backup, "--replace", "--json")

@@ -21,7 +21,8 @@ enum Restore: VaultVerb {
   static let notes = [
     "The vault gets a new device key. HOTP credentials give no code (17) before 'vaultctl otp counter NAME --set N'.",
     "When the same vault is already there, nothing is changed without --replace (9): the items that only that vault has, and "
-      + "that a restore would drop, are listed. Another vault is never replaced (9).",
+      + "that a restore would drop, are listed, and those that have changed since the backup. Another vault is never replaced "
+      + "(9).",
     "With --replace the larger counters and attempts stay, and the old file is kept as PATH.before-restore. It stays at PATH "
       + "until the new one is complete; then both change names in one step (15 when the file system cannot do that).",
     "The old device key stays too, for the old file: under its own name, or beside a key file that --device-key names as "
@@ -32,8 +33,8 @@ enum Restore: VaultVerb {
     "The recovery code of the backup is valid again when no vault was at PATH, or when the vault there has the same code. When "
       + "it has another code or none, no recovery code works afterwards: make one with 'vaultctl recovery-code new'.",
     "With --json: path, deviceKey, items (how many), countersBehind (how many), and recoveryCode (valid, kept or revoked) "
-      + "where there was one; with --replace also oldVault, oldDeviceKey where a file keeps it, and dropped; without it, over a "
-      + "vault, only wouldDrop. Both list id, name and kind.",
+      + "where there was one; with --replace also oldVault, oldDeviceKey where a file keeps it, dropped and changed; without it, over "
+      + "a vault, only wouldDrop and wouldChange. They list id, name and kind.",
   ]
   static let example = "vaultctl restore monday.vault --replace --passphrase-file phrase"
   static let allowedInBatch = false
@@ -50,7 +51,7 @@ enum Restore: VaultVerb {
       protector: try command.places.newProtector(command[protector], else: kind), command: command)
     guard isReplacing else { return try done(restore.overNothing(), restore: restore, isReplacing: false) }
     switch try restore.inPlaceOfOld() {
-    case .refused(let dropped): return refusal(path, dropped: dropped)
+    case .refused(let losses): return refusal(path, losses)
     case .done(let report): return try done(report, restore: restore, isReplacing: true)
     }
   }
@@ -75,8 +76,8 @@ private struct Restoration {
   let command: Command
 
   enum Result {
-    /// Nothing was done; these items would have been dropped.
-    case refused(wouldDrop: [RestoredItem])
+    /// Nothing was done; this would have been lost.
+    case refused(RestoreLosses)
     case done(BackupReport)
   }
 
@@ -108,8 +109,7 @@ private struct Restoration {
     let passphrase = try passphrase()
     let point = try replacement.point()
     guard command[Restore.replace] else {
-      let dropped = try replacement.droppedItems(passphrase: Passcode(passphrase.copy()), over: point)
-      return .refused(wouldDrop: dropped)
+      return .refused(try replacement.losses(passphrase: Passcode(passphrase.copy()), over: point))
     }
     return .done(
       try showingProgress { progress in
@@ -132,17 +132,21 @@ private struct Restoration {
 
 // MARK: What is printed
 
-private func refusal(_ path: String, dropped: [RestoredItem]) -> Outcome {
-  let what =
-    switch dropped.count {
+private func refusal(_ path: String, _ losses: RestoreLosses) -> Outcome {
+  var what =
+    switch losses.dropped.count {
     case 0: "no item would be dropped"
     case 1: "1 item that only it has would be dropped"
     case let count: "\(count) items that only it has would be dropped"
     }
+  if !losses.changed.isEmpty { what += ", \(losses.changed.count) would become as in the backup" }
   return Outcome(
     json: .object {
-      Field("wouldDrop", json(dropped))
-    }, lines: dropped.map { "would drop   " + shown($0) },
+      Field("wouldDrop", json(losses.dropped))
+      Field("wouldChange", json(losses.changed))
+    },
+    lines: losses.dropped.map { "would drop   " + shown($0) }
+      + losses.changed.map { "would change " + shown($0) },
     failure: CommandError(
       .refused, "there is a vault already: \(printable(path)); \(what)",
       hint: "nothing was changed; to put the backup in its place give --replace"))
@@ -169,8 +173,9 @@ private func done(_ report: BackupReport, restore: Restoration, isReplacing: Boo
   if isReplacing {
     add("oldVault", title: "old vault    ", path: restore.aside)
     if outline.protector == .file { add("oldDeviceKey", title: "old key      ", path: restore.oldKey) }
-    fields.append(("dropped", json(report.dropped)))
-    lines += report.dropped.map { "dropped      " + shown($0) }
+    fields += [("dropped", json(report.dropped)), ("changed", json(report.changed))]
+    lines +=
+      report.dropped.map { "dropped      " + shown($0) } + report.changed.map { "changed      " + shown($0) }
   }
   fields += [
     ("items", .integer(Int64(report.items))), ("countersBehind", .integer(Int64(report.needsResync))),

@@ -13,6 +13,8 @@ public struct BackupReport: Sendable {
   public internal(set) var leftOut: [(id: ItemID, name: String?, reason: Reason)] = []
   /// The items that the replaced vault had and the backup does not have.
   public internal(set) var dropped: [RestoredItem] = []
+  /// The items that the replaced vault had in another state: attributes and secret are now those of the backup.
+  public internal(set) var changed: [RestoredItem] = []
   /// How many counters must be resynchronized before they give a code. Not counted are the states of items of programs'
   /// own kinds, which have ``ItemState/needsResync`` too.
   public internal(set) var needsResync = 0

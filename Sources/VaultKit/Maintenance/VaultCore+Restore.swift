@@ -13,10 +13,9 @@ extension VaultCore {
       var states: [ItemID: ItemState] = [:]
       var items: [RestoredItem] = []
       // If an item does not open, its state may still open.
-      let keep = { (item: ItemID, _: VaultError) in items.append(RestoredItem(id: item, name: nil, kind: nil))
-      }
+      let keep = { (item: ItemID, _: VaultError) in items.append(RestoredItem(damaged: item)) }
       try transaction.forEachItem(damaged: keep) { item throws(VaultError) in
-        items.append(RestoredItem(id: item.id, name: item.name, kind: item.kind))
+        items.append(RestoredItem(item))
         return true
       }
       for item in items where item.kind?.mayHaveState ?? true {
@@ -72,18 +71,18 @@ extension VaultCore {
     return RestoredCore(core: core, report: report, path: place)
   }
 
-  /// The items of the vault at `point` that the backup does not have: a restore over that vault drops them.
-  package static func droppedItems(
+  /// What a restore over the vault at `point` would take from it.
+  package static func losses(
     byRestoring backup: String, passphrase: consuming Passcode, over point: RestorePoint,
     environment: VaultEnvironment = .system
-  ) throws(VaultError) -> [RestoredItem] {
+  ) throws(VaultError) -> RestoreLosses {
     var source = try openedBackup(at: backup, passphrase: passphrase, environment: environment)
-    var kept: Set<ItemID> = []
+    var kept: [ItemID: RestoredItem.State] = [:]
     try source.forEachItem { item throws(VaultError) in
-      kept.insert(item.id)
+      kept[item.id] = RestoredItem.State(item)
       return true
     }
-    return point.items.filter { !kept.contains($0.id) }
+    return RestoreLosses(of: point, keeping: kept)
   }
 
   /// Opens the backup with its passphrase and compares its rows with their sum.
@@ -139,13 +138,13 @@ extension SealedStore {
     copy.head.config = change.header.config
     copy.head.sequence += 1
     var states = RestoredStates(newer: newer)
-    var kept: Set<ItemID> = []
+    var kept: [ItemID: RestoredItem.State] = [:]
     _ = try VaultRows.create(at: path, publishing: publishing) { rows throws(VaultError) in
       try copy.writeKeys(change, to: &rows)
       try copy.copyItems(
         from: &self, to: &rows, progress,
         { item throws(VaultError) in
-          kept.insert(item.id)
+          kept[item.id] = RestoredItem.State(item)
           return true
         }
       ) { (source, item, row, state) throws(VaultError) in
@@ -159,7 +158,8 @@ extension SealedStore {
       try copy.writeHead(to: &rows, vault: vault, environment: environment)
     }
     report.items = Int(clamping: copy.head.itemCount)
-    report.dropped = newer?.items.filter { !kept.contains($0.id) } ?? []
+    let losses = RestoreLosses(of: newer, keeping: kept)
+    (report.dropped, report.changed) = (losses.dropped, losses.changed)
     report.needsResync = states.needsResync
     return report
   }

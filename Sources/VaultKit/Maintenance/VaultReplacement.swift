@@ -6,7 +6,7 @@ import VaultKeys
 /// A restore over a vault. The old vault stays whole at its path until the new one is complete; then both change names
 /// in one step. The old vault and its device key are kept beside it.
 ///
-/// Call ``init(of:by:protector:oldProtector:environment:)``, then ``point()``, then ``droppedItems(passphrase:over:)``
+/// Call ``init(of:by:protector:oldProtector:environment:)``, then ``point()``, then ``losses(passphrase:over:)``
 /// or ``run(passphrase:over:note:progress:)``. A person can be asked in between, because no lock is held.
 package struct VaultReplacement: Sendable {
   private let path: String
@@ -54,11 +54,11 @@ package struct VaultReplacement: Sendable {
     return point
   }
 
-  /// The items that this restore would drop, because only the vault that is replaced has them. Changes nothing.
-  package func droppedItems(
+  /// What this restore would take from the vault that is replaced. Changes nothing.
+  package func losses(
     passphrase: consuming Passcode, over point: RestorePoint
-  ) throws(VaultError) -> [RestoredItem] {
-    try VaultCore.droppedItems(
+  ) throws(VaultError) -> RestoreLosses {
+    try VaultCore.losses(
       byRestoring: backup, passphrase: passphrase, over: point, environment: environment)
   }
 
