@@ -25,7 +25,7 @@ enum ItemAdd: VaultVerb {
       + "biometry-current-set for a member's phrase or finger ('vaultctl biometry enroll'), application-password for a password of "
       + "the item's own. Two of them need 'and', or 'or' where one is enough. 'item show' says what enforces each.",
     "A generated secret is printed by 'item get', not by 'item add', which says how many bits it has. "
-      + "Two items with the same service and account are refused as duplicates.",
+      + "Items with different names can have the same service and account.",
     "A newline at the end of the data is a part of the secret. When the secret is one line with a newline, a message says so; "
       + "'printf %s' writes none.",
     "after-first-unlock items open with the device key alone, also while the vault is locked.",

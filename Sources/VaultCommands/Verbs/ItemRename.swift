@@ -3,8 +3,6 @@ import VaultKit
 import VaultWords
 
 /// `vaultctl item rename NAME NEW`.
-///
-/// An account that was only the old name by default becomes the new name, or the old one could not be used again.
 enum ItemRename: VaultVerb {
   static let words = ["item", "rename"]
   static let summary = "Give an item another name."
@@ -15,6 +13,7 @@ enum ItemRename: VaultVerb {
   static let asksByFlags = true
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists]
+  static let notes = ["Nothing but the name changes: the account stays, also where it is the old name."]
   static let example = "vaultctl item rename mail post"
 
   static func run(_ command: Command) throws -> Outcome {
@@ -23,7 +22,6 @@ enum ItemRename: VaultVerb {
       let item = try command.target()
       var changes = ItemChanges()
       changes.attributes[.name] = new
-      if let old = item.name, item.attributes[.account] == old { changes.attributes[.account] = new }
       return try core.update(item.id, changes, context: command.vault.context(for: item))
     }
     return Outcome(json: item.json)

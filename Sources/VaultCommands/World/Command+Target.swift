@@ -18,10 +18,19 @@ extension Command {
         hint: "'vaultctl item list' shows what there is")
     }
     guard found.count == 1 else {
-      throw CommandError.usage("several items have that service and account", hint: "give NAME or --id ID")
+      let names = found.prefix(Self.mostNamed).map {
+        $0.name.map { "'\(printable($0))'" } ?? $0.id.hexadecimal
+      }
+      let more = found.count > names.count ? " and \(found.count - names.count) more" : ""
+      throw CommandError.usage(
+        "several items have that service and account: \(names.joined(separator: ", "))\(more)",
+        hint: "give NAME or --id ID")
     }
     return item
   }
+
+  /// How many of several items an error names.
+  private static let mostNamed = 20
 
   private func item(named name: String, _ kind: ItemKind?, in core: VaultCore) throws -> Item {
     do throws(VaultError) { return try core.items(.name(name))[0] } catch {

@@ -14,8 +14,9 @@ extension VaultCore {
       case .account(let account, let service, let kind):
         var attributes = Attributes()
         attributes[.account] = account
+        // Byte for byte, as the index compares: `==` of texts finds also what is only spelled alike.
         return try transaction.items(matching: Query(kind, where: attributes)).filter {
-          ($0.attributes[.service] ?? "") == service
+          ($0.attributes.bytes(of: Attribute<String>.service.code) ?? []) == Array(service.utf8)
         }
       }
     }
