@@ -19,14 +19,6 @@ struct ItemLine {
   let secret: SharedSecret
 
   var name: String { item.attributes[.name] ?? "" }
-
-  /// Gives it another name; an account that was only the name goes with it.
-  mutating func rename(to name: String) {
-    if item.kind == .genericPassword, item.attributes[.account] == self.name {
-      item.attributes[.account] = name
-    }
-    item.attributes[.name] = name
-  }
 }
 
 /// Reads the lines of a file or of standard input; what is secret goes into secret memory and nowhere else.
@@ -150,7 +142,9 @@ extension ItemLineReader.Fields {
     for (key, attribute) in ItemLine.attributes {
       if let text = texts[key], !text.isEmpty { attributes[attribute] = text }
     }
-    var item = NewItem(kind == "otp" ? .otp : .genericPassword, name: name, attributes: attributes)
+    // Not by the argument `name`, which would also become the account where the line gives none.
+    attributes[.name] = name
+    var item = NewItem(kind == "otp" ? .otp : .genericPassword, attributes: attributes)
     let accessible = try choice(
       "accessible", values: Dictionary(uniqueKeysWithValues: Accessibility.allCases.map { ($0.word, $0) }))
     item.access = try access(accessible ?? .whenUnlocked)

@@ -1,15 +1,12 @@
-import AuthenticatorKit
 import CommandLineKit
 import Glibc
-import OneTimePassword
-import SecretMemory
 import TextFormats
 import VaultKit
 import VaultWords
 
 /// `vaultctl import FORMAT [FILE]`: reads and judges everything, then stores it in one transaction.
 enum Import: VaultVerb {
-  /// What happens to an item that is there already.
+  /// What happens to a line whose name an item has already.
   enum Duplicates {
     case skip
     case rename
@@ -25,7 +22,7 @@ enum Import: VaultVerb {
   static let onDuplicate = Setting(
     "on-duplicate",
     .choice(["skip": Duplicates.skip, "rename": .rename, "replace": .replace, "fail": .fail]), "",
-    "What to do with an item whose name, or service and account, exists already.", defaultValue: "fail")
+    "What to do with a line whose name an item of the vault has already.", defaultValue: "fail")
   static let ownOptions: [any OptionKey] = [dryRun, onDuplicate]
   static let standardInput = StandardInput.data("items, one JSON object on each line")
   static let needs = VaultNeed.unlocked
@@ -39,10 +36,14 @@ enum Import: VaultVerb {
       + "account, label, comment, accessible, thisDeviceOnly, access (as --access of 'item add' takes it, "
       + "without application-password), audit, expires (Unix seconds), role, window, needsResync. created "
       + "and modified are ignored. Any other key is an error.",
-    "rename appends -2, -3 ... to the name; replace deletes the old item and stores the new one, but never an item behind a "
-      + "PIN (9).",
-    "With --json: added, skipped, renamed, replaced, dryRun, and items with line, name, result and, where "
-      + "it was renamed, oldName.",
+    "skip leaves the line out; rename appends -2, -3 ... to its name; replace deletes the item and stores the line, but never "
+      + "replaces an item of another kind (8), one behind a PIN, or one that a server has activated (9). Each line that was not "
+      + "just added is listed with the item that has, or had, its name.",
+    "Items of the same service and account are no duplicates. Lines never replace each other: the second line of a name is "
+      + "renamed, or with fail refused (8). Nothing but the name is ever changed.",
+    "With --json: added, skipped, renamed, replaced, dryRun, and items with line, name and result, id where it was stored, "
+      + "oldName where it was renamed, duplicateOf (id, name, kind, service and account of the item, or line and name of the "
+      + "line, that had the name), and warnings.",
   ]
   static let example = "vaultctl import jsonl items.jsonl --on-duplicate skip --dry-run"
   static let allowedInBatch = false
@@ -52,7 +53,7 @@ enum Import: VaultVerb {
     _ = try command.vault.opened()
     let lines = try command.readLines()
     let isDryRun = command[dryRun]
-    var importing = Importing(policy: command[onDuplicate] ?? .fail)
+    var importing = Importing(lines, onDuplicate: command[onDuplicate] ?? .fail)
     let progress = command.progress("importing")
     defer { progress.finish() }
     do {
@@ -70,9 +71,8 @@ enum Import: VaultVerb {
       importing = end.importing
     }
     progress.finish()
-    for (name, rule) in importing.unruled {
-      command.messages.note(
-        "'\(printable(name))' had the access rule \(rule), and the line that replaces it has none")
+    for entry in importing.entries {
+      for warning in entry.warnings { command.messages.note("warning: line \(entry.line): \(warning)") }
     }
     if let file = command[file], !isDryRun {
       command.messages.note("the secrets are still in clear in \(file): delete it when you are sure")
@@ -86,164 +86,9 @@ private struct DryRun: Error {
   let importing: Importing
 }
 
-/// What was done with the lines so far.
-private struct Importing {
-  enum Result: String {
-    case added
-    case skipped
-    case renamed
-    case replaced
-  }
-
-  let policy: Import.Duplicates
-  var results: [(line: Int, name: String, result: Result, oldName: String?)] = []
-  /// Items replaced by lines without the access rule that they had.
-  var unruled: [(name: String, rule: String)] = []
-
-  init(policy: Import.Duplicates) { self.policy = policy }
-
-  /// How many are in the vault now.
-  var count: Int { results.count { $0.result != .skipped } }
-
-  mutating func store(_ line: ItemLine, in transaction: inout WriteTransaction) throws {
-    var line = line
-    let oldName = line.name
-    let others = try line.others(in: &transaction)
-    var result = Result.added
-    if !others.isEmpty {
-      switch policy {
-      case .skip:
-        results.append((line.number, oldName, .skipped, nil))
-        return
-      case .rename:
-        try line.findFreeName(in: &transaction)
-        result = .renamed
-      case .replace:
-        guard others.count == 1, others[0].kind == line.item.kind else {
-          throw line.duplicate("it would replace several items, or one of another kind")
-        }
-        guard !others[0].isBehindPIN else {
-          throw line.replacingGuarded
-        }
-        if others[0].isConstrained, line.item.access.constraints.isEmpty {
-          unruled.append((oldName, others[0].access.constraints.shown.joined(separator: ",")))
-        }
-        try transaction.delete(others[0].id)
-        result = .replaced
-      case .fail: throw line.duplicate("an item with its name, or its service and account, is there")
-      }
-    }
-    try line.add(to: &transaction)
-    results.append((line.number, line.name, result, result == .renamed ? oldName : nil))
-  }
-
-  func outcome(_ isDryRun: Bool) -> Outcome {
-    func count(_ result: Result) -> Int64 { Int64(results.count { $0.result == result }) }
-    let all: [Result] = [.added, .skipped, .renamed, .replaced]
-    let items = results.map { entry in
-      JSON.object {
-        Field("line", entry.line)
-        Field("name", entry.name)
-        Field("result", entry.result.rawValue)
-        Field("oldName", entry.oldName)
-      }
-    }
-    let rows = all.map { [$0.rawValue, String(count($0))] }
-    let notable = results.filter { $0.result != .added }.map { entry in
-      let names =
-        entry.oldName.map { "\(printable($0)) -> \(printable(entry.name))" } ?? printable(entry.name)
-      return "line \(entry.line): \(entry.result.rawValue) \(names)"
-    }
-    return Outcome(
-      json: .object(
-        all.map { ($0.rawValue, .integer(count($0))) } + [
-          ("dryRun", .boolean(isDryRun)), ("items", .array(items)),
-        ]),
-      lines: notable + columns(rows) + (isDryRun ? ["nothing was stored: this was a dry run"] : []))
-  }
-}
-
-extension ItemLine {
-  /// The items that have its name, or its service and account.
-  fileprivate func others(in transaction: inout WriteTransaction) throws -> [Item] {
-    var found = try transaction.items(matching: Query(name: name))
-    guard item.kind == .genericPassword else { return found }
-    var attributes = Attributes()
-    attributes[.account] = item.attributes[.account]
-    let service = item.attributes[.service] ?? ""
-    for other in try transaction.items(matching: Query(.genericPassword, where: attributes))
-    where (other.attributes[.service] ?? "") == service
-      && other.attributes[.account] == item.attributes[.account]
-      && !found.contains(where: { $0.id == other.id })
-    {
-      found.append(other)
-    }
-    return found
-  }
-
-  /// NAME-2, NAME-3 …; an account that still exists with the service gets the same number.
-  fileprivate mutating func findFreeName(in transaction: inout WriteTransaction) throws {
-    let (base, account) = (name, item.attributes[.account])
-    for number in 2...10_000 {
-      let suffix = "-\(number)"
-      guard (base + suffix).utf8.count <= Names.longest else { break }
-      rename(to: base + suffix)
-      if try others(in: &transaction).isEmpty { return }
-      if let account, account != base, try transaction.items(matching: Query(name: name)).isEmpty {
-        item.attributes[.account] = account + suffix
-        if try others(in: &transaction).isEmpty { return }
-        item.attributes[.account] = account
-      }
-    }
-    throw duplicate("no free name was found for it")
-  }
-
-  fileprivate func add(to transaction: inout WriteTransaction) throws {
-    do {
-      guard item.kind == .otp else {
-        _ = try transaction.add(item, secret: secret.copy())
-        return
-      }
-      if let suite { return try add(suite, to: &transaction) }
-      let uri = try secret.expose { (text) throws(OTPError) in try OTPAuthURI(parsing: text) }
-      _ = try transaction.addOTP(uri, named: name, role: role, window: window, adjusting: adjust)
-    } catch let error as VaultError where error.code != .locked {
-      throw CommandError(error).inLine(number)
-    }
-  }
-
-  private func add(_ suite: OCRASuite, to transaction: inout WriteTransaction) throws(VaultError) {
-    var new = NewOCRACredential(suite, name: name, role: role)
-    (new.counter, new.window) = (item.state.counter, window)
-    _ = try transaction.addOCRA(new, key: secret.copy(), adjusting: adjust)
-  }
-
-  /// What a line says besides the parameters of a credential.
-  private func adjust(_ new: inout NewItem) {
-    for (_, attribute) in Self.attributes {
-      if let text = item.attributes[attribute] { new.attributes[attribute] = text }
-    }
-    (new.access, new.audit, new.expires) = (item.access, item.audit, item.expires)
-    new.state.needsResync = item.state.needsResync
-  }
-
-  fileprivate var replacingGuarded: CommandError {
-    CommandError(
-      .refused, "a PIN guards the item with its name, and the line would replace it by one without a PIN",
-      hint: "nothing was imported; try --on-duplicate skip or rename, or delete the item first"
-    ).inLine(number)
-  }
-
-  fileprivate func duplicate(_ why: String) -> CommandError {
-    CommandError(
-      .alreadyExists, why, hint: "nothing was imported; try --on-duplicate skip, rename or replace"
-    ).inLine(number)
-  }
-}
-
 extension CommandError {
   /// The same error with the line it is about.
-  fileprivate func inLine(_ number: Int) -> CommandError {
+  func inLine(_ number: Int) -> CommandError {
     CommandError(
       exit, "line \(number): \(message)", hint: hint ?? "nothing was imported", code: code)
   }
@@ -273,7 +118,7 @@ extension Command {
     guard failures.count > 1 else { throw first }
     throw .malformed(
       "\(failures.count) lines cannot be read; the first is \(first.message)",
-      hint: "nothing was imported; mend the lines and import again")
+      hint: "nothing was imported; fix the lines and import again")
   }
 
   private func openLines() throws(CommandError) -> Int32 {

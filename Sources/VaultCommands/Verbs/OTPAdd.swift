@@ -83,7 +83,7 @@ extension Command {
 }
 
 extension OTPAuthURI.Warning {
-  fileprivate var words: String {
+  var words: String {
     switch self {
     case .shortSecret(let bits): "the secret has \(bits) bits only; RFC 4226 asks for 128"
     case .trailingBits: "the Base32 text of the secret ends in bits that mean nothing"

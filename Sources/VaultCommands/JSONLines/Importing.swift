@@ -1,0 +1,250 @@
+import AuthenticatorKit
+import CommandLineKit
+import OneTimePassword
+import SecretMemory
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// What was done with the lines of an import so far.
+///
+/// A duplicate is a line whose name is taken. The lines of one file never replace or drop each other, and a line that is renamed
+/// keeps everything else as it was typed.
+struct Importing {
+  enum Result: String, CaseIterable {
+    case added
+    case skipped
+    case renamed
+    case replaced
+  }
+
+  /// What became of one line.
+  struct Entry {
+    let line: Int
+    /// The name that the line gives.
+    let typed: String
+    /// The name under which the line is stored.
+    var name: String
+    var result = Result.added
+    var stored: ItemID?
+    var holder: Holder?
+    var warnings: [String] = []
+  }
+
+  /// What has, or had, the name of a line.
+  enum Holder {
+    case item(Item)
+    /// An earlier line.
+    case line(Int)
+  }
+
+  private(set) var entries: [Entry] = []
+  private let onDuplicate: Import.Duplicates
+  /// The names of all lines: no line takes one of them from another.
+  private let names: Set<String>
+  /// The lines by the items that they became.
+  private var lines: [ItemID: Int] = [:]
+  /// The last number that was appended to a name.
+  private var numbers: [String: Int] = [:]
+
+  init(_ lines: [ItemLine], onDuplicate: Import.Duplicates) {
+    self.onDuplicate = onDuplicate
+    names = Set(lines.map(\.name))
+  }
+
+  /// How many items were stored.
+  var count: Int { lines.count }
+
+  mutating func store(_ line: ItemLine, in transaction: inout WriteTransaction) throws {
+    var line = line
+    var entry = Entry(line: line.number, typed: line.name, name: line.name)
+    if let item = try transaction.item(holding: line.name) {
+      let earlier = lines[item.id]
+      entry.holder = earlier.map(Holder.line) ?? .item(item)
+      switch onDuplicate {
+      case .fail:
+        throw line.duplicate(earlier.map { "line \($0) has its name" } ?? "an item with its name is there")
+      case .skip where earlier == nil:
+        entry.result = .skipped
+        entries.append(entry)
+        return
+      case .replace where earlier == nil:
+        try line.refuseReplacing(item)
+        entry.warnings += line.losses(replacing: item)
+        try transaction.delete(item.id)
+        entry.result = .replaced
+      case .skip, .replace, .rename:
+        entry.name = try freeName(for: line, in: &transaction)
+        line.item.attributes[.name] = entry.name
+        entry.result = .renamed
+      }
+    }
+    let added = try line.add(to: &transaction)
+    entry.stored = added.item.id
+    entry.warnings += added.warnings
+    lines[added.item.id] = line.number
+    entries.append(entry)
+  }
+
+  /// NAME-2, NAME-3 …: a name that neither an item nor a line has.
+  private mutating func freeName(for line: ItemLine, in transaction: inout WriteTransaction) throws -> String
+  {
+    var number = numbers[line.name] ?? 1
+    while true {
+      number += 1
+      let name = "\(line.name)-\(number)"
+      guard name.utf8.count <= Names.longest else {
+        throw line.duplicate("its name is too long for a number")
+      }
+      guard !names.contains(name), try transaction.item(holding: name) == nil else { continue }
+      numbers[line.name] = number
+      return name
+    }
+  }
+}
+
+// MARK: What is printed
+
+extension Importing {
+  func outcome(_ isDryRun: Bool) -> Outcome {
+    let counts = Result.allCases.map { result in
+      (result.rawValue, Int64(entries.count { $0.result == result }))
+    }
+    let items = JSON.array(entries.map(\.json))
+    return Outcome(
+      json: .object(
+        counts.map { ($0, .integer($1)) } + [("dryRun", .boolean(isDryRun)), ("items", items)]),
+      lines: entries.compactMap(\.text) + columns(counts.map { [$0, String($1)] })
+        + (isDryRun ? ["nothing was stored: this was a dry run"] : []))
+  }
+}
+
+extension Importing.Entry {
+  fileprivate var json: JSON {
+    .object {
+      Field("line", line)
+      Field("name", name)
+      Field("result", result.rawValue)
+      Field("id", stored?.hexadecimal)
+      if result == .renamed { Field("oldName", typed) }
+      if let duplicateOf { Field("duplicateOf", duplicateOf) }
+      if !warnings.isEmpty { Field("warnings", .array(warnings.map { .string($0) })) }
+    }
+  }
+
+  /// `nil` for a line that was just added.
+  fileprivate var text: String? {
+    guard let holder else { return nil }
+    let names = result == .renamed ? "\(printable(typed)) -> \(printable(name))" : printable(name)
+    let what = "line \(line): \(result.rawValue) "
+    return switch holder {
+    case .item(let item) where result == .replaced: what + item.recognized
+    case .item(let item): what + names + ": the vault has \(item.recognized)"
+    case .line(let number): what + names + ": line \(number) has that name"
+    }
+  }
+
+  private var duplicateOf: JSON? {
+    switch holder {
+    case .item(let item):
+      .object {
+        Field("id", item.id.hexadecimal)
+        Field("name", item.name)
+        Field("kind", item.kind.word)
+        Field("service", item.attributes[.service])
+        Field("account", item.attributes[.account])
+      }
+    case .line(let number):
+      .object {
+        Field("line", number)
+        Field("name", typed)
+      }
+    case nil: nil
+    }
+  }
+}
+
+extension Item {
+  /// What a person recognizes it by: its name, and its kind, service or issuer, and account in parentheses.
+  fileprivate var recognized: String {
+    let service = attributes[.service] ?? attributes[.issuer]
+    let facts = [kind.word, service, attributes[.account]].compactMap(\.self).map(printable)
+    return "\(printable(name ?? id.hexadecimal)) (\(facts.joined(separator: ", ")))"
+  }
+}
+
+// MARK: One line
+
+extension ItemLine {
+  /// - Returns: The item, and what a person should know about it.
+  fileprivate func add(to transaction: inout WriteTransaction) throws -> (item: Item, warnings: [String]) {
+    var warnings: [String] = []
+    if let expires = item.expires, expires <= transaction.reading.expiryTime {
+      warnings.append("it has expired")
+    }
+    do {
+      guard item.kind == .otp else { return (try transaction.add(item, secret: secret.copy()), warnings) }
+      if let suite { return (try add(suite, to: &transaction), warnings) }
+      let uri = try secret.expose { (text) throws(OTPError) in try OTPAuthURI(parsing: text) }
+      warnings += uri.warnings.map(\.words)
+      let added = try transaction.addOTP(uri, named: name, role: role, window: window, adjusting: adjust)
+      return (added, warnings)
+    } catch let error as VaultError where error.code != .locked {
+      throw CommandError(error).inLine(number)
+    }
+  }
+
+  private func add(_ suite: OCRASuite, to transaction: inout WriteTransaction) throws(VaultError) -> Item {
+    var new = NewOCRACredential(suite, name: name, role: role)
+    (new.counter, new.window) = (item.state.counter, window)
+    return try transaction.addOCRA(new, key: secret.copy(), adjusting: adjust)
+  }
+
+  /// What a line says besides the parameters of a credential.
+  private func adjust(_ new: inout NewItem) {
+    for (_, attribute) in Self.attributes {
+      if let text = item.attributes[attribute] { new.attributes[attribute] = text }
+    }
+    (new.access, new.audit, new.expires) = (item.access, item.audit, item.expires)
+    new.state.needsResync = item.state.needsResync
+  }
+
+  /// Refuses to replace an item by a line that cannot say what the item is.
+  fileprivate func refuseReplacing(_ old: Item) throws(CommandError) {
+    guard old.kind == item.kind else { throw duplicate("it would replace an item of kind \(old.kind.word)") }
+    if old.isBehindPIN {
+      throw guarded("a PIN guards the item with its name, and the line would replace it by one without a PIN")
+    }
+    if old.isOfServer {
+      throw guarded(
+        "a server has activated the credential with its name, and the line would replace it by one without a server"
+      )
+    }
+  }
+
+  /// What the item has and the line does not replace.
+  fileprivate func losses(replacing old: Item) -> [String] {
+    guard old.isConstrained, item.access.constraints.isEmpty else { return [] }
+    let rule = old.access.constraints.shown.joined(separator: ",")
+    return ["'\(printable(name))' had the access rule \(rule), and the line that replaces it has none"]
+  }
+
+  private func guarded(_ why: String) -> CommandError {
+    CommandError(
+      .refused, why,
+      hint: "nothing was imported; try --on-duplicate skip or rename, or delete the item first"
+    ).inLine(number)
+  }
+
+  fileprivate func duplicate(_ why: String) -> CommandError {
+    CommandError(
+      .alreadyExists, why, hint: "nothing was imported; try --on-duplicate skip, rename or replace"
+    ).inLine(number)
+  }
+}
+
+extension WriteTransaction {
+  fileprivate mutating func item(holding name: String) throws(VaultError) -> Item? {
+    try items(matching: Query(name: name)).first
+  }
+}
