@@ -124,6 +124,7 @@ struct ImportDuplicateTests {
     try expect(secret("mail"), equals: mode == "replace" ? "new" : "old")
   }
 
+  /// Verified to fail on commit ebe6282a, where a line replaces the credential of a server.
   @Test("an item of another kind is not replaced, nor one that a server has activated")
   func notReplaced() throws {
     let peer = try TestPeer(for: tool)

@@ -5,7 +5,8 @@ import Testing
 /// Imports of random files whose names, services and accounts collide, into vaults that collide with them.
 ///
 /// `TORTURE_SEED` replaces the seeds. Verified to fail on commit ebe6282a in each mode, when a second line of a name replaces the
-/// first one, when a renamed line takes the name of a later one, and when a skipped line is not reported.
+/// first one, when a renamed line takes the name of a later one, when its account is changed, when an item of the same account is
+/// deleted, and when a skipped line is not reported.
 @Suite("Random imports", .bounded)
 struct ImportModelTests {
   static let seeds: [UInt64] =
