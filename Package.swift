@@ -126,11 +126,14 @@ let package = Package(
     room("OneTimePassword", on: ["ErrorRecovery", "SecretMemory", "VaultCrypto", "COTPKernels"]),
     // The SQLite file: connection, schema, records. Knows bytes, no keys.
     room("VaultStorage", on: ["CLinux", "CSQLite"]),
+    // JSON, base64 and UTF-8, written and read without letting a secret out of secret memory.
+    room("TextFormats", on: ["SecretMemory"]),
     // The bytes of a vault file as values: one file per section of docs/format/vault-file.md.
     room(
       "VaultFormat",
       on: [
-        "ErrorRecovery", "VaultLogging", "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage",
+        "ErrorRecovery", "VaultLogging", "SecretMemory", "TextFormats", "VaultCrypto", "PasswordDerivation",
+        "VaultStorage",
       ]),
     // Who keeps the device key: a file or the Secret Service; the one owner of device keys.
     room("DeviceKeys", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "CSecretService"]),
@@ -157,8 +160,6 @@ let package = Package(
     room("PAMMessages", on: ["SecretMemory"]),
     // The helper, in which PAM's modules run.
     room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),
-    // JSON, base64 and UTF-8, written and read without letting a secret out of secret memory.
-    room("TextFormats", on: ["SecretMemory"]),
     // Signed tokens: JWS, JWT, JWK, proofs of possession, assertions of clients: pure values, no vault.
     room("JOSE", on: ["SecretMemory", "VaultCrypto", "TextFormats"]),
     // People: terminal, pinentry, PAM, fprintd.

@@ -11,9 +11,16 @@ extension JSON {
     case .list(let count, let value): try Self.write(count: count, to: output, value)
     case .object(let fields): try Self.write(fields, to: output)
     case .secretBase64(let box):
-      try Self.write(box, to: output, through: Base64.encode, group: Base64.groupByteCount)
+      try output.write("\"")
+      try box.expose { bytes throws(Output.Failure) in
+        try output.writeSecret(bytes, through: Base64.encode, group: Base64.groupByteCount)
+      }
+      try output.write("\"")
     case .secretText(let box):
-      try Self.write(box, to: output, through: JSONText.escape, group: JSONText.groupByteCount)
+      try output.write("\"")
+      try Self.write(box, to: output, through: JSONText.escape)
+      try output.write("\"")
+    case .secretJSON(let box): try Self.write(box, to: output, through: JSONText.escapeHidden)
     }
   }
 
@@ -23,7 +30,7 @@ extension JSON {
     case .string, .integer, .unsigned, .boolean: true
     case .array(let values): values.allSatisfy(\.isPlain)
     case .object(let fields): fields.allSatisfy(\.value.isPlain)
-    case .list, .secretBase64, .secretText: false
+    case .list, .secretBase64, .secretText, .secretJSON: false
     }
   }
 
@@ -55,13 +62,13 @@ extension JSON {
         field.value.appendPlain(to: &bytes)
       }
       bytes.append(UInt8(ascii: "}"))
-    case .list, .secretBase64, .secretText: preconditionFailure("JSON.appendPlain: not plain")
+    case .list, .secretBase64, .secretText, .secretJSON: preconditionFailure("JSON.appendPlain: not plain")
     }
   }
 
   private static func append(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 { JSONText.escape(byte) { bytes.append($0) } }
+    unsafe JSONText.escape(text.utf8Span.span.bytes, quoting: true) { bytes.append($0) }
     bytes.append(UInt8(ascii: "\""))
   }
 
@@ -92,13 +99,16 @@ extension JSON {
   }
 
   private static func write<Output: TextOutput>(
-    _ secret: SharedSecret, to output: Output, through encode: (RawSpan, inout OutputRawSpan) -> Void,
-    group: Int
+    _ secret: SharedSecret, to output: Output, through encode: (RawSpan, inout OutputRawSpan) -> Void
   ) throws(Output.Failure) {
-    try output.write("\"")
     try secret.expose { bytes throws(Output.Failure) in
-      try output.writeSecret(bytes, through: encode, group: group)
+      var start = 0
+      while start < bytes.byteCount {
+        let end = JSONText.end(ofGroupIn: bytes, from: start)
+        try output.writeSecret(
+          bytes.extracting(start..<end), through: encode, group: JSONText.groupByteCount)
+        start = end
+      }
     }
-    try output.write("\"")
   }
 }

@@ -26,6 +26,8 @@ package indirect enum JSON: Sendable {
   case secretBase64(SharedSecret)
   /// The bytes of a secret that is UTF-8, as JSON text.
   case secretText(SharedSecret)
+  /// The bytes of a secret that is JSON already.
+  case secretJSON(SharedSecret)
 
   /// One member of an object.
   package struct Field: Sendable {

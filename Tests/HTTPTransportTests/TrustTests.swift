@@ -40,6 +40,16 @@ struct TrustTests {
     #expect(try Servers.shared.get().requests(path).isEmpty, "a request was sent")
   }
 
+  /// Verified to fail when only libcurl compares the name.
+  @Test("the subject of a certificate names no host", .requirement("D7"), arguments: ["nameless", "numbered"])
+  func subjectAlone(kind: String) throws {
+    let path = "/echo/\(UUID().uuidString)"
+    for host in ["127.0.0.1", "localhost"] {
+      expectRefusal(try Sender(path: path, at: kind, host: host).send(), "is for another host")
+    }
+    #expect(try Servers.shared.get().requests(path).isEmpty, "a request was sent")
+  }
+
   @Test("only the certificates of the anchor file are trusted", .requirement("D7"))
   func anchors() throws {
     let servers = try Servers.shared.get()

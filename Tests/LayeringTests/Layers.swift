@@ -30,10 +30,12 @@ enum Layers {
     Room("PasswordDerivation", on: ["SecretMemory", "CArgon2"]),
     Room("OneTimePassword", on: ["ErrorRecovery", "SecretMemory", "VaultCrypto", "COTPKernels"]),
     Room("VaultStorage", on: ["CLinux", "CSQLite"]),
+    Room("TextFormats", on: ["SecretMemory"]),
     Room(
       "VaultFormat",
       on: [
-        "ErrorRecovery", "VaultLogging", "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage",
+        "ErrorRecovery", "VaultLogging", "SecretMemory", "TextFormats", "VaultCrypto", "PasswordDerivation",
+        "VaultStorage",
       ]),
     Room("DeviceKeys", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "CSecretService"]),
     Room(
@@ -54,7 +56,6 @@ enum Layers {
       ]),
     Room("PAMMessages", on: ["SecretMemory"]),
     Room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),
-    Room("TextFormats", on: ["SecretMemory"]),
     Room("JOSE", on: ["SecretMemory", "VaultCrypto", "TextFormats"]),
     Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
     Room(

@@ -56,6 +56,38 @@ struct JSONTests {
         + #""text":"a\"\\\n\u0001\u007fé😀/","list":[1,""],"made":[0,1,2],"none":[]}"#)
   }
 
+  /// Verified to fail when only ASCII is escaped.
+  @Test(
+    "a character that does not show, steers a terminal or turns a line is escaped, and reads as the same text",
+    arguments: [
+      ("a\u{9B}31mb", #"a\u009b31mb"#), ("a\u{202E}b", #"a\u202eb"#), ("\u{200B}", #"\u200b"#),
+      ("\u{2028}x", #"\u2028x"#), ("\u{A0}", #"\u00a0"#), ("\u{E0041}é", #"\udb40\udc41é"#),
+      ("Grüße, 世界 😀", "Grüße, 世界 😀"),
+    ])
+  func hidden(text: String, escaped: String) throws {
+    expect(String(decoding: written(.string(text)), as: UTF8.self), equals: "\"\(escaped)\"")
+    expect(written(.secretText(box(Array(text.utf8)))), equals: written(.string(text)))
+    let json = Array("{\"\(text)\":\"a\\\"b\"}".utf8)
+    expect(
+      String(decoding: written(.secretJSON(box(json))), as: UTF8.self), equals: "{\"\(escaped)\":\"a\\\"b\"}")
+  }
+
+  @Test("a secret text is escaped alike wherever a group of its bytes ends")
+  func groups() {
+    for length in 500...515 {
+      for character in ["é", "\u{9B}", "\u{202E}", "😀", "\u{E0041}"] {
+        let text = String(repeating: "x", count: length) + String(repeating: character, count: 200)
+        expect(written(.secretText(box(Array(text.utf8)))), equals: written(.string(text)))
+      }
+    }
+  }
+
+  @Test("bytes that are not UTF-8 stay as they are")
+  func notText() {
+    let bytes = (0..<2_000).map { $0 % 5 == 0 ? 0xFF : UInt8(0x80 | $0 & 0x3F) }
+    expect(written(.secretText(box(bytes))), equals: [0x22] + bytes + [0x22])
+  }
+
   @Test(
     "a secret of any length comes back from its base64",
     arguments: [0, 1, 2, 3, 4, 1535, 1536, 1537, 100_000])

@@ -2,6 +2,8 @@
 #pragma once
 #include <curl/curl.h>
 #include <malloc.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +65,21 @@ static inline CURLcode ccurl_set_starter(CURL *handle, CURLoption option, curl_p
 static inline CURLcode ccurl_set_blob(CURL *handle, CURLoption option, const void *bytes, size_t count) {
   struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
   return curl_easy_setopt(handle, option, &blob);
+}
+
+/// Has OpenSSL compare the name of the host too: libcurl takes the subject of a certificate without alternative names, which
+/// RFC 9110 §4.3.4 forbids. A callback is a function of C, and SSL_CTX a type of OpenSSL.
+static inline CURLcode ccurl_compare_name(CURL *handle, void *context, void *host) {
+  X509_VERIFY_PARAM *rules = SSL_CTX_get0_param((SSL_CTX *)context);
+  X509_VERIFY_PARAM_set_hostflags(rules, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+  if (X509_VERIFY_PARAM_set1_ip_asc(rules, (const char *)host) == 1) return CURLE_OK;
+  return X509_VERIFY_PARAM_set1_host(rules, (const char *)host, 0) == 1 ? CURLE_OK : CURLE_SSL_CONNECT_ERROR;
+}
+/// The host must stay where it is until the transfer has ended; NULL ends it.
+static inline CURLcode ccurl_require_name(CURL *handle, const char *host) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_SSL_CTX_DATA, host);
+  if (code != CURLE_OK) return code;
+  return curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, host == NULL ? NULL : ccurl_compare_name);
 }
 
 /// curl_easy_getinfo is variadic. 0 where there is none.

@@ -70,12 +70,16 @@ import SecretMemory
     settings.trust(configuration, host: address.origin.host)
     settings.take(incoming)
     settings.ask(request, address)
-    guard settings.isComplete else {
+    let code: CURLcode? = unsafe address.origin.certifiedName.withCString { name in
+      if configuration.comparesHostNames { unsafe settings.requireName(name) }
+      guard settings.isComplete else { return nil }
+      return withExtendedLifetime(incoming) { perform(request) }
+    }
+    guard let code else {
       throw Failure(
         refusal: .other("libcurl lacks what this program needs: version 7.85 or newer, with OpenSSL"),
         isUnsent: true)
     }
-    let code = withExtendedLifetime(incoming) { perform(request) }
     if let flaw = incoming.flaw { throw Failure(refusal: .network(flaw)) }
     guard code == CURLE_OK else {
       let proxy = unsafe ccurl_number(handle, CURLINFO_HTTP_CONNECTCODE)

@@ -57,6 +57,13 @@ import SecretMemory
     }
   }
 
+  /// Only a certificate whose alternative names have this name is taken (RFC 9110 §4.3.4).
+  ///
+  /// - Parameter name: Is read during the transfer.
+  mutating func requireName(_ name: UnsafePointer<CChar>) {
+    unsafe note(ccurl_require_name(handle, name))
+  }
+
   mutating func take(_ incoming: IncomingReply) {
     let context = unsafe Unmanaged.passUnretained(incoming).toOpaque()
     unsafe note(ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context))

@@ -43,6 +43,9 @@ extension Connection.Failure {
         hint: "nothing was sent; compare the origin in the configuration")
     case 9: .network("the certificate of \(host) is not valid yet", hint: "compare the clock of this machine")
     case 10: .network("the certificate of \(host) has expired")
+    case 26: .network("the certificate of \(host) is not for servers", hint: "nothing was sent")
+    case 66, 67, 68:
+      .network("the certificate of \(host) has a key or a hash that is too weak", hint: "nothing was sent")
     default:
       .network(
         "the certificate of \(host) comes from no trusted anchor",

@@ -10,6 +10,12 @@ package struct Origin: Hashable, Sendable {
   /// The origin in an address.
   var text: String { port == 443 ? "https://\(host)" : "https://\(host):\(port)" }
 
+  /// The host as certificates name it: an IPv6 address without brackets, a name without the dot of the root.
+  var certifiedName: String {
+    if host.hasPrefix("[") { return String(host.dropFirst().dropLast()) }
+    return host.hasSuffix(".") ? String(host.dropLast()) : host
+  }
+
   static func lowerCase(_ text: String) -> String {
     String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }, as: UTF8.self)
   }

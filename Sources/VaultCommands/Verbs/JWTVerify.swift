@@ -41,6 +41,6 @@ enum JWTVerify: VaultVerb {
         Field("name", key.item.name)
         Field("valid", true)
         Field("claims", JSON.secretText(claims))
-      }, pieces: [.secret(claims), .newlineOnTerminal])
+      }, pieces: [.secretJSON(claims), .newlineOnTerminal])
   }
 }

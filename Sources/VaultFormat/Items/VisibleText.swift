@@ -1,3 +1,5 @@
+import TextFormats
+
 /// Text whose characters all show as themselves: what a name may contain, and how other text is shown.
 ///
 /// Two names that look alike must be the same name, and no name may hide, imitate or reorder the text around it. So a
@@ -59,22 +61,7 @@ package enum VisibleText {
   }
 
   /// Whether a character is drawn as nothing, or only as space. The space of ASCII shows.
-  package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-    if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
-    guard !scalar.properties.isDefaultIgnorableCodePoint, !blanks.contains(scalar) else { return true }
-    return switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator, .privateUse, .surrogate,
-      .unassigned:
-      true
-    default: false
-    }
-  }
-
-  /// Characters that Unicode calls letters, marks or symbols, but that are drawn as nothing: the braille pattern, the
-  /// replaced object, the Brahmi number joiner, the hieroglyphic blanks, the Khitan filler, the note without a head.
-  private static let blanks: [Unicode.Scalar] = [
-    "\u{2800}", "\u{FFFC}", "\u{1107F}", "\u{13441}", "\u{13442}", "\u{16FE4}", "\u{1D159}",
-  ]
+  package static func isHidden(_ scalar: Unicode.Scalar) -> Bool { scalar.isHidden }
 
   private static func hexadecimal(_ scalar: Unicode.Scalar, digits: Int) -> String {
     let text = String(scalar.value, radix: 16, uppercase: true)

@@ -43,7 +43,7 @@ def certificate(subject, key, issuer=None, issuer_key=None, hosts=("127.0.0.1", 
                .public_key(key.public_key()).serial_number(x509.random_serial_number())
                .not_valid_before(NOW + first * DAY).not_valid_after(NOW + last * DAY)
                .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True))
-    if issuer:
+    if issuer and hosts:
         names = [x509.IPAddress(ipaddress.ip_address(host)) if host[0].isdigit() else x509.DNSName(host) for host in hosts]
         builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
     return builder.sign(issuer_key or key, hashes.SHA256())
@@ -95,6 +95,9 @@ SERVERS = {
     "untrusted": certificate("untrusted", SERVER_KEY, OTHER, OTHER_KEY),
     "old": certificate("old", SERVER_KEY, ANCHOR, ANCHOR_KEY),
     "mutual": certificate("mutual", SERVER_KEY, ANCHOR, ANCHOR_KEY),
+    # The host is in the subject alone.
+    "nameless": certificate("localhost", SERVER_KEY, ANCHOR, ANCHOR_KEY, hosts=()),
+    "numbered": certificate("127.0.0.1", SERVER_KEY, ANCHOR, ANCHOR_KEY, hosts=()),
 }
 CLIENT = certificate("client", CLIENT_KEY, MIDDLE, MIDDLE_KEY, hosts=("client.example",))
 STRANGER = certificate("stranger", STRANGER_KEY, OTHER, OTHER_KEY, hosts=("client.example",))
