@@ -79,26 +79,30 @@ struct PromptRivalTests {
     #expect(screen.echoes)
   }
 
+  /// A pinentry that sets the mode of the terminal itself, also when it goes on after `go`.
+  private static func settingItsMode(_ go: NamedPipe) -> String {
+    """
+    #!/bin/sh
+    echo OK
+    while read -r line; do
+      case "$line" in
+      *ttyname=*) tty=${line#*ttyname=}; echo OK;;
+      GETPIN) stty -F "$tty" -icanon -echo; echo 'asking.' > "$tty"
+        : < '\(go.path)'
+        stty -F "$tty" -icanon -echo; head -c 1 < "$tty" > /dev/null; echo 'read.' > "$tty"; stty -F "$tty" icanon echo
+        echo 'D \(passcode)'; echo OK;;
+      BYE) exit;; *) echo OK;; esac
+    done
+    """
+  }
+
   /// Verified to fail when the mode that the pinentry sets when it is continued counts as the mode outside the prompt.
   @Test("Ctrl-Z and fg at a pinentry that sets the mode itself: it goes on, and echo is back afterwards")
   func stoppedPinentry() throws {
     let shell = try Shell.need("bash")
     let tool = try PromptTurnTests.newTool()
     let go = try NamedPipe(tool.home.path + "/go")
-    let script = """
-      #!/bin/sh
-      echo OK
-      while read -r line; do
-        case "$line" in
-        *ttyname=*) tty=${line#*ttyname=}; echo OK;;
-        GETPIN) stty -F "$tty" -icanon -echo; echo 'asking.' > "$tty"
-          : < '\(go.path)'
-          stty -F "$tty" -icanon -echo; head -c 1 < "$tty" > /dev/null; echo 'read.' > "$tty"; stty -F "$tty" icanon echo
-          echo 'D \(Self.passcode)'; echo OK;;
-        BYE) exit;; *) echo OK;; esac
-      done
-      """
-    tool.environment["VAULT_PINENTRY"] = try tool.program("pinentry", script)
+    tool.environment["VAULT_PINENTRY"] = try tool.program("pinentry", Self.settingItsMode(go))
     let screen = try PseudoTerminal()
     let running = try tool.start(shell: shell, ["--norc", "--noprofile", "-i"], on: screen)
     screen.type("echo here=$((1+1))\n")
