@@ -60,6 +60,22 @@ struct InstallTests {
     expect(machine.started(), equals: ["dpkg-query"])
   }
 
+  /// Verified to fail when the words are looked at after the packages.
+  @Test(
+    "a wrong word ends scripts/test before anything is looked for",
+    arguments: [
+      "--fast", "HOTP", "--filter", "--sanitize", "--sanitize leak", "--quick HEAD HEAD",
+      "--requirements HOTP",
+    ])
+  func wrongWord(words: String) throws {
+    let machine = try StandIns(missing: "zsh")
+    defer { machine.remove() }
+    let run = try machine.run("scripts/test", words.split(separator: " ").map(String.init))
+    expect(run.status, equals: 2, "\(run.text)")
+    #expect(run.text.contains("scripts/test --help"), "\(run.text)")
+    expect(machine.started(), equals: [])
+  }
+
   /// Verified to fail when the script does not ask for root, and when it asks after `apt-get update`.
   @Test("a user who may not install is given the command, and nothing is started")
   func noRoot() throws {
