@@ -28,7 +28,10 @@ extension Connection.Failure {
     case CURLE_SSL_CERTPROBLEM:
       self.init(refusal: .other("the client certificate is not a key with its certificates as PEM"))
     case CURLE_SSL_CACERT_BADFILE:
-      self.init(refusal: .other("the file of trust anchors has no certificate"))
+      self.init(
+        refusal: .other(
+          "there are no trust anchors: neither in 'anchors' of the configuration nor on this machine",
+          hint: "install ca-certificates, or name a file with certificates in 'anchors'"))
     default:
       self.init(refusal: .network("the request to \(host) failed with code \(code.rawValue) of libcurl"))
     }
