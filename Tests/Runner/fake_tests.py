@@ -2,12 +2,14 @@
 """Stands for the test program in the tests of the runner: `--filter NAME` chooses what happens. It writes the event stream that
 Swift Testing writes then."""
 import argparse
+import atexit
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
+
+import held_clock
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--testing-library")
@@ -65,6 +67,8 @@ if chosen.list_tests:
     sys.exit()
 
 fake = Fake(chosen.event_stream_output_path)
+clock = held_clock.Lane()
+atexit.register(clock.end)
 print("what the program prints", flush=True)
 match chosen.filter:
     case "passing":
@@ -106,38 +110,38 @@ match chosen.filter:
         fake.passing("first")
         fake.event("testStarted", "second")
         child = subprocess.Popen(["sleep", "1000.25"], start_new_session=True)
-        time.sleep(1000)
+        clock.wait()
     case "hang-in-case":
         fake.found("first", "second")
         fake.passing("first")
         fake.event("testStarted", "second")
         for number in range(2):     # Each is within the limit of 10 s; with the last one they are not.
             fake.event("testCaseStarted", "second", f"case {number}")
-            time.sleep(3)
+            clock.wait(3)
             fake.event("testCaseEnded", "second", f"case {number}")
         fake.event("testCaseStarted", "second", "case 2")
-        time.sleep(1000)
+        clock.wait()
     case "slow-cases":
         fake.found("first")
         fake.event("testStarted", "first")
         for number in range(5):
             fake.event("testCaseStarted", "first", f"case {number}")
-            time.sleep(2.5)
+            clock.wait(3)
             fake.event("testCaseEnded", "first", f"case {number}")
         fake.event("testEnded", "first")
     case "hang-before":
-        time.sleep(1000)
+        clock.wait()
     case "hang-after":
         fake.found("first")
         fake.passing("first")
-        time.sleep(1000)
+        clock.wait()
     case "hang-wide":
         # Several at a time: nothing says which of the tests without arguments has begun.
         fake.found("first", "second", "third")
         for name in ("first", "second", "third"):
             fake.event("testStarted", name)
         fake.event("testEnded", "first")
-        time.sleep(1000)
+        clock.wait()
     case "none":
         pass
     case "too-many":
@@ -180,14 +184,14 @@ match chosen.filter:
                 os.execvp("sleep", ["sleep", "1000.5"])
             os._exit(0)
         os.wait()
-        time.sleep(8)  # The runner counts once a second.
+        clock.wait(3)  # The runner counts once a second.
         fake.event("testEnded", "second")
     case "holds":
         fake.found("first")
         fake.event("testStarted", "first")
         files = [open(os.devnull) for _ in range(200)]
         held = b"x" * (50 << 20)
-        time.sleep(8)  # The runner counts once a second.
+        clock.wait(3)  # The runner counts once a second.
         fake.event("testEnded", "first")
     case "terminal":
         fake.found("first")

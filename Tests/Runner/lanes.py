@@ -20,6 +20,8 @@ COMMAND_LIMIT = 3600
 AT_ONCE = 6
 # How often streams are read and limits looked at, and how often processes are counted, in seconds.
 TICK, SAMPLE = 0.1, 1.0
+# What limits are measured by; the tests of the runner put a clock of their own here.
+clock = time.monotonic
 LAST_LINES = 40
 KINDS = ("check", "step", "stream")
 
@@ -241,7 +243,7 @@ def _follow(runs, at_once, on_end):
     waiting, running = list(runs.values()), []
     peak, next_sample = 0, 0.0
     while waiting or running:
-        now = time.monotonic()
+        now = clock()
         for run in list(waiting):
             before = runs.get(run.lane.after)
             if before in waiting or before in running or len(running) == at_once:

@@ -5,16 +5,18 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
+import held_clock
 import processes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # How long what must happen may take. Only what never happens meets it.
 PATIENCE = 300
-# The limit that a test waits for, in seconds: a program starts within it on any machine.
+# The limit that a lane meets, in seconds of a clock that stands still while a lane works.
 LIMIT = 10
 ALLOWED = """
 ### What a machine may lack
@@ -40,8 +42,14 @@ class RunnerTests(unittest.TestCase):
     def command(self, *arguments, limit=PATIENCE):
         return [os.path.join(HERE, "run"), "--program", os.path.join(HERE, "fake_tests.py"), "--page", "page.md", "--limit", str(limit), *arguments]
 
-    def run_lanes(self, *arguments, code, last, **more):
-        done = subprocess.run(self.command(*arguments, **more), cwd=self.folder, capture_output=True, text=True)
+    def run_lanes(self, *arguments, code, last, held=0, limit=PATIENCE):
+        """Runs lanes to their end. With `held`, so many of them move the clock together, and no lane works against a real one."""
+        command, environment = self.command(*arguments, limit=limit), None
+        if held:
+            folder = tempfile.mkdtemp(dir=self.folder)
+            command = [sys.executable, "-B", os.path.join(HERE, "held_clock.py"), *command]
+            environment = os.environ | held_clock.environment(folder, held)
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, env=environment)
         self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (code, last), done.stdout + done.stderr)
         return done.stdout
 
@@ -80,25 +88,26 @@ class RunnerTests(unittest.TestCase):
 
     # Verified to fail when limits are not looked at, and when the keeper ends only the children that it knows.
     def test_a_hang_ends_its_lane_with_all_that_it_started_and_no_other(self):
-        text = self.run_lanes("a --filter hang", "b --filter slow-cases", code=1, last="2 passed, 1 failed, 0 skipped, 1 not run", limit=LIMIT)
+        text = self.run_lanes("a --filter hang", "b --filter slow-cases", code=1, last="2 passed, 1 failed, 0 skipped, 1 not run", held=2,
+                              limit=LIMIT)
         self.assertIn(f"FakeTests.Suite/second(): did not end within {LIMIT} s\n", text)
         self.assertEqual(text.count("FakeTests.Suite/third()"), 1)
         self.assertFalse(running("sleep 1000.25"))
 
     def test_each_case_has_the_whole_limit(self):
-        text = self.run_lanes("a --filter hang-in-case", code=1, last="1 passed, 1 failed, 0 skipped", limit=LIMIT)
+        text = self.run_lanes("a --filter hang-in-case", code=1, last="1 passed, 1 failed, 0 skipped", held=1, limit=LIMIT)
         self.assertIn(f"FakeTests.Suite/second(): did not end within {LIMIT} s\n", text)
         seconds = int(re.search(r"a: FAILED after (\d+) s", text)[1])
         self.assertGreater(seconds, LIMIT + LIMIT // 2)
 
     def test_a_lane_that_hangs_outside_of_its_tests_is_ended(self):
         text = self.run_lanes("a --filter hang-before", "b --filter hang-after", code=1, last="1 passed, 0 failed, 0 skipped",
-                              limit=LIMIT)
+                              held=2, limit=LIMIT)
         self.assertIn(f"lane a: nothing happened for {LIMIT} s\n", text)
         self.assertIn(f"lane b: nothing happened for {LIMIT} s\n", text)
 
     def test_a_hang_among_several_names_those_that_have_not_ended(self):
-        text = self.run_lanes("a width=2 --filter hang-wide", code=1, last="1 passed, 0 failed, 0 skipped, 2 not run", limit=LIMIT)
+        text = self.run_lanes("a width=2 --filter hang-wide", code=1, last="1 passed, 0 failed, 0 skipped, 2 not run", held=1, limit=LIMIT)
         self.assertIn(f"lane a: nothing happened for {LIMIT} s\n      when these had not ended:\n      FakeTests.Suite/second()\n      FakeTests.Suite/third()", text)
 
     def test_a_lane_without_a_test_fails(self):
@@ -127,12 +136,12 @@ class RunnerTests(unittest.TestCase):
         self.run_lanes("a --filter skip-without-reason", code=1, last="0 passed, 0 failed, 1 skipped")
 
     def test_what_a_lane_leaves_behind_is_named_and_ended(self):
-        text = self.run_lanes("a --filter leftover", code=0, last="2 passed, 0 failed, 0 skipped")
+        text = self.run_lanes("a --filter leftover", code=0, last="2 passed, 0 failed, 0 skipped", held=1)
         self.assertIn("Warning: lane a: left behind, and ended now: sleep 1000.5\n      first seen beside FakeTests.Suite/second()\n", text)
         self.assertFalse(running("sleep 1000.5"))
 
     def test_counts_open_files_and_memory(self):
-        text = self.run_lanes("a --filter holds", code=0, last="1 passed, 0 failed, 0 skipped")
+        text = self.run_lanes("a --filter holds", code=0, last="1 passed, 0 failed, 0 skipped", held=1)
         files, memory = map(int, re.search(r"at most (\d+) open files in a process, (\d+) MiB in all", text).groups())
         self.assertGreater(files, 200)
         self.assertGreater(memory, 50)
