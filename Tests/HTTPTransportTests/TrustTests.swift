@@ -41,7 +41,8 @@ struct TrustTests {
   }
 
   /// Verified to fail when only libcurl compares the name.
-  @Test("the subject of a certificate names no host", .requirement("D7"), arguments: ["nameless", "numbered"])
+  @Test(
+    "the subject of a certificate names no host", .requirement("D7"), arguments: ["nameless", "numbered"])
   func subjectAlone(kind: String) throws {
     let path = "/echo/\(UUID().uuidString)"
     for host in ["127.0.0.1", "localhost"] {
