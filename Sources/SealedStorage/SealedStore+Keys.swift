@@ -115,7 +115,7 @@ extension SealedStore {
   package mutating func seal(_ head: inout Head, seals: UInt64) throws(VaultError) {
     head.sequence += 1
     head.seals += seals + 1
-    head.greatestWall = max(head.greatestWall, time.risen)
+    head.recorded = head.recorded.after(RecordedTime.Reading(environment.clock))
     try head.checkBounds()
     guard head.seals < RecordSeal.writeLimit else { throw VaultError(crypto: .writeLimitReached) }
     try rows.setHead(try keys.current.sealHead(head, in: vault, random: environment.random))

@@ -33,8 +33,8 @@ package struct SealedStore: ~Copyable, Sendable {
   package var checkedAsCopy: UInt64?
   /// Whether the vault was opened to check or to repair its rows: they may then be damaged.
   var isForRepair = false
-  /// Whether expired items were kept because the wall clock was too far ahead.
-  package var keepsExpired = false
+  /// How the wall clock and the recorded time differed at the opening; `nil` where they did not, or not by a day.
+  package var clockDoubt: ClockDoubt?
   /// Whether the vault had a passcode while this session read it.
   package var hasSeenPasscode: Bool
   /// The header that this session wrote last.
@@ -403,11 +403,11 @@ package struct SealedStore: ~Copyable, Sendable {
   /// The head row opened with the keys of a header that is about to be taken over.
   package mutating func head(openedWith keys: GenerationKeys) throws(VaultError) -> Head {
     let head = try keys.openHead(try rows.head(), in: vault)
-    time.note(head.greatestWall)
+    time.recorded = head.recorded
     return head
   }
 
-  /// Reads the highest time of this state of the file, for an item that expires.
+  /// Reads the recorded time of this state of the file, for an item that expires.
   package mutating func readTime(for item: Item) throws(VaultError) {
     if item.expires != nil { _ = try head() }
   }

@@ -58,12 +58,15 @@ enum FieldOffset {
     static let segmentFirst = 104
     static let auditKey = 112
     static let auditMAC = 144
-    static let greatestWall = 176
+    static let recordedTime = 176
     static let seals = 184
     static let earliestExpiry = 192
     static let nextChainKey = 200
     static let nextTokenEnd = 232
     static let rotationPhase = 240
     static let rotationPosition = 248
+    static let lastBoot = 256
+    static let candidate = 280
+    static let reserved = 312
   }
 }

@@ -1,4 +1,5 @@
 package import SecretMemory
+import VaultStorage
 
 /// The head row, which every commit rewrites (section 8). It holds the current audit keys, so its bytes are in
 /// `SecretBytes` while it is sealed or opened.
@@ -22,17 +23,19 @@ package struct Head: ~Copyable, Sendable {
   /// The chain key C of the next segment.
   package var nextChainKey: SecretBytes
   package var auditMAC = [UInt8](repeating: 0, count: 32)
-  package var greatestWall = Instant(milliseconds: 0)
+  package var recorded = RecordedTime(Instant(milliseconds: 0))
   package var seals: UInt64 = 0
   package var earliestExpiry: Int64 = 0
   /// When the next token or consent ends.
   package var nextTokenEnd = NextTokenEnd()
   /// The progress of a rotation of the epoch.
   package var rotation = RotationState()
-  /// Bytes 241–247: 0 in this version; other values are kept.
+  /// Bytes 241–247 and 312–319: 0 in this version; other values are kept.
   private var rest: [UInt8]
+  private var end: [UInt8]
 
-  package static let byteCount = 256
+  package static let byteCount = 320
+  private static let layout: UInt8 = 2
   /// The limit of every count. An honest vault never comes near it.
   package static let greatest: UInt64 = 1 << 62
 
@@ -41,6 +44,7 @@ package struct Head: ~Copyable, Sendable {
     auditKey = SecretBytes(zeroes: 32)
     nextChainKey = auditRoot.copy()
     rest = [UInt8](repeating: 0, count: 7)
+    end = [UInt8](repeating: 0, count: 8)
   }
 
   package init(decoding body: borrowing SecretBytes) throws(VaultError) {
@@ -50,7 +54,9 @@ package struct Head: ~Copyable, Sendable {
     let (phase, position) = body.expose {
       (RotationState.Phase(rawValue: $0.byte(at: Offset.rotationPhase)), $0.word(at: Offset.rotationPosition))
     }
-    guard flags >> 8 == 1, row >= 1, row < UInt64(Int64.max), let phase, position < Self.greatest else {
+    guard flags >> 8 == UInt64(Self.layout), row >= 1, row < UInt64(Int64.max), let phase,
+      position < Self.greatest
+    else {
       throw Self.unreadable
     }
     rotation = RotationState(phase: phase, position: position)
@@ -65,7 +71,7 @@ package struct Head: ~Copyable, Sendable {
     }
     (segment, segmentFirst) = body.expose { ($0.word(at: Offset.segment), $0.word(at: Offset.segmentFirst)) }
     auditMAC = body.expose { $0.extracting(Offset.auditMAC..<Offset.auditMAC + 32).array }
-    greatestWall = Instant(milliseconds: Int64(bitPattern: body.expose { $0.word(at: Offset.greatestWall) }))
+    recorded = body.expose { RecordedTime(in: $0) }
     seals = body.expose { $0.word(at: Offset.seals) }
     earliestExpiry = Int64(bitPattern: body.expose { $0.word(at: Offset.earliestExpiry) })
     nextTokenEnd = NextTokenEnd(rawValue: body.expose { $0.word(at: Offset.nextTokenEnd) })
@@ -75,6 +81,7 @@ package struct Head: ~Copyable, Sendable {
       itemCount < summedRows
     else { throw Self.unreadable }
     rest = body.expose { $0.extracting(Offset.rotationPhase + 1..<Offset.rotationPosition).array }
+    end = body.expose { $0.extracting(Offset.reserved..<Self.byteCount).array }
     nextChainKey = body.expose {
       SecretBytes(copying: $0.extracting(Offset.nextChainKey..<Offset.nextChainKey + 32))
     }
@@ -107,7 +114,7 @@ package struct Head: ~Copyable, Sendable {
 
   package var encoded: SecretBytes {
     SecretBytes(capacity: Self.byteCount) { output in
-      for byte in [0, 1, cleaningPending ? 1 : 0, isCopy ? 1 : 0, 0, 0, 0, 0] as [UInt8] {
+      for byte in [0, Self.layout, cleaningPending ? 1 : 0, isCopy ? 1 : 0, 0, 0, 0, 0] as [UInt8] {
         output.append(byte)
       }
       output.append(bigEndian: config)
@@ -122,7 +129,7 @@ package struct Head: ~Copyable, Sendable {
       output.append(bigEndian: segmentFirst)
       auditKey.expose { output.append(copying: $0) }
       unsafe output.append(copying: auditMAC.span.bytes)
-      output.append(bigEndian: UInt64(bitPattern: greatestWall.milliseconds))
+      output.append(bigEndian: UInt64(bitPattern: recorded.time.milliseconds))
       output.append(bigEndian: seals)
       output.append(bigEndian: UInt64(bitPattern: earliestExpiry))
       nextChainKey.expose { output.append(copying: $0) }
@@ -130,6 +137,46 @@ package struct Head: ~Copyable, Sendable {
       output.append(rotation.phase.rawValue)
       unsafe output.append(copying: rest.span.bytes)
       output.append(bigEndian: rotation.position)
+      recorded.appendBoot(to: &output)
+      unsafe output.append(copying: end.span.bytes)
     }
   }
+}
+
+extension RecordedTime {
+  private typealias Offset = FieldOffset.Head
+
+  fileprivate init(in head: RawSpan) {
+    func boot(at offset: Int) -> Bytes16? {
+      let id = Bytes16(head.extracting(offset..<offset + 16))
+      return id == Bytes16.none ? nil : id
+    }
+    self.init(Instant(milliseconds: Int64(bitPattern: head.word(at: Offset.recordedTime))))
+    lastBoot = boot(at: Offset.lastBoot).map {
+      Deadline(milliseconds: head.word(at: Offset.lastBoot + 16), boot: $0)
+    }
+    candidate = boot(at: Offset.candidate + 8).map {
+      Reading(
+        wall: Instant(milliseconds: Int64(bitPattern: head.word(at: Offset.candidate))), boot: $0,
+        bootTime: head.word(at: Offset.candidate + 24))
+    }
+  }
+
+  /// Bytes 256–311.
+  fileprivate func appendBoot(to output: inout OutputRawSpan) {
+    func append(_ boot: Bytes16?) {
+      output.append(bigEndian: (boot ?? .none).high)
+      output.append(bigEndian: (boot ?? .none).low)
+    }
+    append(lastBoot?.boot)
+    output.append(bigEndian: lastBoot?.milliseconds ?? 0)
+    output.append(bigEndian: UInt64(bitPattern: candidate?.wall.milliseconds ?? 0))
+    append(candidate?.boot)
+    output.append(bigEndian: candidate?.bootTime ?? 0)
+  }
+}
+
+extension Bytes16 {
+  /// No boot id.
+  fileprivate static let none = Bytes16(high: 0, low: 0)
 }

@@ -10,7 +10,6 @@ public final class FixedClock: VaultClock {
     var wall: Int64
     var boot: UInt64
     var bootID: [UInt8]?
-    var isSynchronized = false
   }
   private let reading: Mutex<Reading>
 
@@ -28,7 +27,6 @@ public final class FixedClock: VaultClock {
   /// The wall time.
   public func now() -> Instant { Instant(milliseconds: reading.withLock { $0.wall }) }
   package func bootMilliseconds() -> UInt64 { reading.withLock { $0.boot } }
-  package func isSynchronized() -> Bool { reading.withLock { $0.isSynchronized } }
   package func bootID() -> [UInt8]? { reading.withLock { $0.bootID } }
 
   /// Moves both clocks forward, to the millisecond.
@@ -44,12 +42,6 @@ public final class FixedClock: VaultClock {
 
   /// Sets the wall clock only, also back.
   public func set(to wall: Instant) { reading.withLock { $0.wall = wall.milliseconds } }
-
-  /// Sets whether the kernel reports that a time service keeps the wall clock right; `false` at first. While it does
-  /// not, a vault believes a wall clock that is more than a day ahead only for reading.
-  public func setSynchronized(_ isSynchronized: Bool) {
-    reading.withLock { $0.isSynchronized = isSynchronized }
-  }
 
   /// Simulates a reboot: the time since boot is zero, and the boot has another id.
   public func reboot() {

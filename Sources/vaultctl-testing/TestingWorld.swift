@@ -10,7 +10,6 @@ extension World {
   ///
   /// - `VAULTCTL_TESTING_CLOCK`: the wall clock stands at this Unix second,
   /// - `VAULTCTL_TESTING_BOOT`: and the boot clock at this second, 1,000 when not given,
-  /// - `VAULTCTL_TESTING_SYNCHRONIZED`: and a time service keeps the wall clock right,
   /// - `VAULTCTL_TESTING_DERIVATIONS`: a file that gets one byte for each key derivation,
   /// - `VAULTCTL_TESTING_PATIENCE`: how many seconds it waits for other programs and processes, and what is done after a
   ///   signal may take,
@@ -29,7 +28,6 @@ extension World {
     if let wall = number("VAULTCTL_TESTING_CLOCK") {
       let boot = Duration.seconds(number("VAULTCTL_TESTING_BOOT") ?? 1000)
       let clock = FixedClock(at: Instant(seconds: wall), sinceBoot: boot)
-      clock.setSynchronized(Environment.process["VAULTCTL_TESTING_SYNCHRONIZED"] != nil)
       world.vault = .testing(clock: clock, derivationObserver: observer)
       world.wait = { clock.advance(by: .seconds($0)) }
     } else {

@@ -235,6 +235,5 @@ private final class NoBootClock: VaultClock {
   private let clock = FixedClock()
   func now() -> Instant { clock.now() }
   func bootMilliseconds() -> UInt64 { clock.bootMilliseconds() }
-  func isSynchronized() -> Bool { false }
   func bootID() -> [UInt8]? { isReadable.withLock { $0 } ? clock.bootID() : nil }
 }

@@ -258,7 +258,6 @@ final class HeldClock: VaultClock {
   func now() -> Instant { clock.now() }
   func bootMilliseconds() -> UInt64 { clock.bootMilliseconds() }
   func bootID() -> [UInt8]? { clock.bootID() }
-  func isSynchronized() -> Bool { clock.isSynchronized() }
 
   func call(after milliseconds: UInt64, _ body: @escaping @Sendable () -> Void) {
     let time = clock.bootMilliseconds() + milliseconds
@@ -284,7 +283,6 @@ struct BlindClock: VaultClock {
   func now() -> Instant { clock.now() }
   func bootMilliseconds() -> UInt64 { clock.bootMilliseconds() }
   func bootID() -> [UInt8]? { nil }
-  func isSynchronized() -> Bool { false }
 }
 
 extension VaultFiles {

@@ -80,7 +80,8 @@ def render(path, device_key):
     p.values(("config", head[8:16]), ("sequence", head[16:24]), ("next row", head[24:32]), ("items", head[32:40]), ("summed rows", head[40:48]),
              ("S", head[48:80]), ("inode", head[80:88]), ("next audit sequence", head[88:96]), ("segment", head[96:104]),
              ("first of segment", head[104:112]), ("K_a", head[112:144]), ("last audit MAC", head[144:176]),
-             ("greatest wall time", head[176:184]), ("suite-2 seals", head[184:192]), ("C of segment 2", head[200:232]))
+             ("recorded time", head[176:184]), ("suite-2 seals", head[184:192]), ("C of segment 2", head[200:232]),
+             ("boot of the last commit", head[256:280]), ("candidate", head[280:312]))
     item_page(p, v)
     state_page(p, v)
     audit_page(p, v)

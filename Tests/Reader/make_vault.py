@@ -355,16 +355,17 @@ class Maker(Contents):
 
     def head_fields(self):
         """Offset to bytes, section 8."""
-        return {0: u16(1), 8: u64(self.config), 16: u64(self.sequence - 1), 24: u64(self.next_row), 32: u64(len(self.items)),
+        return {0: u16(2), 8: u64(self.config), 16: u64(self.sequence - 1), 24: u64(self.next_row), 32: u64(len(self.items)),
                 40: u64(len(self.terms)), 48: self.sum(), 80: u64(0), 88: u64(self.sequence), 96: u64(self.segments[-1][0]),
                 104: u64(self.segments[-1][1]), 112: self.k_a, 144: self.last_mac, 176: i64(NOW),
-                184: u64(self.seals2 + 1), 200: self.next_c}
+                184: u64(self.seals2 + 1), 200: self.next_c, 256: bytes(15) + b"\1" + u64(5000),
+                280: i64(NOW + 90_000_000) + bytes(15) + b"\1" + u64(4000)}
 
     def head_row(self):
-        plain = bytearray(256)
+        plain = bytearray(320)
         for offset, value in self.head_fields().items():
             plain[offset:offset + len(value)] = value
-        assert len(plain) == 256
+        assert len(plain) == 320
         return self.seal2("head", self.aad("head", {}), bytes(plain))
 
     def header_row(self):

@@ -260,6 +260,7 @@ wrong = {
     "a root key with an empty body": (10, emptied(1, 0)),
     "a factor with a body of a few bytes": (10, emptied(4, make_vault.PASSCODE, b"\1\1x")),
     "an item with empty keys": (10, column("UPDATE material SET keys = x'' WHERE row = 1")),
+    "a head row of layout 1": (10, head(0, 1 << 48)),
     "a head row without a byte": (10, column("UPDATE head SET body = x''")),
     "no class key whenUnlocked": (10, missing(3, 1)),
     "no class key afterFirstUnlock": (10, missing(3, 2)),

@@ -11,7 +11,7 @@ package struct WatchedClock: VaultClock {
 
   package func now() -> Instant { clock.now() }
   package func bootID() -> [UInt8]? { clock.bootID() }
-  package func isSynchronized() -> Bool { clock.isSynchronized() }
+  package func kernelBootMilliseconds() -> UInt64? { clock.kernelBootMilliseconds() }
 
   package func bootMilliseconds() -> UInt64 {
     onLook()

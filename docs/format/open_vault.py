@@ -289,12 +289,12 @@ class Vault:
 
   # ---- section 8
   def open_head(self):
-    b = self.head_row = self.open2("head", self.aad("head", {}), self.head[0][1], "head row", 256)
-    need(n(b[0:2]) == 1, "newer format: head row", 15); need(b[8:16] == self.h[4], "damaged: config of head row and header differ")
+    b = self.head_row = self.open2("head", self.aad("head", {}), self.head[0][1], "head row", 320)
+    need(n(b[0:2]) == 2, "damaged: head row of another layout"); need(b[8:16] == self.h[4], "damaged: config of head row and header differ")
     need(all(n(b[at:at + 8]) < 1 << 62 for at in (16, 24, 32, 40, 88, 184)) and n(b[96:104]) < 0xFFFFFFFF, "damaged: a count of the head row")
     need(n(b[96:104]) > 0, "damaged: a vault without a segment")
     need(all(f <= n(b[96:104]) for f in self.roots), "damaged: an audit root beyond the current segment")
-    self.out |= {"sequence": n(b[16:24]), "cleaningPending": b[2] == 1, "copied": n(b[80:88]) not in (0, self.inode)}
+    self.out |= {"sequence": n(b[16:24]), "cleaningPending": b[2] == 1, "copied": n(b[80:88]) not in (0, self.inode), "recordedTime": n(b[176:184], True)}
   def check_sum(self):
     need(n(self.head_row[32:40]) == len(self.item) and n(self.head_row[40:48]) == len(self.terms), "damaged: rows are missing or too many")
     total = sum(n(mac(self.key("sum", g), u(table, 1) + u(row, 8) + tags)) for table, row, tags, g in self.terms) % 2 ** 256

@@ -131,14 +131,6 @@ extension VaultCore {
     try writing { transaction throws(VaultError) in try transaction.deleteEnded(named: name) }
   }
 
-  /// The wall time by which items expire.
-  func expiryTime() throws(VaultError) -> Instant {
-    try reading { transaction throws(VaultError) in
-      try transaction.readTime()
-      return transaction.expiryTime
-    }
-  }
-
   func newItemID() throws(VaultError) -> ItemID { ItemID(try environment.random.newBytes(16))! }
 
   /// - Throws: ``VaultError/Code/malformed``.
@@ -165,11 +157,10 @@ extension ReadTransaction {
     }
   }
 
-  /// Whether the row of a token or a consent has said for a day that it ended. Says no while the wall clock cannot be
-  /// believed.
+  /// Whether the row of a token or a consent has said for a day that it ended, by the recorded time.
   func isForgotten(_ item: Item) -> Bool {
-    guard let expires = item.expires, !isClockAhead else { return false }
-    return expires.advanced(byMilliseconds: 86_400_000) <= expiryTime
+    guard let expires = item.expires else { return false }
+    return expires.advanced(byMilliseconds: 86_400_000) <= deletionTime
   }
 
   /// A token or a consent of this name that has ended.

@@ -159,28 +159,27 @@ extension VaultCore {
 private struct KeptTime {
   let sinceBoot: BootTime
   private let wall: Instant
-  private let isClockAhead: Bool
+  private let recorded: Instant
 
   init(_ transaction: borrowing ReadTransaction) {
     sinceBoot = BootTime(transaction.clock)
-    (wall, isClockAhead) = (transaction.expiryTime, transaction.isClockAhead)
+    (wall, recorded) = (transaction.expiryTime, transaction.deletionTime)
   }
 
-  /// Whether a transaction has been kept for its day. Within its boot, both clocks have to say so: each change of the vault lets
-  /// the wall clock be believed for a day more, and a process can give itself another clock since boot. Without a deadline the
-  /// wall clock alone says it.
+  /// Whether a transaction has been kept for its day. Within its boot, the wall clock and the clock since boot have to say so: a
+  /// process can give itself another one of each. In another boot, and without a deadline, the recorded time says it.
   ///
-  /// - Throws: ``VaultError/Code/expired`` while the wall clock cannot be believed: what was decided could be decided again.
+  /// - Throws: ``VaultError/Code/expired`` while only the wall clock says it: what was decided could be decided again.
   func isOver(_ item: Item) throws(VaultError) -> Bool {
     guard let expires = item.expires, expires <= wall else { return false }
     let isSure =
       if let deadline = item.attributes.standing?.deadline, deadline.boot == sinceBoot.boot {
         deadline.milliseconds.addingDay <= sinceBoot.milliseconds
-      } else { sinceBoot.boot != nil && !isClockAhead }
+      } else { sinceBoot.boot != nil && expires <= recorded }
     guard !isSure else { return true }
     throw VaultError(
       .expired, "the clock says that the transaction is more than a day old, and may be wrong",
-      hint: "set the clock right, and ask the server again")
+      hint: "set the clock right: it is believed after two days, or after a restart of the machine")
   }
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/timex.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef SYS_memfd_secret
@@ -20,10 +20,10 @@ int clinux_memfd_secret(void) { return (int)syscall(SYS_memfd_secret, O_CLOEXEC)
 
 pid_t clinux_thread_id(void) { return gettid(); }
 
-bool clinux_is_clock_synchronized(void) {
-  struct timex clock = {.modes = 0};
-  int state = adjtimex(&clock);
-  return state >= 0 && state != TIME_ERROR && !(clock.status & STA_UNSYNC);
+int64_t clinux_kernel_boot_milliseconds(void) {
+  struct timespec time;
+  if (syscall(SYS_clock_gettime, CLOCK_BOOTTIME, &time)) return -1;
+  return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
 // Thread-local memory is on the stack of every thread of the program, so only a pointer is kept there.

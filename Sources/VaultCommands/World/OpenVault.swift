@@ -3,6 +3,7 @@ import CommandLineKit
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// The vault of one run. It is opened when it is first needed, and unlocked at most once, when an operation needs
 /// that.
@@ -16,6 +17,7 @@ final class OpenVault {
   /// Why unlocking failed, so that the commands of a batch do not try the same passcode again.
   private var refusal: (any Error)?
   private let prompt: CommandPrompt
+  private var hasWarnedOfClock = false
   private let world: World
   private let messages: Messages
   /// The contexts that verify a person for items with constraints. The key says whether a verification is kept for a
@@ -43,13 +45,47 @@ final class OpenVault {
     if let rows = core.checkedAsCopy {
       messages.note("the vault file is a copy or an older state: all \(rows) rows were checked")
     }
-    if core.keepsExpired {
+    switch core.clockDoubt {
+    case .isAhead:
       messages.note(
-        "the clock is more than a day ahead of the last time that this vault saw, and no time service is known to set it: "
-          + "items that have expired are not deleted")
+        "the clock is ahead of the recorded time: items that have expired are not deleted yet; see 'vaultctl clock'"
+      )
+    case .isBehind:
+      messages.note("the clock is behind the recorded time, by which items expire; see 'vaultctl clock'")
+    case nil: break
     }
     resumeRotation(of: core)
     return core
+  }
+
+  /// Whether the clock says a time before this program was made.
+  var isClockImpossible: Bool { environment.clock.now().seconds < Version.madeAfter }
+
+  /// Says once that the clock cannot be right.
+  func warnOfClock() {
+    guard isClockImpossible, !hasWarnedOfClock else { return }
+    hasWarnedOfClock = true
+    messages.note(
+      "the clock says \(Instants.text(seconds: environment.clock.now().seconds)), before this program was made: what expires and "
+        + "codes that follow the time are wrong until it is set")
+  }
+
+  /// The moment so long from now, for an item that expires.
+  ///
+  /// - Throws: exit 7 where the recorded time is that far ahead: the item would have expired at once.
+  func expiry(after seconds: Int64, in core: VaultCore) throws -> Instant {
+    let expiry = core.environment.clock.now().advanced(byMilliseconds: seconds * 1000)
+    let recorded = try core.expiryTime()
+    guard expiry > recorded else {
+      throw CommandError(
+        .expired,
+        "the item would have expired at once: the recorded time of the vault is "
+          + "\(Instants.text(seconds: recorded.seconds)), after the clock",
+        hint:
+          "see 'vaultctl clock'; if the clock is right, set the recorded time back with 'vaultctl clock --reset'"
+      )
+    }
+    return expiry
   }
 
   /// Closes the files of the vault and wipes its keys.

@@ -123,6 +123,9 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   /// The tokens of an OAuth server were revoked there and deleted here.
   public static let tokensRevoked = AuditOperation(rawValue: 59)
 
+  /// A person set the recorded time back.
+  public static let clockReset = AuditOperation(rawValue: 60)
+
   /// The name for listings and JSON, or the number if it has no name.
   public var name: String { Self.names[rawValue] ?? String(rawValue) }
 
@@ -140,6 +143,6 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
     47: "transactionReceived", 48: "transactionAccepted", 49: "transactionRejected",
     50: "transactionCancelled", 51: "transactionTimedOut", 52: "login",
     53: "tokenEnded", 54: "consentSentAgain", 55: "consentEnded", 56: "clientRegistered", 57: "tokensStored",
-    58: "tokensRefreshed", 59: "tokensRevoked",
+    58: "tokensRefreshed", 59: "tokensRevoked", 60: "clockReset",
   ]
 }

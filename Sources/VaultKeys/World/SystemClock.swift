@@ -13,7 +13,10 @@ package struct SystemClock: VaultClock {
 
   package func bootMilliseconds() -> UInt64 { UInt64(clamping: milliseconds(of: CLOCK_BOOTTIME)) }
 
-  package func isSynchronized() -> Bool { clinux_is_clock_synchronized() }
+  package func kernelBootMilliseconds() -> UInt64? {
+    let time = clinux_kernel_boot_milliseconds()
+    return time >= 0 && Self.hasBootClockOfMachine() ? UInt64(time) : nil
+  }
 
   package func bootID() -> [UInt8]? {
     Self.thisBoot.withLock { known in
@@ -27,14 +30,45 @@ package struct SystemClock: VaultClock {
   private static let thisBoot = Mutex<[UInt8]?>(nil)
 
   private static func readBootID() -> [UInt8]? {
-    let file = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
+    guard let text = try? contents(of: "/proc/sys/kernel/random/boot_id"), text.utf8.count >= 36 else {
+      return nil
+    }
+    return VaultID(hexadecimal: text.prefix(36).filter { $0 != "-" })?.bytes
+  }
+
+  /// Whether the boot clock of this process is that of the machine: in a time namespace it has an offset. Read once where
+  /// the read succeeds.
+  private static func hasBootClockOfMachine() -> Bool {
+    isOnMachineTime.withLock { known in
+      if known == nil { known = readOffsets() }
+      return known ?? false
+    }
+  }
+
+  private static let isOnMachineTime = Mutex<Bool?>(nil)
+
+  private static func readOffsets() -> Bool? {
+    do {
+      let words = try contents(of: "/proc/self/timens_offsets").split { $0 == " " || $0 == "\n" }
+      return words.contains("boottime") && words.allSatisfy { $0 == "0" || $0.first?.isLetter == true }
+    } catch {
+      // A kernel without time namespaces.
+      return error.code == ENOENT ? true : nil
+    }
+  }
+
+  private struct Unreadable: Error {
+    let code: Int32
+  }
+
+  private static func contents(of path: String) throws(Unreadable) -> String {
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw Unreadable(code: errno) }
     defer { close(file) }
-    var text = [UInt8](repeating: 0, count: 64)
+    var text = [UInt8](repeating: 0, count: 256)
     let count = unsafe text.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
-    guard count >= 36 else { return nil }
-    let digits = text[..<36].filter { $0 != UInt8(ascii: "-") }
-    return VaultID(hexadecimal: String(decoding: digits, as: UTF8.self))?.bytes
+    guard count > 0 else { throw Unreadable(code: errno) }
+    return String(decoding: text[..<count], as: UTF8.self)
   }
 
   private func milliseconds(of clock: clockid_t) -> Int {

@@ -11,4 +11,6 @@ package struct ItemListing: Sendable {
 
   package var items: [Item] = []
   package var unreadable: [Unreadable] = []
+  /// The time by which items have expired.
+  package var time = Instant(milliseconds: .min)
 }

@@ -30,10 +30,19 @@ extension VaultCore {
   ) throws(VaultError) -> ItemListing {
     guard attributes.isEmpty else { return try listing(of: Query(kind, where: attributes)) }
     var items: [Item] = []
-    let unreadable = try walk(progress: progress) { item in
+    var listing = try walk(progress: progress) { item in
       if kind == nil || item.kind == kind { items.append(item) }
     }
-    return ItemListing(items: items, unreadable: unreadable)
+    listing.items = items
+    return listing
+  }
+
+  /// The time by which items expire.
+  package func expiryTime() throws(VaultError) -> Instant {
+    try reading { transaction throws(VaultError) in
+      try transaction.readTime()
+      return transaction.expiryTime
+    }
   }
 
   /// How many items there are of each kind, and how many do not open.
@@ -41,25 +50,27 @@ extension VaultCore {
     progress: (Int) -> Void = { _ in }
   ) throws(VaultError) -> (byKind: [ItemKind: Int], unreadable: Int) {
     var byKind: [ItemKind: Int] = [:]
-    let unreadable = try walk(progress: progress) { byKind[$0.kind, default: 0] += 1 }
-    return (byKind, unreadable.count)
+    let listing = try walk(progress: progress) { byKind[$0.kind, default: 0] += 1 }
+    return (byKind, listing.unreadable.count)
   }
 
   private func walk(
     progress: (Int) -> Void, _ body: (Item) -> Void
-  ) throws(VaultError) -> [ItemListing.Unreadable] {
+  ) throws(VaultError) -> ItemListing {
     try reading { transaction throws(VaultError) in
-      var unreadable: [ItemListing.Unreadable] = []
+      var listing = ItemListing()
       var seen = 0
+      try transaction.readTime()
+      listing.time = transaction.expiryTime
       try transaction.forEachItem(
-        keepingPages: false, damaged: { unreadable.append(ItemListing.Unreadable($0, $1)) }
+        keepingPages: false, damaged: { listing.unreadable.append(ItemListing.Unreadable($0, $1)) }
       ) { item throws(VaultError) in
         seen += 1
         if seen % 1024 == 0 { progress(seen) }
         body(item)
         return true
       }
-      return unreadable
+      return listing
     }
   }
 
@@ -69,7 +80,8 @@ extension VaultCore {
       var unreadable: [ItemListing.Unreadable] = []
       let items = try transaction.items(
         matching: query, damaged: { unreadable.append(ItemListing.Unreadable($0, $1)) })
-      return ItemListing(items: items, unreadable: unreadable)
+      try transaction.readTime()
+      return ItemListing(items: items, unreadable: unreadable, time: transaction.expiryTime)
     }
   }
 

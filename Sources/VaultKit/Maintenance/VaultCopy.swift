@@ -145,6 +145,7 @@ extension Head {
     copy.cleaningPending = false
     copy.isCopy = false
     copy.rotation = RotationState()
+    copy.recorded = copy.recorded.withoutBoot
     return copy
   }
 

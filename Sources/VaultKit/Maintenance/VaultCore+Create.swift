@@ -128,7 +128,7 @@ extension VaultCore {
     let vault = change.header.vault
     var head = Head(auditRoot: change.auditRoot!.bytes)
     head.sequence = firstSequence
-    head.greatestWall = environment.clock.now()
+    head.recorded = RecordedTime(environment.clock.now()).after(RecordedTime.Reading(environment.clock))
     head.seals = 1
     var copy = VaultCopy(head: head, change: change)
     let state = try change.keys.sealState(

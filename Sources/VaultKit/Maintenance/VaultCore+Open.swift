@@ -105,43 +105,76 @@ extension VaultCore {
   /// How many rows the opening checked because the file is a copy or an older state; `nil` if it is neither.
   package var checkedAsCopy: UInt64? { withStore { $0.checkedAsCopy } }
 
-  /// Whether the opening deleted no expired items because the wall clock is too far ahead of the highest time that the
-  /// vault has seen, and no time service is known to keep it right.
-  package var keepsExpired: Bool { withStore { $0.keepsExpired } }
+  /// What the opening found wrong between the wall clock and the recorded time, by more than a day.
+  package var clockDoubt: ClockDoubt? { withStore { $0.clockDoubt } }
 
   /// Finishes what earlier sessions left: a pending truncation, and items that expired more than a day ago.
   private func tidy() throws(VaultError) {
-    let now = environment.clock.now()
-    let due = try reading { transaction throws(VaultError) in
-      let head = try transaction.store.head()
-      let isExpired = head.earliestExpiry != 0 && head.earliestExpiry <= now.milliseconds - Self.expiredKept
-      if isExpired, transaction.store.time.isClockAhead { transaction.store.keepsExpired = true }
-      let isDue = isExpired && !transaction.store.keepsExpired
-      return (isDue, head.cleaningPending, transaction.store.rows.isReadOnly, head.nextTokenEnd)
+    let due = try reading { transaction throws(VaultError) in try transaction.due() }
+    if due.isReadOnly { return }
+    if due.deletes {
+      try writing { transaction throws(VaultError) in try transaction.purgeExpired() }
+    } else if due.notesClock {
+      try writing { transaction throws(VaultError) in transaction.noteClock() }
     }
-    if due.2 { return }
-    if due.0 {
-      try writing { transaction throws(VaultError) in
-        // The clock may have changed while this waited for the lock.
-        if !transaction.reading.isClockAhead { try transaction.purgeExpired() }
-      }
-    }
-    if due.3.isDue(environment.clock) { endTokens() }
-    session.tokenTimer.set(due.3, of: session, clock: environment.clock)
+    if due.tokenEnd.isDue(environment.clock) { endTokens() }
+    session.tokenTimer.set(due.tokenEnd, of: session, clock: environment.clock)
     // Each command runs this, so it must not wait for a reader that takes hours.
-    if due.1 { withStore { $0.clean(isPatient: false) } }
+    if due.cleans { withStore { $0.clean(isPatient: false) } }
   }
 
   /// How long an expired item still answers "expired" before it is deleted, in milliseconds.
   static let expiredKept: Int64 = 24 * 3600 * 1000
 }
 
+/// What an opening finds to do.
+private struct Due {
+  let isReadOnly: Bool
+  /// Items have expired, and the recorded time says so too.
+  let deletes: Bool
+  /// The clock has something to say that decides what is deleted later.
+  let notesClock: Bool
+  let cleans: Bool
+  let tokenEnd: NextTokenEnd
+}
+
+extension ReadTransaction {
+  /// - Returns: What is due. Keeps in the store what the clocks disagree about.
+  fileprivate mutating func due() throws(VaultError) -> Due {
+    let head = try store.head()
+    let (wall, day) = (store.now, RecordedTime.mostAtOnce)
+    if head.recorded.time > wall.advanced(byMilliseconds: day) { store.clockDoubt = .isBehind }
+    var (isDue, isNews) = (false, false)
+    // Other vaults are opened without a look at the boot.
+    if head.earliestExpiry != 0 || head.recorded.candidate != nil {
+      let (time, risen) = (store.time, store.time.risen)
+      func isPast(_ now: Instant) -> Bool {
+        head.earliestExpiry != 0
+          && head.earliestExpiry <= now.advanced(byMilliseconds: -VaultCore.expiredKept).milliseconds
+      }
+      let looksDue = isPast(wall)
+      isDue = looksDue && isPast(risen.time)
+      if looksDue, !isDue, wall > risen.time.advanced(byMilliseconds: day) { store.clockDoubt = .isAhead }
+      // A vault that is only read would never learn that two boots agree, nor that a clock was wrong.
+      isNews = risen.candidate != head.recorded.candidate && (looksDue || time.refutesCandidate)
+    }
+    return Due(
+      isReadOnly: store.rows.isReadOnly, deletes: isDue, notesClock: isNews, cleans: head.cleaningPending,
+      tokenEnd: head.nextTokenEnd)
+  }
+}
+
 extension WriteTransaction {
-  /// Deletes the items that expired more than a day ago. A PIN stays: the items behind it would never open again. So does what may
-  /// have a deadline of this boot that passed less than two days ago by the clock since boot, such as a transaction: the wall
-  /// clock is ahead then, and what was decided could be decided again. It is looked at again after a day.
+  /// Lets the commit write what the clocks say.
+  fileprivate mutating func noteClock() { changes.isDirty = true }
+
+  /// Deletes the items that expired more than a day ago, by the wall clock and the recorded time. A PIN stays: the items behind it
+  /// would never open again. So does what may have a deadline of this boot that passed less than two days ago by the clock since
+  /// boot, such as a transaction: the wall clock is ahead then, and what was decided could be decided again. It is looked at again
+  /// after a day.
   mutating func purgeExpired() throws(VaultError) {
-    let limit = store.now.milliseconds - VaultCore.expiredKept
+    let now = store.time.ofDeletion
+    let limit = now.advanced(byMilliseconds: -VaultCore.expiredKept).milliseconds
     let rows = try store.rows.expired(before: .max)
     var earliest: Int64 = 0
     for number in rows {
@@ -151,7 +184,7 @@ extension WriteTransaction {
       if expires <= limit {
         guard let item = try? store.open(row), !ItemRule.of(item.kind).staysUnderOthers else { continue }
         guard !mayHaveRecentDeadline(item) else {
-          earliest = earliest == 0 ? store.now.milliseconds : min(earliest, store.now.milliseconds)
+          earliest = earliest == 0 ? now.milliseconds : min(earliest, now.milliseconds)
           continue
         }
         try remove(row, item: item)

@@ -22,14 +22,14 @@ public struct ReadTransaction: ~Copyable, Sendable {
     try store.open(store.row(of: id))
   }
 
-  /// The time that decides whether items have expired: the wall clock's, or the latest that the vault has seen. Outside of a
+  /// The time that decides whether items have expired: the wall clock's, or the recorded time. Outside of a
   /// change, ``readTime()`` comes first.
   package var expiryTime: Instant { store.time.now }
 
-  /// Whether the wall clock is so far ahead that nothing is deleted because of it.
-  package var isClockAhead: Bool { store.time.isClockAhead }
+  /// The time that decides whether what has expired is deleted, or treated as if it were. ``readTime()`` comes first.
+  package var deletionTime: Instant { store.time.ofDeletion }
 
-  /// Reads the latest time that the vault has seen, as this state of the file has it.
+  /// Reads the recorded time, as this state of the file has it.
   package mutating func readTime() throws(VaultError) { _ = try store.head() }
 
   /// The item with this vault-wide name.

@@ -18,8 +18,9 @@ int clinux_memfd_secret(void);
 /// The Glibc module has no gettid. The id of the calling thread in the kernel.
 pid_t clinux_thread_id(void);
 
-/// The Glibc module has no adjtimex. Whether the kernel says that a time service keeps the wall clock right.
-bool clinux_is_clock_synchronized(void);
+/// syscall is variadic. Milliseconds since boot, asked of the kernel itself: a library that fakes clocks, such as libfaketime,
+/// replaces clock_gettime. Returns -1 with errno set where that fails.
+int64_t clinux_kernel_boot_milliseconds(void);
 
 /// The length of a pool in bytes.
 enum { clinux_random_pool_size = 32 << 10 };
