@@ -110,9 +110,9 @@ package enum VaultFindings {
     }
   }
 
-  /// A clock that was set back, and a rotation that is not complete.
+  /// A clock that was set back, or differs from the recorded time, and a rotation that is not complete.
   package static func progress(of core: VaultCore) throws -> [Finding] {
-    [try clockSetBack(core), try rotation(core)].compactMap(\.self)
+    [try clockSetBack(core), try recordedTime(core), try rotation(core)].compactMap(\.self)
   }
 
   /// The newest entry of the audit is from the future where the clock was set back.
@@ -125,6 +125,23 @@ package enum VaultFindings {
       "clockSetBack", .warning,
       "the newest entry of the audit is \(Durations.text(seconds: newest.seconds - now.seconds)) in the future: the "
         + "clock was set back", "set the clock: codes that follow the time are wrong, and tokens are refused")
+  }
+
+  /// The recorded time and the clock are more than a day apart.
+  private static func recordedTime(_ core: VaultCore) throws -> Finding? {
+    let clocks = try core.clocks()
+    let seconds = Int64(clamping: clocks.lead.magnitude / 1000)
+    guard seconds > 86400 else { return nil }
+    let (recorded, text) = (Instants.text(seconds: clocks.recorded.seconds), Durations.text(seconds: seconds))
+    return clocks.lead < 0
+      ? Finding(
+        "recordedTime", .warning,
+        "the recorded time of the vault, \(recorded), is \(text) ahead of the clock: items expire by it",
+        "if the clock is right, 'vaultctl clock --reset' sets it back")
+      : Finding(
+        "recordedTime", .warning,
+        "the clock is \(text) ahead of the recorded time of the vault, \(recorded): what has expired is kept until two boots, or two "
+          + "days, agree", "set the clock if it is wrong; 'vaultctl clock' shows both")
   }
 
   /// Keys of two epochs are in force.

@@ -55,8 +55,11 @@ extension Command {
 
 extension ClientKeyDescription {
   /// Everything but the private key.
-  var json: JSON {
-    item.json.adding("type", .string(type.rawValue)).adding("exportable", .boolean(isExportable))
+  var json: JSON { json(at: Instant(milliseconds: .min)) }
+
+  /// The same, with a mark if the key has expired by then.
+  func json(at now: Instant) -> JSON {
+    item.json(at: now).adding("type", .string(type.rawValue)).adding("exportable", .boolean(isExportable))
       .adding("pin", .string(publicKey.pin)).adding("certificates", .integer(Int64(certificates.count)))
   }
 }

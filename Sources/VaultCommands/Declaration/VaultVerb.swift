@@ -25,6 +25,8 @@ package protocol VaultVerb: Verb {
   static var changesFiles: Bool { get }
   /// Without this option and without a terminal, the verb changes no file.
   static var changingOption: Flag? { get }
+  /// Whether a clock that cannot be right is worth a warning.
+  static var usesClock: Bool { get }
 
   static func run(_ command: Command) throws -> Outcome
 }
@@ -42,6 +44,7 @@ extension VaultVerb {
   package static var allowedInBatch: Bool { true }
   package static var changesFiles: Bool { false }
   package static var changingOption: Flag? { nil }
+  package static var usesClock: Bool { needs != .noVault }
 }
 
 // MARK: What follows from the declaration

@@ -105,6 +105,7 @@ package enum VerbTable {
     ),
     ("purge", "Make deleted items unreadable for good.", [Purge.self]),
     ("audit", "Show the log of the vault.", [Audit.self]),
+    ("clock", "Show the recorded time, by which items expire.", [ShowClock.self]),
     ("batch", "Run several commands with one unlock.", [Batch.self]),
     ("completion", "Print the completion script of a shell.", [PrintCompletion.self]),
   ]

@@ -34,6 +34,8 @@ enum Doctor: VaultVerb {
   static let example = "vaultctl doctor"
   static let changesFiles = true
   static let changingOption: Flag? = removeOldKeys
+  /// It says so in its list.
+  static let usesClock = false
 
   static func run(_ command: Command) throws -> Outcome {
     var findings = machineFindings(command)

@@ -19,7 +19,7 @@ enum ItemAdd: VaultVerb {
   static let standardInput = StandardInput.data("secret")
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.alreadyExists, .refused]
+  static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused]
   static let notes = [
     "--access passcode asks for the passcode at each use, presence for the passcode, a member or the login password, biometry-any and "
       + "biometry-current-set for a member's phrase or finger ('vaultctl biometry enroll'), application-password for a password of "
@@ -45,9 +45,7 @@ enum ItemAdd: VaultVerb {
       var new = NewItem(.genericPassword, name: name, attributes: attributes)
       new.access = access
       new.audit = command[ItemOptions.audit] ?? .changes
-      new.expires = command[ItemOptions.expires].map {
-        core.environment.clock.now().advanced(byMilliseconds: $0 * 1000)
-      }
+      new.expires = try command[ItemOptions.expires].map { try command.vault.expiry(after: $0, in: core) }
       return try core.add(new, secret: secret.copy(), context: context)
     }
     return Outcome(json: command.withEntropy(item.json))

@@ -15,7 +15,7 @@ enum ItemEdit: VaultVerb {
   static let channels = [.passcode, .recovery] + ItemOptions.accessChannels
   static let asksByFlags = true
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.alreadyExists, .refused]
+  static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused]
   static let notes = [
     "--accessible, --this-device-only and --access cannot be changed, because the secret is sealed for them. "
       + storeAgain
@@ -54,7 +54,7 @@ enum ItemEdit: VaultVerb {
     if command[noExpiry] { changes.expires = .some(nil) }
     let item = try command.vault.unlocking { core in
       if let seconds = command[ItemOptions.expires] {
-        changes.expires = core.environment.clock.now().advanced(byMilliseconds: seconds * 1000)
+        changes.expires = try command.vault.expiry(after: seconds, in: core)
       }
       let target = try command.target()
       return try core.update(target.id, changes, context: command.vault.context(for: target))

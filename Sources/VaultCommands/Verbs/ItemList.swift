@@ -16,7 +16,10 @@ enum ItemList: VaultVerb {
     ]), "", "Only items of this kind.")
   static let ownOptions: [any OptionKey] = [service, kind, ItemOptions.format]
   static let ownExits: [ExitCode] = [.unsupported]
-  static let notes = [noteOnUnreadableItems]
+  static let notes = [
+    "An item whose expiry has passed, by the clock or by the recorded time ('vaultctl clock'), is marked: expired.",
+    noteOnUnreadableItems,
+  ]
   static let example = "vaultctl item list --kind password --json"
 
   static func run(_ command: Command) throws -> Outcome {
@@ -31,16 +34,16 @@ enum ItemList: VaultVerb {
 /// the error, and the others are printed.
 func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
   let listing = try listed(command, kind: kind)
-  let (items, unreadable) = (listing.items, listing.unreadable)
+  let (items, unreadable, now) = (listing.items, listing.unreadable, listing.time)
   let json = JSON.object {
-    Field("items", .list(count: items.count) { items[$0].json })
+    Field("items", .list(count: items.count) { items[$0].json(at: now) })
   }
   let shown: [Outcome.Piece] =
     switch command[ItemOptions.format] ?? .table {
     case _ where command.isJSON: []
     case .name: [.lines(count: items.count) { items[$0].name.map(printable) }]
     case .id: [.lines(count: items.count) { items[$0].id.hexadecimal }]
-    case .table: [.table(table(of: items.count) { items[$0].row })]
+    case .table: [.table(table(of: items.count) { items[$0].row(at: now) })]
     }
   return Outcome(json: json, pieces: shown, failure: CommandError(unreadable: unreadable))
 }
@@ -60,12 +63,13 @@ private func listed(_ command: Command, kind: ItemKind?) throws -> ItemListing {
 }
 
 extension Item {
-  fileprivate var row: [String] {
+  fileprivate func row(at now: Instant) -> [String] {
     let attributes = attributes
     let cells = [
       name ?? id.hexadecimal, kind.word, attributes[.issuer] ?? attributes[.service] ?? "",
       attributes[.account] ?? "",
     ]
-    return attributes[.ocraSuite].map { cells + [$0] } ?? cells
+    let marks = [attributes[.ocraSuite], hasExpired(at: now) ? "expired" : nil].compactMap(\.self)
+    return cells + marks
   }
 }

@@ -15,15 +15,16 @@ enum KeyList: VaultVerb {
   static let example = "vaultctl key list --json"
 
   static func run(_ command: Command) throws -> Outcome {
-    let keys = try command.vault.opened().listClientKeys()
+    let core = try command.vault.opened()
+    let (keys, now) = (try core.listClientKeys(), try core.expiryTime())
     return Outcome(
-      json: .object { Field("items", .array(keys.map(\.json))) },
+      json: .object { Field("items", .array(keys.map { $0.json(at: now) })) },
       lines: columns(
         keys.map {
           [
             $0.item.name ?? $0.item.id.hexadecimal, $0.type.rawValue, $0.publicKey.pin,
             $0.isExportable ? "exportable" : "",
-          ]
+          ] + ($0.item.hasExpired(at: now) ? ["expired"] : [])
         }))
   }
 }

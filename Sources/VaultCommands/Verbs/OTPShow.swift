@@ -15,7 +15,8 @@ enum OTPShow: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()
     let state = try command.vault.opened().state(of: item.id)
-    var json = item.json
+    let now = try command.vault.opened().expiryTime()
+    var json = item.json(at: now)
     var facts: [(String, String)] = []
     if item.countsCodes {
       json = json.adding("counter", .unsigned(state.counter))
@@ -39,6 +40,6 @@ enum OTPShow: VaultVerb {
     }
     return Outcome(
       json: try command.withEnforcement(json, of: item),
-      lines: item.lines(adding: facts + (try command.enforcementFacts(of: item))))
+      lines: item.lines(at: now, adding: facts + (try command.enforcementFacts(of: item))))
   }
 }

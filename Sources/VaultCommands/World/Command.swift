@@ -31,7 +31,8 @@ package struct Command {
 
   /// Runs the verb. A signal that would end the process waits until the verb has completed its work.
   func run() throws -> Outcome {
-    try holdingEndingSignal(for: world.patience.afterSignal) { try verb.run(self) }
+    if verb.usesClock { vault.warnOfClock() }
+    return try holdingEndingSignal(for: world.patience.afterSignal) { try verb.run(self) }
   }
 
   package var secrets: Secrets {

@@ -81,6 +81,15 @@ extension Torture.Scenario {
         try home.copy("in/old.key", to: old)
       }, words: ["doctor", "--remove-old-keys"], product: .oneKey),
     Self(
+      verb: "clock",
+      before: { home in
+        try home.stopClock()
+        try home.run(["item", "edit", "old", "--comment", "in this boot"])
+        home.advanceClock(by: 7200)
+        try home.run(["item", "edit", "old", "--comment", "two hours later"])
+        home.advanceClock(by: -3600)
+      }, words: ["clock", "--reset"]),
+    Self(
       verb: "batch", words: ["batch"],
       input: """
         {"args":["item","add","first"],"stdin":"\(Torture.Scenario.secrets["first"]!)"}
