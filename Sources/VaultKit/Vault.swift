@@ -96,7 +96,11 @@ public actor Vault {
   /// Does not wipe the secrets that a context was given or keeps: ``AuthenticationContext/invalidate()`` wipes those.
   public nonisolated func lock() { core.lock() }
 
-  /// Whether everything that a passcode guards is open.
+  /// Whether everything that a passcode guards is open now: then no item is ``VaultError/Code/locked``.
+  ///
+  /// Each call reads the keys of the file. Another process that changed the passcode, set one, removed it, or replaced the keys of
+  /// the vault has locked it here. False too if the vault cannot be read. The answer is of this moment: another process can
+  /// lock the vault right after it.
   public var isUnlocked: Bool { core.isUnlocked }
 
   /// Sets a passcode when none is set. Removes what a former holder of the device key could have planted: members,

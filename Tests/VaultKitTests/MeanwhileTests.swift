@@ -139,17 +139,38 @@ struct MeanwhileTests {
   func movedElsewhere() throws {
     let files = place.protector
     let other = OtherKind(files: FileProtector(folder: place.folder + "/other"))
-    var environment = VaultEnvironment.testing()
-    environment.protector = { (kind) throws(VaultError) -> any Protector in
-      if kind == .file { return files }
-      return other
-    }
+    let environment = environment(with: other)
     let first = try VaultCore.create(at: place.path, protector: files, environment: environment)
     let second = try VaultCore.open(at: place.path, protector: files, environment: environment)
     try first.rotateDeviceKey(to: other)
     try second.rotateDeviceKey()
     try expect(second.status().protector, equals: .secretService)
     try expect(other.keys(of: first.status().vault), equals: [second.status().deviceKey])
+  }
+
+  /// Verified to fail when a commit asks its session who keeps the device key.
+  @Test("a session that does not know of another protector notes its commits there")
+  func notedElsewhere() throws {
+    let files = place.protector
+    let other = OtherKind(files: FileProtector(folder: place.folder + "/other"))
+    let environment = environment(with: other)
+    let first = try VaultCore.create(at: place.path, protector: files, environment: environment)
+    let second = try VaultCore.open(at: place.path, protector: files, environment: environment)
+    try first.rotateDeviceKey(to: other)
+    _ = try second.add(NewItem(.genericPassword, name: "n"))
+    let status = try second.status()
+    expect(other.seenSequence(under: status.deviceKey, of: status.vault), equals: status.sequence)
+    expect(files.seenSequence(under: status.deviceKey, of: status.vault), equals: nil)
+  }
+
+  private func environment(with other: OtherKind) -> VaultEnvironment {
+    let files = place.protector
+    var environment = VaultEnvironment.testing()
+    environment.protector = { (kind) throws(VaultError) -> any Protector in
+      if kind == .file { return files }
+      return other
+    }
+    return environment
   }
 }
 
@@ -162,4 +183,12 @@ private struct Forgetful: WrappedFiles {
 private struct OtherKind: WrappedFiles {
   let files: FileProtector
   var kind: ProtectorKind { .secretService }
+
+  func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
+    files.noteSequence(sequence, under: key, of: vault)
+  }
+
+  func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? {
+    files.seenSequence(under: key, of: vault)
+  }
 }

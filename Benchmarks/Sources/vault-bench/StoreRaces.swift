@@ -155,7 +155,7 @@ struct StoreRaces {
         (
           "actor",
           Contender("vault: through the actor") { [actor = vault.vault] count in
-            wait { for _ in 0..<count { _ = await actor.isUnlocked } }
+            wait { for _ in 0..<count { _ = await actor.question() } }
           }
         ),
       ])

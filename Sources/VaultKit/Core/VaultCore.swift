@@ -186,8 +186,10 @@ package final class VaultCore: Sendable {
 
   /// How many commits the protector knows of, under the device key of this session.
   private func witnessed() -> (key: DeviceKeyID, sequence: UInt64) {
-    let (key, vault) = withStore { ($0.keys.header.deviceKey, $0.vault) }
-    return (key, session.seen(under: key, of: vault))
+    let header = withStore { $0.keys.header }
+    // A protector that cannot be had knows of none; the one of before says nothing about a key that it does not keep.
+    _ = try? keeper(of: header)
+    return (header.deviceKey, session.seen(under: header.deviceKey, of: header.vault))
   }
 
   /// Runs a transaction. If the file has another `config` than the keys, it reads the keys again and runs the

@@ -6,7 +6,8 @@ extension VaultCore {
   /// The device keys with this vault's id in `protector`, including the present key, and the key that a restore
   /// stored beside a named file.
   package func deviceKeys(in protector: any Protector) throws(VaultError) -> [FoundDeviceKey] {
-    let (header, path) = (opened.header, opened.path)
+    // Another process may have made another key meanwhile.
+    let (header, path) = (withPresentKeys { $0.header }, opened.path)
     let keys = DeviceKeys(protector, of: header.vault)
     let files = RestoreFiles(path: path)
     let ids = try keys.ids()
@@ -40,8 +41,8 @@ extension VaultCore {
   /// Opens the vault again with its present key, then deletes the keys in `protector` that the vault has replaced. If
   /// a file beside the vault cannot be read, all keys stay, because it is unknown which key that file needs.
   package func deleteReplacedKeys(in protector: any Protector) throws(VaultError) -> KeyRemoval {
-    let (header, path) = (opened.header, opened.path)
-    let keys = DeviceKeys(protector, of: header.vault)
+    let (vault, path) = (opened.header.vault, opened.path)
+    let keys = DeviceKeys(protector, of: vault)
     let lock = try keys.lock()
     defer { lock?.keep() }
     let proof = try VaultCore.open(at: path, protector: currentProtector, environment: environment)
@@ -50,7 +51,7 @@ extension VaultCore {
     try? keys.finishPromotion(in: proof.opened, keepingAll: true)
     let found = try proof.deviceKeys(in: protector)
     var removal = KeyRemoval()
-    removal.failures = Self.obstacles(found, replaced: header.replacedKeys)
+    removal.failures = Self.obstacles(found, replaced: proof.opened.header.replacedKeys)
     let replaced = found.filter { $0.standing == .replaced }
     guard !replaced.isEmpty else { return removal }
     // A commit whose synchronization failed can be readable now but lost after a crash. So before deleting a key that

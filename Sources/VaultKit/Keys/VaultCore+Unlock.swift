@@ -17,8 +17,12 @@ extension VaultCore {
     _ = try verified(passcode, for: CallValidity(self, call: call))
   }
 
-  /// Whether everything that a passcode guards is open.
-  package var isUnlocked: Bool { withStore { $0.keys.isUnlocked } }
+  /// Whether everything that a passcode guards is open in the vault as it is now: keys that another process made close it. False
+  /// where the vault cannot be read.
+  package var isUnlocked: Bool {
+    let isUnlocked = try? reading { transaction throws(VaultError) in transaction.store.keys.isUnlocked }
+    return isUnlocked ?? false
+  }
 
   /// Refuses to ask for a passcode that another process has removed.
   ///
@@ -52,8 +56,14 @@ extension VaultCore {
     return max(1, Lockout.freeFailures - Int(failures))
   }
 
-  /// Whether a passcode is set.
-  package var hasPasscode: Bool { withStore { $0.keys.header.hasPasscode } }
+  /// Whether a passcode is set now.
+  package var hasPasscode: Bool { withPresentKeys { $0.header.hasPasscode } }
+
+  /// Lends the keys of the vault as it is now, whichever process made them; where it cannot be read, those that were read last.
+  func withPresentKeys<R: Sendable>(_ body: (borrowing KeyRing) -> R) -> R {
+    try? reading { _ throws(VaultError) in }
+    return withStore { body($0.keys) }
+  }
 
   /// Wipes the class keys that the passcode opened: at once, or at the end of the transaction in whose closure it is
   /// called. Ends the prompts that are open.
@@ -239,7 +249,8 @@ extension VaultCore {
     }
   }
 
-  /// Whether the medium, the directory or the file does not allow writing.
+  /// Whether the medium, the directory or the file did not allow writing when the vault was opened: this session then writes
+  /// nothing. Reads nothing of the file.
   package var isReadOnly: Bool { withStore { $0.rows.isReadOnly } }
 
   private static func delayed(_ milliseconds: UInt64) -> VaultError {

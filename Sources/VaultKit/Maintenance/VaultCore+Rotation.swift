@@ -165,8 +165,8 @@ extension VaultCore {
     }
   }
 
-  /// Whether a rotation of the epoch is under way.
-  package var isRotating: Bool { withStore { $0.keys.previous != nil } }
+  /// Whether a rotation of the epoch is under way now, whichever process began it.
+  package var isRotating: Bool { withPresentKeys { $0.previous != nil } }
 
   /// Makes a new epoch and a new device key, and rewrites the file. Everything that was deleted before can then no
   /// longer be read with the new file and key, provided that no copy of the old device key exists.

@@ -4,7 +4,8 @@ import PasswordDerivation
 import VaultCrypto
 import VaultStorage
 
-/// The identity and the state of a vault, without secrets and names.
+/// The identity and the state of a vault at one moment, without secrets and names. Later commits, of this process or another one,
+/// do not change it: ask ``Vault/status()`` again.
 public struct VaultStatus: Sendable {
   /// The identifier, which never changes.
   public let vault: VaultID
@@ -28,9 +29,9 @@ public struct VaultStatus: Sendable {
   public let hasPasscode: Bool
   /// Whether a recovery code works.
   public let hasRecoveryCode: Bool
-  /// Whether everything that a passcode guards is open in this process.
+  /// Whether everything that a passcode guards was open in this process.
   public let isUnlocked: Bool
-  /// Whether this process cannot write it.
+  /// Whether the vault could not be written when this process opened it.
   public let isReadOnly: Bool
   /// The number of wrong passcodes in a row; 0 if the vault's own state is damaged.
   public let passcodeFailures: Int
