@@ -44,7 +44,7 @@ public struct OCRACredential: Sendable {
     OCRACredential(try await vault.enrollOCRA(new, key: key, context: context), vault: vault)
   }
 
-  /// The credential with this name.
+  /// The credential with this name. As with ``OTPCredential/named(_:in:)``, error and time tell whether there is one.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``; ``VaultError/Code/policy`` for a credential without a suite.
   public static func named(_ name: String, in vault: Vault) async throws(VaultError) -> OCRACredential {

@@ -64,6 +64,9 @@ public struct OTPCredential: Sendable {
 
   /// The credential with this name.
   ///
+  /// The error and the time tell whether there is one. A program that judges the codes of others judges those of unknown names
+  /// too, by a credential that it keeps for that, and passes neither the error nor `retryAfter` on.
+  ///
   /// - Throws: ``VaultError/Code/itemNotFound``.
   public static func named(_ name: String, in vault: Vault) async throws(VaultError) -> OTPCredential {
     OTPCredential(try await vault.describeOTP(name), vault: vault)

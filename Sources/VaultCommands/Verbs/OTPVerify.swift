@@ -21,6 +21,8 @@ enum OTPVerify: VaultVerb {
   static let notes = [
     "After a wrong code (3), codes are not judged for 5 seconds (4). Each further wrong code adds 5 seconds, up to an hour. A right code "
       + "ends this.",
+    "The exit code and the time tell whether there is a credential of that name (1) and whether it waits (4). A script that judges codes of "
+      + "others gives one answer to all, and verifies the codes of unknown names by a credential that it keeps for them.",
     "With --json: name, accepted, which is true, counter (HOTP) or step (TOTP), and distance from the one that was expected.",
   ]
   static let example = "printf 755224 | vaultctl otp verify door"
