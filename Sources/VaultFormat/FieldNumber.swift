@@ -184,6 +184,7 @@ package enum FieldNumber {
     static let key: UInt16 = 9
     static let redirect: UInt16 = 10
     static let template: UInt16 = 11
+    static let namesIssuer: UInt16 = 12
   }
 
   /// Section 12: the data of a token set.

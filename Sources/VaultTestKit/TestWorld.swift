@@ -57,8 +57,10 @@ extension VaultEnvironment {
     clock: any VaultClock = SystemClock(), random: any RandomSource = SystemRandom(),
     derivationObserver: (@Sendable () -> Void)? = nil
   ) -> VaultEnvironment {
-    VaultEnvironment(
+    var environment = VaultEnvironment(
       clock: clock, random: random, bounds: .cheap, parameters: .cheap, process: .current,
       derivationObserver: derivationObserver)
+    environment.pause = { _ in }
+    return environment
   }
 }

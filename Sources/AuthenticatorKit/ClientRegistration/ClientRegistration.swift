@@ -62,11 +62,14 @@ public struct ClientRegistration: Sendable, Identifiable {
   public let issuer: String
   /// Whether this call registered it; false for one that was there.
   public let isNew: Bool
+  /// What the server permits the client beyond the scope that was asked for, in the words of the server; `nil` where that is nothing,
+  /// and where this call registered no client.
+  public let unaskedScope: String?
 
   /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind.
-  init(_ item: Item, isNew: Bool = false) throws(VaultError) {
+  init(_ item: Item, isNew: Bool = false, unaskedScope: String? = nil) throws(VaultError) {
     guard item.kind == .clientRegistration else { throw .noRegistration }
-    (id, name, self.isNew) = (item.id, item.name ?? "", isNew)
+    (id, name, self.isNew, self.unaskedScope) = (item.id, item.name ?? "", isNew, unaskedScope)
     template = item.attributes[.template] ?? ""
     client = item.attributes[.account] ?? ""
     issuer = item.attributes[.issuer] ?? ""

@@ -1,3 +1,4 @@
+import JOSE
 import SecretMemory
 import TextFormats
 import VaultKit
@@ -8,8 +9,11 @@ struct RegistrationAnswer {
   let authentication: ClientAuthentication
   let secret: SharedSecret?
   let secretExpires: Instant?
+  /// What the server permits although nothing asked for it.
+  let unaskedScope: String?
 
-  /// - Throws: ``VaultError/Code/network``; ``VaultError/Code/policy`` where the server wants another proof than was asked for.
+  /// - Throws: ``VaultError/Code/network``; ``VaultError/Code/policy`` where the server wants another proof, or sends people to
+  ///   another address, than was asked for.
   init(_ reply: OAuthReply, to new: NewClientRegistration) throws(VaultError) {
     var members = AnswerMembers()
     try reply.read { (name, reader) throws(TextError) in
@@ -18,6 +22,9 @@ struct RegistrationAnswer {
       case "client_secret":
         try members.readSecret(name, limit: RegistrationRecord.secretBytes.upperBound, reader)
       case "client_secret_expires_at": try members.readSeconds(name, reader)
+      case "redirect_uris":
+        try members.readTexts(name, limit: RegistrationRecord.addressBytes.upperBound, reader)
+      case "scope": try members.readText(name, limit: TokenSetRecord.scopeBytes.upperBound, reader)
       default: return false
       }
       return true
@@ -35,6 +42,15 @@ struct RegistrationAnswer {
         hint: "ask its operator which way it supports, and register with that")
     }
     authentication = new.authentication
+    // RFC 7591 §3.2.1 lets the server register something else. Codes would then go to somebody else.
+    let addresses = new.redirect.map { [$0] } ?? []
+    guard (members.lists["redirect_uris"] ?? addresses).elementsEqual(addresses, by: { $0.isSame(as: $1) })
+    else {
+      throw VaultError(
+        .policy, "the server registered other redirections than the one that was asked for",
+        hint: "ask its operator which address it accepts, and register with that")
+    }
+    unaskedScope = try members.text("scope", TokenSetRecord.scopeBytes)?.words(beyond: new.scope)
     let given = try members.token("client_secret", RegistrationRecord.secretBytes)
     guard given != nil || !authentication.needsSecret else {
       throw .peerAnswered("'client_secret' is missing")

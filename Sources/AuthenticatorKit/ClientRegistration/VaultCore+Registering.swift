@@ -37,8 +37,15 @@ extension VaultCore {
     let reply = try send(
       .oauthRegister, to: endpoint, headers: headers, body: new.request(key: key), over: transport,
       context: context)
-    guard [200, 201].contains(reply.status) else { throw .oauth(reply, of: "the registration") }
+    guard [200, 201].contains(reply.status), !OAuthRefusal(reply).isStated else {
+      throw .oauth(reply, of: "the registration")
+    }
     let answer = try RegistrationAnswer(reply, to: new)
+    if let end = answer.secretExpires, try expiryTime() >= end {
+      throw VaultError(
+        .policy, "the server gave a client secret that has expired already",
+        hint: "compare the clock of this machine with the right time; tell the operator of the server")
+    }
     return try store(
       new, answer, RegistrationRecord(new, answer, metadata), transport: transport.identity, context: context)
   }
@@ -62,7 +69,7 @@ extension VaultCore {
         }
         let added = try transaction.add(item, secret: record.data, by: .clientRegistration)
         try transaction.log(.clientRegistered, item: added, detail: record.client)
-        return try ClientRegistration(added, isNew: true)
+        return try ClientRegistration(added, isNew: true, unaskedScope: answer.unaskedScope)
       }
     }
   }
@@ -180,6 +187,6 @@ extension RegistrationRecord {
     authorizationEndpoint = metadata.authorizationEndpoint
     revocationEndpoint = metadata.revocationEndpoint
     (secret, secretExpires) = (answer.secret, answer.secretExpires)
-    (key, redirect) = (new.key, new.redirect)
+    (key, redirect, namesIssuer) = (new.key, new.redirect, metadata.namesIssuer)
   }
 }

@@ -85,6 +85,8 @@ struct AnswerMembers {
   private(set) var secrets: [String: SharedSecret] = [:]
   private(set) var texts: [String: String] = [:]
   private(set) var numbers: [String: UInt64] = [:]
+  private(set) var flags: [String: Bool] = [:]
+  private(set) var lists: [String: [String]] = [:]
   private var wrong: String?
 
   mutating func readSecret(_ name: String, limit: Int, _ reader: JSONReader) throws(TextError) {
@@ -102,6 +104,29 @@ struct AnswerMembers {
     guard try isNext(.number, name, reader) else { return }
     guard let number = try reader.number(), number <= UInt64(UInt32.max) else { return wrong = wrong ?? name }
     numbers[name] = number
+  }
+
+  /// True or false.
+  mutating func readFlag(_ name: String, _ reader: JSONReader) throws(TextError) {
+    guard try reader.kind() == .word else {
+      try reader.skip()
+      return wrong = wrong ?? name
+    }
+    flags[name] = try reader.word()
+  }
+
+  /// An array of texts.
+  mutating func readTexts(_ name: String, limit: Int, _ reader: JSONReader) throws(TextError) {
+    guard try isNext(.array, name, reader) else { return }
+    var texts: [String] = []
+    var isWrong = false
+    try reader.array { () throws(TextError) in
+      if try reader.kind() == .text { return texts.append(try reader.string(limit: limit)) }
+      isWrong = true
+      try reader.skip()
+    }
+    if isWrong { return wrong = wrong ?? name }
+    lists[name] = texts
   }
 
   private mutating func isNext(

@@ -10,12 +10,18 @@ struct ServerMetadata {
   let authorizationEndpoint: String?
   let registrationEndpoint: String?
   let revocationEndpoint: String?
+  /// Whether it names itself in each redirection (RFC 9207 §3).
+  let namesIssuer: Bool
 
   /// - Parameter address: Whose document it is.
   /// - Throws: ``VaultError/Code/network``, also for the document of another server.
   init(_ reply: OAuthReply, of address: ServerAddress) throws(VaultError) {
     var members = AnswerMembers()
     try reply.read { (name, reader) throws(TextError) in
+      if name == Self.issuerParameter {
+        try members.readFlag(name, reader)
+        return true
+      }
       guard ["issuer", "token_endpoint"].contains(name) || Self.optional.contains(name) else { return false }
       try members.readText(name, limit: 2048, reader)
       return true
@@ -31,7 +37,10 @@ struct ServerMetadata {
     authorizationEndpoint = try Self.endpoint(Self.optional[0], members)
     registrationEndpoint = try Self.endpoint(Self.optional[1], members)
     revocationEndpoint = try Self.endpoint(Self.optional[2], members)
+    namesIssuer = members.flags[Self.issuerParameter] ?? false
   }
+
+  private static let issuerParameter = "authorization_response_iss_parameter_supported"
 
   private static let optional = [
     "authorization_endpoint", "registration_endpoint", "revocation_endpoint",

@@ -5,6 +5,8 @@ import VaultKit
 struct OAuthRefusal {
   /// The word of the server; `nil` without one.
   let word: String?
+  /// Whether the server says that it refuses, by `error`: then it does, whatever the status and whatever else it gives.
+  let isStated: Bool
   /// The word, or what stands for it where the server has none.
   private let meaning: String?
   private let text: String?
@@ -15,15 +17,19 @@ struct OAuthRefusal {
   init(_ reply: OAuthReply, silence: String? = nil) {
     (status, retryAfter) = (reply.status, reply.retryAfter)
     var members = AnswerMembers()
+    var isStated = false
     // Without JSON it is an error page: its status says enough.
     try? reply.read { (name, reader) throws(TextError) in
       switch name {
-      case "error": try members.readText(name, limit: 64, reader)
+      case "error":
+        isStated = try reader.kind() != .word
+        try members.readText(name, limit: 64, reader)
       case "error_description": try members.readText(name, limit: 512, reader)
       default: return false
       }
       return true
     }
+    self.isStated = isStated
     word = members.texts["error"].flatMap { Self.isWord($0) ? $0 : nil }
     meaning = word ?? (status == 400 && members.texts["error"] == nil ? silence : nil)
     text = (try? members.text("error_description", 1...256)) ?? nil
@@ -32,7 +38,7 @@ struct OAuthRefusal {
   /// A refusal that came in the address of a redirection.
   init(word: String) {
     self.word = Self.isWord(word) ? word : nil
-    meaning = self.word
+    (meaning, isStated) = (self.word, true)
     (text, status, retryAfter) = (nil, 400, nil)
   }
 

@@ -56,7 +56,7 @@ struct AuthorizationAnswer {
   /// - Throws: ``VaultError/Code/policy`` for the answer to another request, or of another server; ``VaultError/Code/malformed``;
   ///   what the server refuses.
   init(
-    _ text: borrowing SecretBytes, to request: AuthorizationRequest, issuer: String
+    _ text: borrowing SecretBytes, to request: AuthorizationRequest, of registration: RegistrationRecord
   ) throws(VaultError) {
     guard text.expose({ $0.isAddress }) else {
       code = try Self.checked(SharedSecret(text.copy()))
@@ -68,9 +68,13 @@ struct AuthorizationAnswer {
         .policy, "the redirection is not the answer to this request: its state is another one",
         hint: Hint(.requestTokens, saying: "begin again, and give the answer to that request"))
     }
-    if let other = parameters["iss"]?.plain, !other.isSame(as: issuer) {
+    let issuer = parameters["iss"]?.plain
+    // RFC 9207 §2.4. A server that does not say that it names itself may do so all the same.
+    guard issuer?.isSame(as: registration.issuer) ?? !registration.namesIssuer else {
       throw VaultError(
-        .policy, "the redirection comes from another server",
+        .policy,
+        issuer == nil
+          ? "the redirection does not name its server" : "the redirection comes from another server",
         hint: Hint(.requestTokens, saying: "begin again, and give the answer to that request"))
     }
     if let word = parameters["error"]?.plain { throw OAuthRefusal(word: word).error(of: "the request") }

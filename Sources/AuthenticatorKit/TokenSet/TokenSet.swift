@@ -28,9 +28,13 @@ public struct TokenSet: Sendable, Identifiable {
   public let hasIDToken: Bool
   /// The client key that the access token is bound to; `nil` for ``TokenType/bearer``.
   public let key: ItemID?
+  /// What the server permits beyond the scope that was asked for, in the words of the server; `nil` where that is nothing, and where
+  /// this call asked for no tokens. A refresh asks for the scope of the tokens before.
+  public let unaskedScope: String?
 
-  init(_ stored: StoredTokens) {
+  init(_ stored: StoredTokens, beyond asked: String? = nil) {
     let record = stored.record
+    unaskedScope = record.scope?.words(beyond: asked)
     (id, registration) = (stored.item.id, record.registration)
     type = record.type == .dpop ? .dpop : .bearer
     (scope, expires, key) = (record.scope, record.expires, record.key)
@@ -44,6 +48,15 @@ public struct RequestAuthorization: ~Copyable, Sendable {
   public let authorization: SecretBytes
   /// The value of the header `DPoP`; `nil` for tokens that are not bound.
   public let proof: String?
+}
+
+extension String {
+  /// The words of a scope that another one does not have; `nil` where it has all of them, and where there is no other one.
+  func words(beyond asked: String?) -> String? {
+    guard let asked = asked?.split(separator: " ") else { return nil }
+    let more = split(separator: " ").filter { word in !asked.contains { $0.utf8.elementsEqual(word.utf8) } }
+    return more.isEmpty ? nil : more.joined(separator: " ")
+  }
 }
 
 /// A token set between the gate and its use.

@@ -76,7 +76,8 @@ public struct TokenSets: Sendable {
   ///     the caller has compared.
   ///   - transport: The way to the server, the one over which the client was registered.
   ///   - context: Gives the passcode of a locked vault, and verifies the person for the keys.
-  /// - Throws: ``VaultError/Code/policy`` for the answer to another request; ``VaultError/Code/malformed``; as
+  /// - Throws: ``VaultError/Code/policy`` for the answer to another request, of another server, or without the name of a server that
+  ///   names itself (RFC 9207); ``VaultError/Code/malformed``; as
   ///   ``request(for:boundTo:scope:over:context:)``.
   @discardableResult
   public func finish(
@@ -92,7 +93,8 @@ public struct TokenSets: Sendable {
   /// Refreshes the tokens of a client: all of them are replaced in one commit. A refresh token or a scope that the server does not
   /// name stays.
   ///
-  /// If another process was faster, its tokens stay and are returned: a set never takes the place of a newer one.
+  /// If another process was faster, its tokens stay and are returned: a set never takes the place of a newer one. Where the server
+  /// refuses this one for that, it waits up to five seconds for the other one's commit.
   ///
   /// - Throws: ``VaultError/Code/policy`` without a refresh token, before any request; ``VaultError/Code/expired`` for one that
   ///   the server no longer accepts; ``VaultError/Code/wrongState`` if the tokens were revoked or deleted meanwhile: the

@@ -60,9 +60,9 @@ extension VaultCore {
           let new = newTokenSet(of: try transaction.item(request.client))
           let added = try transaction.add(new, secret: record.data, by: .tokenSet)
           try transaction.log(.tokensStored, item: added)
-          return TokenSet(StoredTokens(item: added, record: record))
+          return TokenSet(StoredTokens(item: added, record: record), beyond: scope)
         }
-        return try transaction.replace(old, with: record, noting: .tokensStored)
+        return try transaction.replace(old, with: record, noting: .tokensStored, beyond: scope)
       }
     }
   }
@@ -86,7 +86,8 @@ extension VaultCore {
         else { return nil }
         try request.remember(in: &transaction)
         guard present.record.isSame(as: old.record) else { return TokenSet(present) }
-        return try transaction.replace(present, with: record, noting: .tokensRefreshed)
+        return try transaction.replace(
+          present, with: record, noting: .tokensRefreshed, beyond: old.record.scope)
       }
     }
   }
@@ -149,12 +150,12 @@ extension WriteTransaction {
 
   /// The whole set is one secret, so that no reader finds a part of one answer and a part of another.
   fileprivate mutating func replace(
-    _ old: StoredTokens, with new: TokenSetRecord, noting operation: AuditOperation
+    _ old: StoredTokens, with new: TokenSetRecord, noting operation: AuditOperation, beyond asked: String?
   ) throws(VaultError) -> TokenSet {
     var record = new
     record.number = old.record.number &+ 1
     let item = try update(old.item.id, ItemChanges(), secret: record.data, by: .tokenSet, with: nil)
     try log(operation, item: item)
-    return TokenSet(StoredTokens(item: item, record: record))
+    return TokenSet(StoredTokens(item: item, record: record), beyond: asked)
   }
 }

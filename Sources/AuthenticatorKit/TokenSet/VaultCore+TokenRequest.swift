@@ -49,8 +49,8 @@ struct TokenRequest {
     for attempt in 0..<2 {
       let reply = try sendOnce(fill)
       if let given = reply.nonce, given != nonce { (nonce, isNonceNew) = (given, true) }
-      if reply.status == 200 { return try TokenAnswer(reply, isProved: signer != nil) }
       let refusal = OAuthRefusal(reply)
+      if reply.status == 200, !refusal.isStated { return try TokenAnswer(reply, isProved: signer != nil) }
       guard attempt == 0, signer != nil, refusal.word == "use_dpop_nonce", reply.nonce != nil else {
         // The next try then begins with the nonce of this one.
         try? core.writing { transaction throws(VaultError) in try remember(in: &transaction) }
@@ -111,7 +111,8 @@ struct TokenRequest {
     if isAsserted, [401, 403].contains(reply.status) {
       reply = try revokeOnce(token, type, at: endpoint, as: endpoint)
     }
-    return reply.status == 200 ? nil : OAuthRefusal(reply)
+    let refusal = OAuthRefusal(reply)
+    return reply.status == 200 && !refusal.isStated ? nil : refusal
   }
 
   private func revokeOnce(

@@ -45,7 +45,7 @@ extension VaultCore {
     try checkPresentTokens(of: begun.registration, context: context)
     var request = try tokenRequest(
       of: begun.registration, boundTo: begun.key, over: transport, context: context)
-    let code = try AuthorizationAnswer(answer.bytes, to: begun, issuer: request.registration.issuer).code
+    let code = try AuthorizationAnswer(answer.bytes, to: begun, of: request.registration).code
     let given = try request.send(asking: "the code") { form in
       form.set("grant_type", "authorization_code")
       form.set("code", code)
@@ -86,7 +86,7 @@ extension VaultCore {
       }
     } catch {
       // A server that gives a new refresh token each time refuses the second of two that are sent at once.
-      guard error.code == .expired, let newer = try tokens(of: client, newerThan: old, context: context)
+      guard error.code == .expired, let newer = try storedElsewhere(of: client, insteadOf: old, context)
       else { throw error }
       return TokenSet(newer)
     }
@@ -104,6 +104,20 @@ extension VaultCore {
       because: VaultError(.wrongState, "the tokens were revoked or deleted while they were refreshed"),
       next: next)
   }
+
+  /// The tokens that another process stores in the place of old ones. Its server answered it before it refused this one, so its commit
+  /// is there or comes soon.
+  private func storedElsewhere(
+    of client: ItemID, insteadOf old: StoredTokens, _ context: AuthenticationContext?
+  ) throws(VaultError) -> StoredTokens? {
+    for _ in 0..<Self.looksForTokens {
+      if let newer = try tokens(of: client, newerThan: old, context: context) { return newer }
+      environment.pause(.milliseconds(100))
+    }
+    return nil
+  }
+
+  private static let looksForTokens = 50
 
   /// Has the server revoke tokens that have no place here: what is not stored must not work. A server can give one token twice:
   /// those of newer tokens, which are stored, stay.

@@ -42,8 +42,15 @@ extension Command {
   /// The registration that NAME means.
   func registration() throws -> ItemID { try target(.clientRegistration).id }
 
+  /// Tells the person what a server permits although nothing asked for it.
+  func note(unaskedScope scope: String?) {
+    guard let scope else { return }
+    messages.note("the server permits more than was asked for: \(printable(scope))")
+  }
+
   /// The tokens of a client, without the tokens themselves.
   func outcome(_ tokens: TokenSet) throws -> Outcome {
+    note(unaskedScope: tokens.unaskedScope)
     let key = try tokens.key.flatMap { try vault.opened().items(matching: Query(id: $0)).first?.name }
     let name = try vault.opened().items(matching: Query(id: tokens.registration)).first?.name
     return Outcome(
@@ -56,6 +63,7 @@ extension Command {
         Field("refresh", tokens.canRefresh)
         Field("idToken", tokens.hasIDToken)
         Field("key", key)
+        Field("unaskedScope", tokens.unaskedScope)
       })
   }
 }
@@ -64,5 +72,6 @@ extension Command {
 enum OAuthWords {
   static let tokens =
     "Prints nothing: 'oauth authorize-header' uses the tokens. With --json: id, registration, type (Bearer, DPoP), scope, expires (Unix "
-    + "seconds), refresh and idToken (whether there is one), and key, the name of the key of a bound set."
+    + "seconds), refresh and idToken (whether there is one), key, the name of the key of a bound set, and unaskedScope, what the "
+    + "server permits beyond the scope that was asked for; standard error names that too."
 }

@@ -17,7 +17,8 @@ enum OAuthRefresh: VaultVerb {
   static let notes = [
     "Needs --transport (2). All tokens are replaced in one commit; a refresh token and a scope that the server does not name stay. "
       + "Without a refresh token it is refused (9), also without --transport, and no request is made: client_credentials gives none.",
-    "If another process was faster, its tokens stay: a set never takes the place of a newer one.",
+    "If another process was faster, its tokens stay: a set never takes the place of a newer one. If the server "
+      + "refuses this process for that, it waits up to five seconds for the tokens that the other one stores: they are the result.",
     OAuthWords.tokens, OAuthOptions.errorNote,
   ]
   static let example = "vaultctl oauth refresh shop --transport ~/as"

@@ -44,7 +44,10 @@ enum OAuthRegister: VaultVerb {
     "The secret of the client stays in the vault. --token-fd or --token-file gives the initial access token of a server that asks for "
       + "one; it is not asked for.",
     OAuthOptions.transportNote,
-    "Prints nothing. With --json: id, name, template, client, issuer, and registered, which is false for a client that was there.",
+    "A server that registers other redirections than --redirect-uri, or gives a secret that has expired already, is refused (9). "
+      + "A scope beyond --scope is named on standard error.",
+    "Prints nothing. With --json: id, name, template, client, issuer, registered, which is false for a client that was there, and "
+      + "unaskedScope, what the server permits beyond --scope.",
   ]
   static let example =
     "vaultctl oauth register shop --template t1 --url https://as.example --redirect-uri https://shop.example/back --transport ~/as"
@@ -72,6 +75,7 @@ enum OAuthRegister: VaultVerb {
       try $0.registerClient(new, token: token, over: transport, context: context)
     }
     if !made.isNew { noteUnused(by: made, url: url, command) }
+    command.note(unaskedScope: made.unaskedScope)
     return Outcome(
       json: .object {
         Field("id", made.id.hexadecimal)
@@ -80,6 +84,7 @@ enum OAuthRegister: VaultVerb {
         Field("client", made.client)
         Field("issuer", made.issuer)
         Field("registered", made.isNew)
+        Field("unaskedScope", made.unaskedScope)
       })
   }
 

@@ -27,8 +27,8 @@ enum OAuthToken: VaultVerb {
   static let notes = [
     "Needs --grant and --transport (2). The tokens take the place of those that the client has, in one commit.",
     "With authorization_code, the address that the person opens is printed on standard error, with a state and a PKCE challenge (S256). "
-      + "Then the code is read, or the whole address to which the server redirects, whose state is compared (9): from --code-fd "
-      + "or a prompt. Without --redirect-uri here and at the registration it is refused (12). With --json that line is an object "
+      + "Then the code is read, or the whole address to which the server redirects, whose state is compared (9), and whose iss "
+      + "too, which a server that announced it must give (RFC 9207): from --code-fd or a prompt. Without --redirect-uri here and at the registration it is refused (12). With --json that line is an object "
       + "with authorizationURL.",
     "With --dpop, an answer whose tokens are not bound to the key is refused (9). DPoP-Nonce is remembered for each server; a server "
       + "that wants another nonce is answered once.",

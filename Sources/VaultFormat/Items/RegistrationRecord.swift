@@ -32,6 +32,8 @@ package struct RegistrationRecord: Sendable {
   package var key: ItemID?
   package var redirect: String?
   package var template: String
+  /// Whether the server names itself in each redirection (RFC 9207): one without its name is of another server.
+  package var namesIssuer = false
 
   package init(
     client: String, issuer: String, tokenEndpoint: String, authentication: Authentication, template: String
@@ -60,6 +62,7 @@ package struct RegistrationRecord: Sendable {
       key = try fields.bytes(Number.key, 16...16).flatMap { ItemID($0) }
       redirect = try fields.text(Number.redirect, Self.addressBytes)
       template = try SecretFields.required(Number.template, fields.text(Number.template, Self.nameBytes))
+      namesIssuer = try fields.integer(Number.namesIssuer, as: UInt8.self) == 1
       authentication = .none
     } catch {
       throw VaultError(
@@ -87,6 +90,7 @@ package struct RegistrationRecord: Sendable {
     fields.put(Number.key, key?.bytes)
     fields.put(Number.redirect, redirect)
     fields.put(Number.template, template)
+    fields.put(Number.namesIssuer, namesIssuer ? UInt8(1) : nil)
     return fields.data
   }
 }

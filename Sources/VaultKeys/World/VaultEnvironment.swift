@@ -2,6 +2,7 @@ package import DeviceKeys
 package import VaultFormat
 package import PasswordDerivation
 package import VaultCrypto
+import Glibc
 
 /// Everything that a vault takes from the world except its file: clocks, randomness, derivation costs, and who asks.
 package struct VaultEnvironment: Sendable {
@@ -24,6 +25,10 @@ package struct VaultEnvironment: Sendable {
   package var hasMemoryForDerivation: (@Sendable () -> Bool)?
   /// How long an open vault waits for other processes that use the file; `nil` for the usual time.
   package var patience: Duration?
+  /// Waits where another process is about to commit something.
+  package var pause: @Sendable (Duration) -> Void = { time in
+    usleep(UInt32(time / .microseconds(1)))
+  }
 
   package init(
     clock: any VaultClock = SystemClock(), random: any RandomSource = SystemRandom(),
