@@ -126,6 +126,8 @@ let package = Package(
     room("OneTimePassword", on: ["ErrorRecovery", "SecretMemory", "VaultCrypto", "COTPKernels"]),
     // The SQLite file: connection, schema, records. Knows bytes, no keys.
     room("VaultStorage", on: ["CLinux", "CSQLite"]),
+    // Whether only root and this user decide which file a path names.
+    room("TrustedPaths"),
     // JSON, base64 and UTF-8, written and read without letting a secret out of secret memory.
     room("TextFormats", on: ["SecretMemory"]),
     // The bytes of a vault file as values: one file per section of docs/format/vault-file.md.
@@ -163,7 +165,9 @@ let package = Package(
     // Signed tokens: JWS, JWT, JWK, proofs of possession, assertions of clients: pure values, no vault.
     room("JOSE", on: ["SecretMemory", "VaultCrypto", "TextFormats"]),
     // People: terminal, pinentry, PAM, fprintd.
-    room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
+    room(
+      "VaultPrompts",
+      on: ["SecretMemory", "TrustedPaths", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
     // Authenticator components on top of the vault.
     room(
       "AuthenticatorKit",
@@ -175,9 +179,12 @@ let package = Package(
     // The way to a server through a program.
     room(
       "TransportPrograms",
-      on: ["VaultLogging", "SecretMemory", "VaultKit", "AuthenticatorKit", "TextFormats", "CLinux"]),
+      on: [
+        "VaultLogging", "SecretMemory", "TrustedPaths", "VaultKit", "AuthenticatorKit", "TextFormats",
+        "CLinux",
+      ]),
     // The program that takes requests to a server over HTTPS: configuration, mapping, libcurl. It knows no vault.
-    room("HTTPTransport", on: ["SecretMemory", "TextFormats", "CLinux", "CCurl"]),
+    room("HTTPTransport", on: ["SecretMemory", "TextFormats", "TrustedPaths", "CLinux", "CCurl"]),
     // What a command-line tool that handles secrets is made of; it knows no vault.
     room("CommandLineKit", on: ["ErrorRecovery", "SecretMemory", "TextFormats", "CLinux"]),
     // What vaultctl calls the values and errors of the library: exit codes, sentences, words of options.
@@ -273,7 +280,9 @@ let package = Package(
     tests(of: "JOSETests", on: ["JOSE", "TextFormats", "VaultCrypto", "VaultTestKit", "SecretMemory"]),
     tests(
       of: "TransportProgramsTests",
-      on: ["TransportPrograms", "AuthenticatorKit", "VaultKit", "VaultTestKit", "SecretMemory"]),
+      on: [
+        "TransportPrograms", "TrustedPaths", "AuthenticatorKit", "VaultKit", "VaultTestKit", "SecretMemory",
+      ]),
     tests(
       of: "HTTPTransportTests",
       on: [

@@ -1,4 +1,5 @@
 import Glibc
+import TrustedPaths
 import VaultKit
 
 /// An open program file. What is checked is what is started, even if another file gets the same path.
@@ -6,8 +7,9 @@ struct ProgramFile: ~Copyable {
   let descriptor: Int32
   let path: String
 
-  /// - Throws: ``VaultError/Code/network`` for a file that cannot be started, or that another user could have changed.
+  /// - Throws: ``VaultError/Code/network`` for a file that cannot be started, or that another user could have changed or replaced.
   init(_ path: String) throws(VaultError) {
+    if let flaw = TrustedPath.flaw(of: path) { throw Self.error(of: path, flaw) }
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard file >= 0 else {
       let code = errno
@@ -23,6 +25,24 @@ struct ProgramFile: ~Copyable {
   }
 
   deinit { close(descriptor) }
+
+  private static func error(of path: String, _ flaw: TrustedPath.Flaw) -> VaultError {
+    let part = VisibleText.escaped(flaw.part)
+    switch flaw.reason {
+    case .ofKernel:
+      return .transport(
+        path, "is in \(part), where one path is another file in each process",
+        hint: "name the program by the path at which it is installed")
+    case .foreignOwner:
+      return .transport(
+        path, "can be replaced: \(part) belongs to another user",
+        hint: "move the program to a directory of root or of you")
+    case .changeableByOthers:
+      return .transport(
+        path, "can be replaced: others can write to the directory \(part)",
+        hint: "allow only its owner to write to that directory, or move the program")
+    }
+  }
 
   private static func flaw(of file: Int32) -> (String, Hint)? {
     var status = stat()

@@ -8,8 +8,9 @@ import VaultLogging
 /// The program is started for each request, gets it as JSON on its standard input, and writes the answer to its standard
 /// output. `docs/guides/transport.md` is the specification, with a program to begin with.
 ///
-/// - The file must be executable, must belong to root or this user, and must not be writable by others. The file that was
-///   checked is the one that runs, also if its path names another one meanwhile. Enforced by this type.
+/// - The file must be executable, must belong to root or this user, and must not be writable by others; nor must others be able
+///   to replace it, by a directory or a link on its path. The file that was checked is the one that runs, also if its path names
+///   another one meanwhile. Enforced by this type.
 /// - The program ends with the thread that waits for it, however that ends. What the program started itself and left running
 ///   ends with it only after a failure; when a signal ends this process, only if the process sees to that, as `vaultctl` does.
 /// - Secrets are read and written in secret memory.
@@ -29,7 +30,8 @@ public final class TransportProgram: Transport {
   ///
   /// - Parameter path: 1 to 1,024 bytes. A link is followed at each request.
   /// - Throws: ``VaultError/Code/malformed`` if the path is not absolute or too long; ``VaultError/Code/network`` if there is
-  ///   no such program, it is not executable, it is another user's, or others can change it.
+  ///   no such program, it is not executable, it is another user's, others can change or replace it, or its path leads into `/dev` or
+  ///   `/proc`.
   public convenience init(_ path: String) throws(VaultError) { try self.init(path, limits: Limits()) }
 
   package init(_ path: String, limits: Limits) throws(VaultError) {

@@ -30,6 +30,7 @@ enum Layers {
     Room("PasswordDerivation", on: ["SecretMemory", "CArgon2"]),
     Room("OneTimePassword", on: ["ErrorRecovery", "SecretMemory", "VaultCrypto", "COTPKernels"]),
     Room("VaultStorage", on: ["CLinux", "CSQLite"]),
+    Room("TrustedPaths"),
     Room("TextFormats", on: ["SecretMemory"]),
     Room(
       "VaultFormat",
@@ -57,7 +58,9 @@ enum Layers {
     Room("PAMMessages", on: ["SecretMemory"]),
     Room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),
     Room("JOSE", on: ["SecretMemory", "VaultCrypto", "TextFormats"]),
-    Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
+    Room(
+      "VaultPrompts",
+      on: ["SecretMemory", "TrustedPaths", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
     Room(
       "AuthenticatorKit",
       on: [
@@ -66,8 +69,11 @@ enum Layers {
     Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
     Room(
       "TransportPrograms",
-      on: ["VaultLogging", "SecretMemory", "VaultKit", "AuthenticatorKit", "TextFormats", "CLinux"]),
-    Room("HTTPTransport", on: ["SecretMemory", "TextFormats", "CLinux", "CCurl"]),
+      on: [
+        "VaultLogging", "SecretMemory", "TrustedPaths", "VaultKit", "AuthenticatorKit", "TextFormats",
+        "CLinux",
+      ]),
+    Room("HTTPTransport", on: ["SecretMemory", "TextFormats", "TrustedPaths", "CLinux", "CCurl"]),
     Room("CommandLineKit", on: ["ErrorRecovery", "SecretMemory", "TextFormats", "CLinux"]),
     Room(
       "VaultWords",

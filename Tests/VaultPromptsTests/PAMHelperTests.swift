@@ -166,6 +166,18 @@ struct PAMHelperTests {
     }
   }
 
+  // Verified to fail when the path is not looked at.
+  @Test("a helper in a directory that others can write to is not started, unless it has the sticky bit")
+  func replaceable() throws {
+    let fake = try FakeHelper("open(services + '/ran', 'w'); verdict()")
+    unsafe expect(chmod(fake.folder.path, 0o777), equals: 0)
+    try expectNotStarted(
+      fake, "can be replaced by others, who own \(fake.folder.path)",
+      hint: "allow only root or yourself")
+    unsafe expect(chmod(fake.folder.path, 0o1777), equals: 0)
+    #expect(try fake.verify().agreed == true)
+  }
+
   @Test("a helper of another user is not started; of another group it may be")
   func foreign() throws {
     try needRoot("a helper of another user")

@@ -1,7 +1,8 @@
 import Glibc
 import SecretMemory
+import TrustedPaths
 
-/// A file that only root or this user can change.
+/// A file that only root or this user can change or replace.
 enum TrustedFile {
   /// The whole content.
   ///
@@ -12,6 +13,7 @@ enum TrustedFile {
       throw .other("\(name) \(path) \(errno == ENOENT ? "does not exist" : "cannot be opened")")
     }
     defer { close(file) }
+    let place = place(of: path, file)
     let path = shown(path)
     var status = stat()
     guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -24,12 +26,25 @@ enum TrustedFile {
       throw .other(
         "\(name) \(path) can be changed by others", hint: "allow only its owner to write to it")
     }
+    if let flaw = place.flatMap({ TrustedPath.flaw(of: $0) }) {
+      throw .other(
+        "\(name) \(path) can be replaced by others, who own \(flaw.part) or can write to it",
+        hint: "allow only root or yourself to own it and to write to it")
+    }
     do throws(SecretInput.Fault) { return try SecretInput.all(of: file, limit: limit) } catch {
       switch error {
       case .tooLong: throw .other("\(name) \(path) has more than \(limit) bytes")
       case .notOpen, .failed: throw .other("\(name) \(path) cannot be read")
       }
     }
+  }
+
+  /// The path by which others could replace the file. In `/dev` and `/proc` it is an open file, which has a path of its own.
+  private static func place(of path: String, _ file: Int32) -> String? {
+    guard path.hasPrefix("/"), TrustedPath.flaw(of: path)?.reason != .ofKernel else {
+      return shown("/proc/self/fd/\(file)")
+    }
+    return path
   }
 
   /// The path for an error. As an interpreter, this program is given its configuration as an open descriptor.

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import TrustedPaths
 import VaultKit
 
 extension PAMPresence {
@@ -102,6 +103,11 @@ extension PAMPresence.Helper {
       }
       guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
         throw unusable(path, why: "can be changed by others", hint: advice(status))
+      }
+      if let flaw = TrustedPath.flaw(of: path) {
+        throw unusable(
+          path, why: "can be replaced by others, who own \(PromptText.visible(flaw.part)) or can write to it",
+          hint: "allow only root or yourself to own it and to write to it")
       }
     }
 

@@ -1,0 +1,97 @@
+import Glibc
+
+/// Whether only root and this user decide which file a path names.
+///
+/// The module is this one question. Programs that this project starts, and files that it believes, are checked when they are
+/// open, so that what was checked is what counts. But their paths are followed again at each use: who can write to a directory
+/// on the way, or owns a link on it, puts another file there.
+///
+/// ```swift
+/// if let flaw = TrustedPath.flaw(of: path) { … }   // flaw.part: the directory or the link
+/// ```
+///
+/// Modes alone are looked at: an access control list that lets others write does so through the mode of the group.
+package enum TrustedPath {
+  /// The first part of a path that others decide about.
+  package struct Flaw: Equatable, Sendable {
+    /// The directory or the link, absolute.
+    package let part: String
+    package let reason: Reason
+  }
+
+  package enum Reason: Equatable, Sendable {
+    /// It is `/dev` or `/proc`, where one name is another file in each process.
+    case ofKernel
+    /// Another user owns it.
+    case foreignOwner
+    /// Its mode lets others replace what is in it.
+    case changeableByOthers
+  }
+
+  /// The first flaw on the way to a file; `nil` where there is none. A way that ends before the file has none: who opens the file
+  /// says so.
+  ///
+  /// - Parameter path: Absolute. Links are followed.
+  package static func flaw(of path: String) -> Flaw? {
+    guard let top = status("/") else { return nil }
+    if let reason = reason(top, top) { return Flaw(part: "/", reason: reason) }
+    var left = Array(parts(of: path).reversed())
+    var (here, links) = ("", 0)
+    while let part = left.popLast() {
+      guard part != ".." else {
+        here = String(here.prefix(upTo: here.lastIndex(of: "/") ?? here.startIndex))
+        continue
+      }
+      let next = here + "/" + part
+      if next == "/dev" || next == "/proc" { return Flaw(part: next, reason: .ofKernel) }
+      guard let found = status(next) else { return nil }
+      switch found.st_mode & S_IFMT {
+      case S_IFDIR:
+        if let reason = reason(found, top) { return Flaw(part: next, reason: reason) }
+        here = next
+      case S_IFLNK:
+        guard isTrusted(found.st_uid, top) else { return Flaw(part: next, reason: .foreignOwner) }
+        links += 1
+        guard links <= mostLinks, let target = target(of: next) else { return nil }
+        if target.hasPrefix("/") { here = "" }
+        left += parts(of: target).reversed()
+      default: return nil
+      }
+    }
+    return nil
+  }
+
+  /// What is wrong with a directory. In one with the sticky bit, each may replace only what is their own.
+  private static func reason(_ found: stat, _ top: stat) -> Reason? {
+    guard isTrusted(found.st_uid, top) else { return .foreignOwner }
+    guard found.st_mode & mode_t(S_ISVTX) == 0 else { return nil }
+    // Debian gives each user a group of its own, with the number of the user; a umask of 002 lets that group write.
+    let isOwnGroup = found.st_gid == 0 || found.st_gid == geteuid()
+    let isOpen = found.st_mode & S_IWOTH != 0 || found.st_mode & S_IWGRP != 0 && !isOwnGroup
+    return isOpen ? .changeableByOthers : nil
+  }
+
+  /// Root and this user; and who owns `/`, as which root is seen from a namespace without it.
+  private static func isTrusted(_ user: uid_t, _ top: stat) -> Bool {
+    user == 0 || user == geteuid() || user == top.st_uid
+  }
+
+  private static func parts(of path: String) -> [String] {
+    path.split(separator: "/").filter { $0 != "." }.map(String.init)
+  }
+
+  private static func status(_ path: String) -> stat? {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 ? status : nil
+  }
+
+  private static func target(of link: String) -> String? {
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { bytes, count in
+      count = unsafe max(0, readlink(link, bytes.baseAddress!, bytes.count))
+    }
+    return bytes.isEmpty ? nil : String(validating: bytes, as: UTF8.self)
+  }
+
+  /// As many as the kernel follows.
+  private static let mostLinks = 40
+}
