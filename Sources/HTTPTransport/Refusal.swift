@@ -54,13 +54,13 @@ package struct Refusal: Error, Equatable, Sendable {
     }
   }
 
-  /// At most 512 bytes, without control characters: more would be replaced.
+  /// At most 512 bytes, whose characters all show: another text would be replaced by `vaultctl`.
   private static func cut(_ text: String) -> String {
     var cut = ""
     for scalar in text.unicodeScalars {
-      let shown = scalar.properties.generalCategory == .control ? "?" : Character(scalar)
+      let shown = scalar.shown
       guard cut.utf8.count + shown.utf8.count <= 512 else { break }
-      cut.append(shown)
+      cut += shown
     }
     return cut
   }
@@ -70,10 +70,12 @@ extension TextError {
   /// The error in words that name no value.
   var words: String {
     switch self {
-    case .malformed(let why, let member): why + (member.map { ", in '\($0)'" } ?? "")
-    case .member(let name, let why): "'\(name)' \(why)"
-    case .tooLong(let limit, let member): "'\(member ?? "")' has more than \(limit) bytes"
+    case .malformed(let why, let member): why + (member.map { ", in '\(Self.shown($0))'" } ?? "")
+    case .member(let name, let why): "'\(Self.shown(name))' \(why)"
+    case .tooLong(let limit, let member): "'\(Self.shown(member ?? ""))' has more than \(limit) bytes"
     case .unreadable: "it cannot be read"
     }
   }
+
+  private static func shown(_ name: String) -> String { name.unicodeScalars.map(\.shown).joined() }
 }

@@ -42,4 +42,19 @@ package struct JWSHeader: Sendable {
     self.keyID = keyID
     if let members { key = try JWK(public: members) } else { key = nil }
   }
+
+  /// Checks what the token is (RFC 8725 §3.11). One without `typ` counts as a JWT.
+  ///
+  /// - Throws: ``JOSEError/wrongValue(_:)``.
+  package func checkType(_ expected: String) throws(JOSEError) {
+    guard Self.mediaType(type ?? "JWT") == Self.mediaType(expected) else { throw .wrongValue("typ") }
+  }
+
+  /// In small letters. `application/` may be left out (RFC 7515 §4.1.9).
+  private static func mediaType(_ text: String) -> [UInt8] {
+    let type = text.utf8.map { 0x41...0x5A ~= $0 ? $0 + 0x20 : $0 }
+    let prefix = Array("application/".utf8)
+    let rest = Array(type.dropFirst(prefix.count))
+    return type.starts(with: prefix) && !rest.contains(UInt8(ascii: "/")) ? rest : type
+  }
 }

@@ -12,6 +12,11 @@ extension Unicode.Scalar {
     }
   }
 
+  /// The character, or what is written in its place if it does not show: `\u{200B}`.
+  package var shown: String {
+    isHidden ? "\\u{\(String(value, radix: 16, uppercase: true))}" : String(self)
+  }
+
   /// Characters that Unicode calls letters, marks or symbols, but that are drawn as nothing: the braille pattern, the
   /// replaced object, the Brahmi number joiner, the hieroglyphic blanks, the Khitan filler, the note without a head.
   private static let blanks: [Unicode.Scalar] = [

@@ -47,3 +47,8 @@ package enum Names {
 
 /// Text made harmless for a terminal: what does not show as itself is written as `\u{200B}`.
 package func printable(_ text: String) -> String { VisibleText.escaped(text) }
+
+/// The same for a sentence: a name or a path in it is escaped already, and is not escaped twice.
+package func printableSentence(_ sentence: String) -> String {
+  VisibleText.escaped(sentence, keepsEscapes: true)
+}

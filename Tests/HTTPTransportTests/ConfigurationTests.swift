@@ -21,6 +21,11 @@ struct ConfigurationTests {
     (#"{\#(good),"mapping":"oauth","operations":{}}"#, "either 'mapping' or 'operations'"),
     (#"{\#(good),"mapping":"bank"}"#, "there are oauth, striga, transport"),
     (with(#""pin":{}"#), "'pin' is no member"), (with(#""version":1"#), "'version' is there twice"),
+    (with("\"p\u{202E}in\":{}"), #"'p\u{202E}in' is no member"#),
+    (
+      with("\"pins\":{\"bank.example\":[\"\(pin)\"],\"bank\u{200B}.example\":7}"),
+      #"in 'bank\u{200B}.example'"#
+    ),
     (with(#""anchors":"ca.pem""#), "not absolute"),
     (with(#""proxy":"http://u:p@p:1""#), "without a password"),
     (with(#""proxy":"ftp://p:1""#), "a proxy is"), (with(#""proxy":"http://p""#), "a proxy is"),
@@ -131,6 +136,21 @@ struct ConfigurationTests {
       #expect(try sender.send().message?.contains("does not exist") == true)
       unsafe mkdir(file, 0o700)
       #expect(try sender.send().message?.contains("is not a file") == true)
+    }
+  }
+
+  /// Verified to fail when the path is not looked at.
+  @Test("a file in a directory that others can write to is refused, and so is one of anchors")
+  func directories() throws {
+    for name in ["configuration", "anchors"] {
+      let (sender, file) = try sender(with: name)
+      let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
+      for (mode, isOpen) in [(0o777, true), (0o702, true), (0o1777, false), (0o755, false)] {
+        unsafe chmod(folder, mode_t(mode))
+        let message = try sender.send().message
+        #expect(
+          (message?.contains("can be replaced by others, who own \(folder)") == true) == isOpen)
+      }
     }
   }
 

@@ -40,6 +40,12 @@ struct TrustTests {
     #expect(try Servers.shared.get().requests(path).isEmpty, "a request was sent")
   }
 
+  /// Verified to fail when each has the words of a chain without an anchor.
+  @Test(
+    "a certificate that is not for servers, or is too weak, is named as that", .requirement("D7"),
+    arguments: [("client", "is not for servers"), ("weak", "too weak"), ("sha1", "too weak")])
+  func unsuitable(kind: String, words: String) throws { expectRefusal(try ask(kind), words) }
+
   /// Verified to fail when only libcurl compares the name.
   @Test(
     "the subject of a certificate names no host", .requirement("D7"), arguments: ["nameless", "numbered"])
@@ -200,5 +206,8 @@ struct TrustTests {
     // Its refusal is no answer of the server.
     let refused = try Sender(path: "/echo", at: "closed", ["proxy": address]).send()
     #expect(refused.code == "NETWORK" && refused.message == "the proxy answered with status 502 of HTTP")
+    // Verified to fail when the end of a connection is always the server's.
+    let gone = try Sender(path: "/echo", ["proxy": "http://127.0.0.1:\(servers.port("leaving"))"]).send()
+    #expect(gone.code == "NETWORK" && gone.message == "the proxy closed the connection to 127.0.0.1")
   }
 }

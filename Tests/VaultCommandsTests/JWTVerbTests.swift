@@ -79,6 +79,38 @@ struct JWTVerbTests {
     expect(12, try verify(tool, try sign(tool, #"{"exp":4102444800}"#).text, "--expect-jti", "t-1"), "'jti'")
   }
 
+  /// Verified to fail when the type is not compared, and when its bytes are.
+  @Test("a token of another type is refused, unless its type is named (RFC 8725 §3.11)")
+  func typ() throws {
+    let tool = try newTool()
+    for (made, expected, exit) in [
+      ("JWT", nil, 0), ("jwt", nil, 0), ("application/jwt", nil, 0), ("dpop+jwt", nil, 9), ("at+jwt", nil, 9),
+      ("at+jwt", "at+jwt", 0), ("application/at+jwt", "AT+JWT", 0), ("JWT", "at+jwt", 9), ("x/jwt", nil, 9),
+      ("application/x/jwt", "x/jwt", 9),
+    ] as [(String, String?, Int32)] {
+      let token = try sign(tool, Self.claims, "--typ", made)
+      let run = try tool.run(
+        ["jwt", "verify", "shop"] + (expected.map { ["--typ", $0] } ?? []), input: Array(token.text.utf8))
+      #expect(run.exit == exit && run.text.isEmpty == (exit != 0), "\(made): \(run.errors)")
+      #expect(run.errors.contains("'typ'") == (exit != 0))
+    }
+  }
+
+  /// Verified to fail when claims are printed as they are.
+  @Test("hidden characters of claims are printed as escapes, which mean the same")
+  func hiddenClaims() throws {
+    let tool = try newTool()
+    let claims = "{\"exp\":4102444800,\"sub\":\"a\u{9B}31m\u{202E}b\u{7F}\u{1F600}\u{E9}\u{E0041}\"}"
+    let token = try sign(tool, claims)
+    for options in [[], ["--json"]] {
+      let run = try tool.run(["jwt", "verify", "shop"] + options, input: Array(token.text.utf8))
+      #expect(!run.text.unicodeScalars.contains { ["\u{9B}", "\u{202E}", "\u{E0041}"].contains($0) })
+      let text = options.isEmpty ? run.text : try #require(run.json["claims"] as? String)
+      let read = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+      expect(read?["sub"] as? String, equals: "a\u{9B}31m\u{202E}b\u{7F}\u{1F600}\u{E9}\u{E0041}")
+    }
+  }
+
   /// Verified to fail when the hint is the one for servers that answer with HS256.
   @Test("what this version does not have is 15, with the way out")
   func unsupported() throws {

@@ -91,6 +91,30 @@ struct TransportOptionTests {
     try expect(tool("otp", "activate", "status", "bank").exit, equals: 1)
   }
 
+  /// Verified to fail when a sentence is escaped as a name is.
+  @Test("a path with a hidden character is escaped once")
+  func hiddenPath() throws {
+    let tool = try newTool()
+    let words = ["otp", "activate", "start", "bank", "--transport", "/nowhere/a\u{1B}[2Jb"]
+    let run = try tool.run(words)
+    expect(run.exit, equals: 16)
+    #expect(run.errors.contains(#"the transport /nowhere/a\u{1B}[2Jb does not exist"#), "\(run.errors)")
+    let json = try tool.run(words + ["--json"])
+    #expect(json.errors.contains(#"/nowhere/a\\u{1B}[2Jb does not exist"#), "\(json.errors)")
+  }
+
+  /// Verified to fail when the path is stored.
+  @Test("a path that is another file in each process is refused before anything is stored")
+  func kernelPath() throws {
+    let tool = try newTool()
+    let before = try tool("item", "list").output
+    for path in ["/dev/stdin", "/proc/self/fd/0"] {
+      let run = try tool.run(["otp", "activate", "start", "bank", "--transport", path])
+      #expect(run.exit == 16 && run.errors.contains("another file in each process"), "\(run.errors)")
+    }
+    try expect(tool("item", "list").output, equals: before)
+  }
+
   @Test("a code is asked for once, as its own question, and does not show")
   func prompt() throws {
     let tool = try newTool()

@@ -10,8 +10,11 @@ public struct TokenExpectation: Sendable, Equatable {
   public var issuer: String?
   /// `jti`.
   public var id: String?
+  /// What the token is: `typ`, a media type, with or without `application/`. A token of another type is refused, so that none is taken
+  /// for what it is not (RFC 8725 §3.11): a proof of possession, say. One that names no type is a `JWT`.
+  public var type = "JWT"
 
-  /// Nothing is expected.
+  /// A JWT, of which nothing else is expected.
   public init() {}
 }
 
@@ -24,7 +27,7 @@ extension PublicKey {
   ///   - now: The time to judge by; `nil` for the clock of the system.
   /// - Returns: The payload, an object of JSON.
   /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong signature, for none, and for the algorithm of another key;
-  ///   ``VaultError/Code/expired``; ``VaultError/Code/policy`` for another audience, issuer or name;
+  ///   ``VaultError/Code/expired``; ``VaultError/Code/policy`` for another type, audience, issuer or name;
   ///   ``VaultError/Code/malformed``, also without `exp`; ``VaultError/Code/unsupported``.
   public func verify(
     token: borrowing SecretBytes, expecting expected: TokenExpectation = TokenExpectation(),
@@ -33,6 +36,7 @@ extension PublicKey {
     do throws(JOSEError) {
       let read = try CompactJWS(token)
       try read.verify(with: key)
+      try read.header.checkType(expected.type)
       let claims = try JWTClaims(read.payload)
       try claims.checkTimes(at: (now ?? SystemClock().now()).seconds)
       if let audience = expected.audience { try claims.checkAudience(audience) }

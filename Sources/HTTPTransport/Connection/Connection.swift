@@ -88,6 +88,10 @@ import SecretMemory
           refusal: .network("the proxy answered with status \(proxy) of HTTP"), isUnsent: !incoming.isAskedFor
         )
       }
+      if proxy == 0, configuration.proxy != .none, !incoming.isAskedFor, Failure.isCut(code) {
+        throw Failure(
+          refusal: .network("the proxy closed the connection to \(address.origin.host)"), isUnsent: true)
+      }
       let verified = unsafe ccurl_number(handle, CURLINFO_SSL_VERIFYRESULT)
       var failure = Failure(code, verified: verified, host: address.origin.host)
       failure.isUnsent = !incoming.isAskedFor

@@ -12,7 +12,7 @@ extension Connection.Failure {
       self.init(refusal: .network("\(host) cannot be reached"), isOfTheConnection: true)
     case CURLE_OPERATION_TIMEDOUT:
       self.init(refusal: .network("\(host) did not answer in time", hint: "try again later"))
-    case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
+    case _ where Self.isCut(code):
       self.init(refusal: .network("the answer of \(host) was cut"), isOfTheConnection: true)
     case CURLE_FILESIZE_EXCEEDED:
       self.init(refusal: .network("the server's answer has more than \(IncomingReply.mostBytes) bytes"))
@@ -35,6 +35,11 @@ extension Connection.Failure {
     default:
       self.init(refusal: .network("the request to \(host) failed with code \(code.rawValue) of libcurl"))
     }
+  }
+
+  /// Whether the other side closed the connection before the end.
+  static func isCut(_ code: CURLcode) -> Bool {
+    [CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR].contains(code)
   }
 
   private static func untrusted(_ verified: Int, _ host: String) -> Refusal {

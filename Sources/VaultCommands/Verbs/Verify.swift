@@ -58,7 +58,8 @@ private func json(_ report: VerifyReport) -> JSON {
 
 private func lines(_ report: VerifyReport) -> [String] {
   let found =
-    report.problems.map { "problem: " + printable($0) } + report.newer.map { "newer: " + printable($0) }
+    report.problems.map { "problem: " + printableSentence($0) }
+    + report.newer.map { "newer: " + printableSentence($0) }
   let verdict = report.isComplete ? "everything is sound" : "what was looked at is sound"
   return [
     "items          \(report.items)", "secrets opened \(report.secrets)",

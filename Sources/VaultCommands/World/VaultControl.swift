@@ -53,7 +53,7 @@ package enum VaultControl {
     let isJSON = words.prefix { $0 != "--" }.contains("--json")
     let messages = Messages(
       of: "vaultctl", to: errors, isJSON: isJSON,
-      hasColours: Colour.isWanted(on: errors, in: world.environment), escape: printable)
+      hasColours: Colour.isWanted(on: errors, in: world.environment), escape: printableSentence)
     do {
       return try run(words, in: world, output: output, messages: messages)
     } catch {

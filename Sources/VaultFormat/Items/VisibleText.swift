@@ -32,7 +32,9 @@ package enum VisibleText {
 
   /// The text with each character that does not show as itself written like `\u{200B}`, and with `\u{5C}` for a
   /// backslash that would look like the beginning of such an escape.
-  package static func escaped(_ text: String) -> String {
+  ///
+  /// - Parameter keepsEscapes: Whether such backslashes stay, for a sentence whose parts were escaped before.
+  package static func escaped(_ text: String, keepsEscapes: Bool = false) -> String {
     guard !isPlain(text.utf8Span.span) else { return text }
     var shown = String.UnicodeScalarView()
     var marks = Marks()
@@ -41,7 +43,8 @@ package enum VisibleText {
       let scalar = scalars[index]
       let isStacked = marks.areStacked(by: scalar)
       let isEscape =
-        scalar == "\\" && scalars[scalars.index(after: index)...].starts(with: "u{".unicodeScalars)
+        !keepsEscapes && scalar == "\\"
+        && scalars[scalars.index(after: index)...].starts(with: "u{".unicodeScalars)
       guard isHidden(scalar) || isStacked || isEscape else {
         shown.append(scalar)
         continue

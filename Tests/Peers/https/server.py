@@ -20,8 +20,8 @@ import time
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 FOLDER = sys.argv[1]
 DAY = datetime.timedelta(days=1)
@@ -37,7 +37,8 @@ def name(text):
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
 
-def certificate(subject, key, issuer=None, issuer_key=None, hosts=("127.0.0.1", "localhost"), first=-1, last=30):
+def certificate(subject, key, issuer=None, issuer_key=None, hosts=("127.0.0.1", "localhost"), first=-1, last=30,
+                algorithm=hashes.SHA256(), purpose=None):
     """A certificate that is valid from day `first` to day `last`."""
     builder = (x509.CertificateBuilder().subject_name(name(subject)).issuer_name(issuer.subject if issuer else name(subject))
                .public_key(key.public_key()).serial_number(x509.random_serial_number())
@@ -46,7 +47,9 @@ def certificate(subject, key, issuer=None, issuer_key=None, hosts=("127.0.0.1", 
     if issuer and hosts:
         names = [x509.IPAddress(ipaddress.ip_address(host)) if host[0].isdigit() else x509.DNSName(host) for host in hosts]
         builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
-    return builder.sign(issuer_key or key, hashes.SHA256())
+    if purpose:
+        builder = builder.add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
+    return builder.sign(issuer_key or key, algorithm)
 
 
 def pem(*parts):
@@ -81,7 +84,7 @@ def new_key():
 
 ANCHOR_KEY, OTHER_KEY, SERVER_KEY, SECOND_KEY, CLIENT_KEY, STRANGER_KEY = (new_key() for _ in range(6))
 ANCHOR, OTHER = certificate("the anchor", ANCHOR_KEY), certificate("another anchor", OTHER_KEY)
-MIDDLE_KEY = new_key()
+MIDDLE_KEY, WEAK_KEY = new_key(), rsa.generate_private_key(65537, 1024)
 MIDDLE = (x509.CertificateBuilder().subject_name(name("between")).issuer_name(ANCHOR.subject).public_key(MIDDLE_KEY.public_key())
           .serial_number(x509.random_serial_number()).not_valid_before(NOW - DAY).not_valid_after(NOW + DAY)
           .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True).sign(ANCHOR_KEY, hashes.SHA256()))
@@ -95,6 +98,9 @@ SERVERS = {
     "untrusted": certificate("untrusted", SERVER_KEY, OTHER, OTHER_KEY),
     "old": certificate("old", SERVER_KEY, ANCHOR, ANCHOR_KEY),
     "mutual": certificate("mutual", SERVER_KEY, ANCHOR, ANCHOR_KEY),
+    "weak": certificate("weak", WEAK_KEY, ANCHOR, ANCHOR_KEY),
+    "sha1": certificate("sha1", SERVER_KEY, ANCHOR, ANCHOR_KEY, algorithm=hashes.SHA1()),
+    "client": certificate("client", SERVER_KEY, ANCHOR, ANCHOR_KEY, purpose=ExtendedKeyUsageOID.CLIENT_AUTH),
     # The host is in the subject alone.
     "nameless": certificate("localhost", SERVER_KEY, ANCHOR, ANCHOR_KEY, hosts=()),
     "numbered": certificate("127.0.0.1", SERVER_KEY, ANCHOR, ANCHOR_KEY, hosts=()),
@@ -241,8 +247,10 @@ def listen(kind, handle):
 
 
 def context_of(kind):
-    write(f"{kind}.server", pem(SERVERS[kind], SECOND_KEY if kind == "second" else SERVER_KEY))
+    write(f"{kind}.server", pem(SERVERS[kind], {"second": SECOND_KEY, "weak": WEAK_KEY}.get(kind, SERVER_KEY)))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    if kind in ("weak", "sha1"):
+        context.set_ciphers("ALL:@SECLEVEL=0")
     context.load_cert_chain(os.path.join(FOLDER, f"{kind}.server"))
     if kind == "old":
         context.set_ciphers("ALL:@SECLEVEL=0")
@@ -289,6 +297,7 @@ write("stranger.pem", pem(STRANGER_KEY, STRANGER))
 for kind in SERVERS:
     listen(kind, lambda raw, kind=kind, context=context_of(kind): serve(kind, context, raw))
 listen("proxy", proxy)
+listen("leaving", lambda raw: (raw.recv(65536), raw.close()))
 # A port that nothing listens on, also not a server that is started later.
 closed = socket.socket()
 closed.bind(("127.0.0.1", 0))
