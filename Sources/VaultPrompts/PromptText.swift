@@ -20,6 +20,11 @@ package struct PromptText: Equatable {
       facts.append("  asked by \(name) (process \(requester.processID))")
     }
     if let reason = request.reason { facts.append("  reason: \(visible(reason))") }
+    if request.text?.hasRightToLeftLetters == true {
+      facts.append(
+        "  the text has letters that go from right to left: numbers may appear here in another order than is signed"
+      )
+    }
     if let line = Self.answers(request) { facts.append("  " + line) }
     self.facts = facts
     question = Self.question(of: request, longestField)

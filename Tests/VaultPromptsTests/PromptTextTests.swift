@@ -28,6 +28,19 @@ struct PromptTextTests {
     expect(PromptText(last).lines.last, equals: "  last try; an empty answer cancels")
   }
 
+  /// Verified to fail when the letters are not looked for, and for one block of them at a time.
+  @Test("a text with letters from right to left is named as one whose numbers may be shown in another order")
+  func rightToLeft() throws {
+    for (text, isNamed) in [
+      ("Pay 12 EUR to Anna 34", false), ("1 \u{5D0} 2", true), ("1 \u{627} 2", true), ("\u{1E900}", true),
+      ("\u{FB2A}", true), ("\u{FE8D}", true), ("\u{10A00}", true), ("\u{416} \u{4E2D} \u{E9}", false),
+    ] {
+      var request = PromptRequest(.transaction, operation: "sign")
+      request.text = try ShownText(text)
+      expect(PromptText(request).lines.contains { $0.contains("right to left") }, equals: isNamed, "\(text)")
+    }
+  }
+
   @Test("no two secrets have one name")
   func secrets() {
     let subjects: [PromptRequest.Subject] = [

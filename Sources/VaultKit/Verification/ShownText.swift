@@ -33,6 +33,16 @@ public struct ShownText: Sendable, Hashable {
     try self.init(unsafe bytes.span.bytes)
   }
 
+  /// Whether it has letters that are written from right to left. A terminal that reorders them may move the numbers between them.
+  package var hasRightToLeftLetters: Bool {
+    text.unicodeScalars.contains { scalar in Self.rightToLeft.contains { $0.contains(scalar.value) } }
+  }
+
+  /// The blocks of Unicode whose characters go from right to left unless they say otherwise.
+  private static let rightToLeft: [ClosedRange<UInt32>] = [
+    0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF,
+  ]
+
   private static func refused(_ flaw: String) -> VaultError {
     VaultError(
       .policy, "the text \(flaw): a person could not see what it says",
