@@ -21,6 +21,16 @@ func room(_ name: String, on dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// A target of C. The C library checks the sizes of buffers that the compiler knows, in optimized code alone.
+func native(
+  _ name: String, on dependencies: [Target.Dependency] = [], linking libraries: [LinkerSetting] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Sources/CSystem/\(name)",
+    cSettings: [.define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release))],
+    linkerSettings: libraries)
+}
+
 /// Tests are compiled without being optimized: what they test is, and to optimize them takes half of a build. Where a test
 /// looks for what is left of secrets in memory, or computes much, it is optimized like all else.
 func tests(
@@ -89,18 +99,17 @@ let package = Package(
   ],
   targets: [
     // C, each imported by exactly one Swift module (CLinux, our own, by those that need the kernel).
-    .target(name: "CLinux", path: "Sources/CSystem/CLinux"),
-    .target(name: "COTPKernels", path: "Sources/CSystem/COTPKernels"),
+    native("CLinux"),
+    native("COTPKernels"),
     // libpam, linked by the helper alone: by its file, since the build needs no headers of PAM.
-    .target(
-      name: "CPAM", path: "Sources/CSystem/CPAM", linkerSettings: [.linkedLibrary(":libpam.so.0")]),
+    native("CPAM", linking: [.linkedLibrary(":libpam.so.0")]),
     // One derivation by libargon2 that cannot fail for lack of threads.
-    .target(name: "CArgon2", path: "Sources/CSystem/CArgon2", linkerSettings: [.linkedLibrary("argon2")]),
+    native("CArgon2", linking: [.linkedLibrary("argon2")]),
     // Its lanes on threads, in the programs that link this.
-    .target(name: "CLaneThreads", dependencies: ["CArgon2"], path: "Sources/CSystem/CLaneThreads"),
+    native("CLaneThreads", on: ["CArgon2"]),
     // sd-bus by dlopen, when it is first needed.
-    .target(name: "CSystemd", path: "Sources/CSystem/CSystemd"),
-    .target(name: "CSecretService", path: "Sources/CSystem/CSecretService"),
+    native("CSystemd"),
+    native("CSecretService"),
     .systemLibrary(
       name: "COpenSSL", path: "Sources/CSystem/COpenSSL", pkgConfig: "libcrypto",
       providers: [.apt(["libssl-dev"])]),
