@@ -12,7 +12,10 @@ struct ShownTextTests {
     "a text whose characters show is taken as it is",
     arguments: [
       "Pay 12 EUR to Anna", "two\nlines\n", "", "Zahlung an Ægir: 12 €", "שלום", "e\u{301}", "汉字 👍",
-      String(repeating: "x", count: 4096),
+      String(repeating: "x", count: 4096), "12\u{A0}345\u{A0}€", "12\u{202F}345 €", "支付\u{3000}12",
+      "می\u{200C}خواهم",
+      "क्\u{200D}ष", "क्\u{200C}ष", "❤\u{FE0F}", "❤\u{FE0F}\u{200D}🔥", "👩🏽\u{200D}💻", "1\u{FE0F}\u{20E3}",
+      "با\u{64B}می\u{64B}\u{200C}خ",
     ])
   func accepted(text: String) throws {
     let bytes = Array(text.utf8)
@@ -24,8 +27,13 @@ struct ShownTextTests {
   @Test(
     "a text with any other character is refused",
     arguments: [
-      "\u{1B}[2J", "a\u{202E}b", "a\u{2066}b", "a\u{200B}b", "a\tb", "a\r\nb", "a\rb", "a\u{0}", "a\u{A0}b",
-      "\u{FEFF}a", "a\u{2028}b", "\n\u{301}", "a\u{7F}", "a\u{85}", String(repeating: "x", count: 4097),
+      "\u{1B}[2J", "a\u{202E}b", "a\u{2066}b", "a\u{200B}b", "a\tb", "a\r\nb", "a\rb", "a\u{0}",
+      "\u{FEFF}a", "a\u{200C}b", "a\u{200D}b", "\u{200D}", "\u{200C}خ", "می\u{200C}", "می\u{200C}\u{200C}خ",
+      "خا\u{200C}خ",
+      "क\u{200D}ष", "👩\u{200D}", "👩\u{200D}a", "a\u{200D}👩", "1\u{FE0F}", "a\u{FE0F}", "\u{FE0F}",
+      "❤\u{FE0F}\u{FE0F}",
+      "🏴\u{E0067}\u{E007F}", "e\u{301}\u{302}\u{303}\u{304}\u{305}", "\u{2800}", "\u{3164}", "a\u{2028}b",
+      "\n\u{301}", "a\u{7F}", "a\u{85}", String(repeating: "x", count: 4097),
       String(repeating: "x", count: 5120),
     ])
   func refused(text: String) {

@@ -20,9 +20,34 @@ package enum VisibleText {
 
   /// Why a text would not show as itself, in words that continue "the text"; nil when all its characters show.
   package static func flaw(in text: some StringProtocol) -> String? {
+    flaw(in: text.unicodeScalars) { _ in .refused }
+  }
+
+  /// Why a text that a person reads whole would not show as itself, in words that continue "the text".
+  ///
+  /// A name is a key: no two names may look alike. A text is read and signed, and is written as its language is: a number with a space
+  /// that does not break the line, a word with a joiner. So this also takes all spaces (category Zs), the joiners U+200C and U+200D
+  /// where RFC 5892 (A.1, A.2) allows them, a joiner between two emoji, and the variation selector of an emoji.
+  package static func flaw(inWhole text: some StringProtocol) -> String? {
+    guard flaw(in: text) != nil else { return nil }
+    let scalars = Array(text.unicodeScalars)
+    return flaw(in: scalars) { scalars.use(ofHiddenAt: $0) }
+  }
+
+  /// - Parameter use: What the hidden character at this place is for.
+  private static func flaw(
+    in scalars: some Sequence<Unicode.Scalar>, use: (Int) -> HiddenUse
+  ) -> String? {
     var marks = Marks()
-    for scalar in text.unicodeScalars {
-      if isHidden(scalar) { return "has a character that does not show: U+\(hexadecimal(scalar, digits: 4))" }
+    for (index, scalar) in scalars.enumerated() {
+      if isHidden(scalar) {
+        switch use(index) {
+        case .refused: return "has a character that does not show: U+\(hexadecimal(scalar, digits: 4))"
+        // What it joins is one character for the accents, too.
+        case .joiner: continue
+        case .shown: break
+        }
+      }
       if marks.areStacked(by: scalar) {
         return "has more than \(Marks.most) accents on one character, or one on none"
       }

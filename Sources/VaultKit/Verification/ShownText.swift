@@ -12,15 +12,16 @@ public struct ShownText: Sendable, Hashable {
   ///
   /// - Parameter bytes: UTF-8, at most 4,096 bytes.
   /// - Throws: ``VaultError/Code/policy`` for more bytes, for bytes that are not UTF-8, and for a character that does not
-  ///   show as itself: control characters other than LF, format and bidirectional characters, spaces other than U+0020.
+  ///   show as itself: control characters other than LF, format and bidirectional characters. All spaces of Unicode show, and so
+  ///   do joiners where RFC 5892 allows them, and emoji with their joiners and selectors.
   public init(_ bytes: RawSpan) throws(VaultError) {
-    guard bytes.byteCount <= Self.mostBytes else { throw Self.refused("has more than 4,096 bytes") }
+    guard bytes.byteCount <= Self.mostBytes else { throw Self.refused(Self.isTooLong) }
     let copy = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     guard let text = String(validating: copy, as: UTF8.self), text.utf8.elementsEqual(copy) else {
       throw Self.refused("is not UTF-8")
     }
     for line in text.split(separator: "\n" as Character) {
-      if let flaw = VisibleText.flaw(in: line) { throw Self.refused(flaw) }
+      if let flaw = VisibleText.flaw(inWhole: line) { throw Self.refused(flaw) }
     }
     self.text = text
   }
@@ -49,5 +50,7 @@ public struct ShownText: Sendable, Hashable {
       hint: "have the other side send a text of at most 4,096 bytes whose characters all show")
   }
 
-  private static let mostBytes = 4096
+  /// The most bytes of a text.
+  package static let mostBytes = 4096
+  private static let isTooLong = "has more than 4,096 bytes"
 }
