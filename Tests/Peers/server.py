@@ -130,12 +130,31 @@ def check_active(user):
 # The operations -----------------------------------------------------------------------------------------------------
 
 
-def activated_user(state, request):
+# What makes two requests of an operation the same.
+SAME = {"activationFinish": ("secretBase64", "codeBase64"), "unlockFinish": ("unlock", "codeBase64"),
+        "onlineFinish": ("challenge", "code"), "consentConfirm": ("challenge", "codeBase64")}
+
+
+def remember(state, owner, request, end, answer):
+    """Keeps an answer that can be lost, for as long as the request can be repeated."""
+    same = [request[name] for name in SAME[request["operation"]]]
+    owner.setdefault("answered", {})[request["operation"]] = {"same": same, "end": end, "answer": answer}
+    return answer
+
+
+def repeated(state, owner, request):
+    """The answer that the same request got before; None if there was none."""
+    before = owner.get("answered", {}).get(request["operation"])
+    same = before and before["same"] == [request[name] for name in SAME[request["operation"]]]
+    return before["answer"] if same and life_time(state) <= before["end"] else None
+
+
+def activated_user(state, request, code="NODEVICE"):
     """The user whose credential a request names, by peer name and device."""
     for user in state["users"].values():
         if user["peer"] == request["peer"] and user["device"] == request["device"]:
             return user
-    raise Refusal("NODEVICE", "no such credential of this device", "activate it again")
+    raise Refusal(code, "no such credential of this device", "activate it again")
 
 
 def activation_start(state, request):
@@ -161,7 +180,12 @@ def activation_finish(state, request):
         if pending is not None and (pending.get("peer"), pending.get("device")) == (request["peer"], request["device"]):
             break
     else:
-        raise Refusal("CODE", "that activation ended", "begin a new one")
+        finished = repeated(state, activated_user(state, request, "CODE"), request)
+        if finished is None:
+            raise Refusal("CODE", "that activation ended", "begin a new one")
+        if "unlockKeyBase64" in request:
+            activated_user(state, request)["unlockKeyHex"] = base64.b64decode(request["unlockKeyBase64"]).hex()
+        return finished
     if life_time(state) > pending["end"]:
         user["pending"] = None
         raise Refusal("TIMEOUT", "the activation took too long", "begin a new one")
@@ -172,13 +196,13 @@ def activation_finish(state, request):
         raise Refusal("CODE", "the second code is wrong", "begin a new activation")
     user.update(pending=None, peer=pending["peer"], device=pending["device"], state="active", failures=0, unlock=None,
                 challenges={}, transactions=[], credential=new_credential(user["model"]), unlockKeyHex=None,
-                deviceCredential=user["deviceModel"] and new_credential(user["deviceModel"]))
+                deviceCredential=user["deviceModel"] and new_credential(user["deviceModel"]), answered={})
     if "unlockKeyBase64" in request:
         user["unlockKeyHex"] = base64.b64decode(request["unlockKeyBase64"]).hex()
     device = user["deviceCredential"]
-    return {"credential": credential_members(user["credential"]),
-            "deviceCredential": device and credential_members(device),
-            "unixTime": peer_time(state), **user["limits"]}
+    return remember(state, user, request, pending["end"], {
+        "credential": credential_members(user["credential"]), "deviceCredential": device and credential_members(device),
+        "unixTime": peer_time(state), **user["limits"]})
 
 
 def unlock_start(state, request):
@@ -198,6 +222,9 @@ def unlock_start(state, request):
 def unlock_finish(state, request):
     user = activated_user(state, request)
     unlock = user["unlock"]
+    before = repeated(state, user, request)
+    if before is not None:
+        return before
     if user["state"] == "disabled" or unlock is None or unlock["name"] != request["unlock"]:
         raise Refusal("STATE", "no such unlock", "begin a new one")
     if unlock["wrong"] >= WRONG_UNLOCK_CODES:
@@ -210,11 +237,11 @@ def unlock_finish(state, request):
         raise Refusal("CODE", "that is not the unlock code", left=WRONG_UNLOCK_CODES - unlock["wrong"])
     user.update(unlock=None, state="active", failures=0)
     if user["unlockPINMode"] == 1:
-        return {}
+        return remember(state, user, request, unlock["end"], {})
     if user["unlockKeyHex"] is not None:
-        return {"unlockKeyBase64": base64_of(user["unlockKeyHex"])}
+        return remember(state, user, request, unlock["end"], {"unlockKeyBase64": base64_of(user["unlockKeyHex"])})
     user["credential"] = new_credential(user["model"])
-    return {"credential": credential_members(user["credential"])}
+    return remember(state, user, request, unlock["end"], {"credential": credential_members(user["credential"])})
 
 
 def disable(state, request):
@@ -280,6 +307,9 @@ def random_question(suite):
 def online_finish(state, request):
     user = activated_user(state, request)
     challenge = user["challenges"].get(request["challenge"])
+    before = repeated(state, user, request)
+    if before is not None:
+        return before
     if challenge is None:
         raise Refusal("STATE", "no such request", "begin a new one")
     if life_time(state) > challenge["end"]:
@@ -291,13 +321,15 @@ def online_finish(state, request):
     answer = {"unixTime": peer_time(state), **user["limits"]}
     if codes.has_counter(user["credential"]):
         answer["counter"] = user["credential"]["counter"]
-    return answer
+    return remember(state, user, request, challenge["end"], answer)
 
 
 def transaction_next(state, request):
     user = activated_user(state, request)
     check_active(user)
-    for transaction in user["transactions"]:
+    names = [transaction["alias"] for transaction in user["transactions"]]
+    begin = names.index(request["after"]) + 1 if request.get("after") in names else 0
+    for transaction in user["transactions"][begin:]:
         lapse(state, transaction)
         wanted = request.get("alias", transaction["alias"]) == transaction["alias"]
         wanted = wanted and request.get("type", transaction["action"]) == transaction["action"]
@@ -328,11 +360,14 @@ def transaction_answer(state, request):
     lapse(state, transaction)
     if transaction["decision"] == "timeout":
         raise Refusal("TIMEOUT", "the transaction lapsed")
+    told = [request.get(name) for name in ("decision", "type", "code", "counter")]
+    if transaction.get("told") == told:
+        return {}
     if transaction["decision"] != "pending":
         raise Refusal("STATE", f"the transaction is decided: {transaction['decision']}")
     if request["decision"] == "accept":
         judge_acceptance(state, user, transaction, request)
-    transaction["decision"] = request["decision"]
+    transaction.update(decision=request["decision"], told=told)
     return {}
 
 
@@ -392,6 +427,9 @@ def consent_challenge(state, request):
 
 
 def consent_confirm(state, request):
+    before = repeated(state, state["holders"].get(request["user"], {}), request)
+    if before is not None:
+        return before
     holder, challenge = consent_challenge(state, request)
     if text_of(request["codeBase64"]) != challenge["code"]:
         challenge["wrong"] += 1
@@ -399,7 +437,8 @@ def consent_confirm(state, request):
     del holder["challenges"][request["challenge"]]
     token = f"card-token-{secrets.token_hex(16)}"
     holder["tokens"].append(token)
-    return {"tokenBase64": base64.b64encode(token.encode("ascii")).decode("ascii"), "lifeSeconds": holder["life"]}
+    return remember(state, holder, request, challenge["end"], {
+        "tokenBase64": base64.b64encode(token.encode("ascii")).decode("ascii"), "lifeSeconds": holder["life"]})
 
 
 def consent_resend(state, request):

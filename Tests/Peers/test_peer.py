@@ -166,10 +166,15 @@ class ActivationTests(PeerTestCase):
             self.refused("TIMEOUT", "activationFinish", secretBase64=started["secretBase64"],
                          codeBase64=encoded(self.control("second-code", "anna")))
 
-    def test_a_finished_activation_cannot_be_finished_again(self):
-        started = self.start(self.control("add-user", "anna"))
+    def test_a_finished_activation_is_answered_again_while_it_lives(self):
+        started = self.start(self.control("add-user", "anna", "--life", 60))
         members = {"secretBase64": started["secretBase64"], "codeBase64": encoded(self.control("second-code", "anna"))}
-        self.assertIn("credential", self.ask("activationFinish", **members))
+        first = self.ask("activationFinish", **members)
+        self.assertIn("credential", first)
+        self.assertEqual(self.ask("activationFinish", **members), first)
+        self.refused("CODE", "activationFinish", **{**members, "codeBase64": encoded("x")})
+        self.assertEqual(self.ask("activationFinish", **members), first)
+        self.control("advance", 61)
         self.refused("CODE", "activationFinish", **members)
 
     def test_another_device_has_no_credential(self):
@@ -261,6 +266,14 @@ class UnlockTests(PeerTestCase):
         self.assertIn("login", self.ask("login", type="pin", code=self.code()))
         self.refused("STATE", "unlockFinish", unlock=unlock["unlock"], codeBase64=encoded("1"))
 
+    def test_an_ended_unlock_is_answered_again_while_it_lives(self):
+        unlock = self.blocked("--unlock-mode", 2, "--unlock-life", 60)
+        code = self.control("unlock-code", "anna")
+        first = self.finish(unlock["unlock"], code)
+        self.assertEqual(self.finish(unlock["unlock"], code), first)
+        self.control("advance", 61)
+        self.assertEqual(self.finish(unlock["unlock"], code)["error"]["code"], "STATE")
+
     def test_five_wrong_codes_end_the_unlock(self):
         unlock = self.blocked()["unlock"]
         right = self.control("unlock-code", "anna")
@@ -336,8 +349,10 @@ class OnlineTests(PeerTestCase):
         self.activate()
         challenge = self.ask("onlineStart", purpose="code")
         self.assertNotIn("question", challenge)
-        answer = self.ask("onlineFinish", challenge=challenge["challenge"], code=self.code(), counter=0)
+        members = {"challenge": challenge["challenge"], "code": self.code(), "counter": 0}
+        answer = self.ask("onlineFinish", **members)
         self.assertEqual(answer["counter"], 1)
+        self.assertEqual(self.ask("onlineFinish", **members), answer)
         self.refused("STATE", "onlineFinish", challenge=challenge["challenge"], code=self.code(), counter=1)
 
     def test_the_question_of_a_suite(self):
@@ -370,7 +385,13 @@ class TransactionTests(PeerTestCase):
         self.assertEqual(self.ask("transactionNext")["transaction"], {"alias": first, "action": "authenticate"})
         self.assertEqual(self.ask("transactionNext", type="activate")["transaction"]["alias"], second)
         self.assertEqual(self.ask("transactionNext", alias=second)["transaction"]["alias"], second)
+        self.assertEqual(self.ask("transactionNext", after=first)["transaction"]["alias"], second)
+        self.assertEqual(self.ask("transactionNext", after=second), {})
+        self.assertEqual(self.ask("transactionNext", after="gone")["transaction"]["alias"], first)
         self.assertEqual(self.answer(first, "reject"), {})
+        self.assertEqual(self.answer(first, "reject"), {})
+        self.assertEqual(self.answer(first, "cancel")["error"]["code"], "STATE")
+        self.assertEqual(self.ask("transactionNext", after=first)["transaction"]["alias"], second)
         self.assertEqual(self.answer(second, "cancel"), {})
         self.assertEqual(self.ask("transactionNext"), {})
         self.assertEqual([self.control("decision", "anna", alias) for alias in (first, second)], ["reject", "cancel"])
@@ -383,7 +404,9 @@ class TransactionTests(PeerTestCase):
         altered = hashlib.sha256(b"Pay 92\nto Anna").hexdigest()
         self.assertEqual(self.answer(alias, "accept", type="biometry", code="1")["error"]["code"], "FORBIDDEN")
         self.assertEqual(self.answer(alias, "accept", type="pin", code=self.code(altered))["error"]["code"], "CODE")
-        self.assertEqual(self.answer(alias, "accept", type="pin", code=self.code(question), counter=1), {})
+        code = self.code(question)
+        for _ in range(2):
+            self.assertEqual(self.answer(alias, "accept", type="pin", code=code, counter=1), {})
         second = self.answer(alias, "accept", type="pin", code=self.code(question), counter=2)
         self.assertEqual(second["error"]["code"], "STATE")
         alias = self.control("push", "anna", "--types", "device")
@@ -548,13 +571,16 @@ class ConsentTests(PeerTestCase):
     def code(self):
         return encoded(self.control("consent-code", "u-17"))
 
-    def test_code_gives_token_once(self):
+    def test_code_gives_one_token(self):
         name = self.challenge(channel="sms")
         code = self.code()
         answer = self.ask("consentConfirm", user="u-17", challenge=name, codeBase64=code)
         self.assertEqual(decoded(answer["tokenBase64"]).decode("ascii"), self.control("consent-token", "u-17"))
         self.assertEqual(answer["lifeSeconds"], 60)
-        self.refused("STATE", "consentConfirm", user="u-17", challenge=name, codeBase64=code)
+        again = {"user": "u-17", "challenge": name, "codeBase64": code}
+        self.assertEqual(self.ask("consentConfirm", **again), answer)
+        self.control("advance", 301)
+        self.refused("STATE", "consentConfirm", **again)
         self.assertEqual(self.show()["complaints"], [])
 
     def test_five_wrong_codes(self):
