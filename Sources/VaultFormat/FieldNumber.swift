@@ -161,6 +161,15 @@ package enum FieldNumber {
     static let factors: UInt16 = 2
     static let action: UInt16 = 3
     static let credential: UInt16 = 4
+    static let answer: UInt16 = 5
+    static let isCut: UInt16 = 6
+  }
+
+  /// Section 6: what a peer is to get of an acceptance.
+  enum TransactionAnswer {
+    static let factor: UInt16 = 1
+    static let code: UInt16 = 2
+    static let counter: UInt16 = 3
   }
 
   /// Section 6: the data of a response JWT.

@@ -10,6 +10,8 @@ extension PeerTransaction {
       Field("alias", alias)
       if let credential { Field("credential", credential) }
       Field("state", status.rawValue)
+      Field("delivery", delivery?.rawValue)
+      if hasHiddenText { Field("notShown", true) }
       if status == .pending { Field("secondsLeft", secondsLeft) }
       Field("received", received.seconds)
       if let service { Field("service", service) }
@@ -24,7 +26,17 @@ extension PeerTransaction {
   }
 
   private var state: String {
-    status == .pending ? words(status.rawValue, secondsLeft: secondsLeft) : status.rawValue
+    let waits = status == .pending ? words(status.rawValue, secondsLeft: secondsLeft) : status.rawValue
+    return waits + told + (hasHiddenText ? ", not shown" : "")
+  }
+
+  /// Whether the server has the decision, if that is worth saying.
+  private var told: String {
+    switch delivery {
+    case .untold: ", not told"
+    case .refused: ", refused there"
+    default: ""
+    }
   }
 }
 
@@ -34,6 +46,7 @@ extension TransactionDetails {
     transaction.json(of: credential).adding {
       Field("action", action.rawValue)
       if let context { Field("context", context.text) }
+      Field("whyNotShown", whyTextIsHidden.map { "the text \($0)" })
       Field("types", .array(offered.map { .string($0.rawValue) }))
       Field("choices", .array(choices.map { .string($0.rawValue) }))
     }
@@ -45,10 +58,20 @@ extension TransactionDetails {
       ("alias", transaction.alias), ("id", id.hexadecimal), ("credential", credential),
       ("service", transaction.serviceName ?? transaction.service), ("device", transaction.deviceAlias),
       ("action", action.rawValue), ("state", transaction.status.rawValue),
+      ("server", transaction.delivery.flatMap(Self.words)),
       ("left", transaction.status == .pending ? "\(transaction.secondsLeft) s" : nil),
       ("types", offered.map(\.rawValue).joined(separator: ", ")),
+      ("text", whyTextIsHidden.map { "not shown: it \($0)" }),
     ]
     let rows = facts.compactMap { name, value in value.map { [name, $0] } }
     return columns(rows) + (context.map { ["", $0.text] } ?? [])
+  }
+
+  private static func words(_ delivery: PeerTransaction.Delivery) -> String? {
+    switch delivery {
+    case .untold: "does not have the decision yet"
+    case .refused: "refused the decision"
+    default: nil
+    }
   }
 }

@@ -63,6 +63,7 @@ private struct CamouflagedVault {
     confirmed = pin
     try keepCopy()
     try useCodes(of: "bank")
+    try acceptWithoutServer(named: "bank")
     try enroll(secrets[1], named: "shop", behind: item)
     try backUp()
     for _ in 0..<1 + random.below(2) { try change(item) }
@@ -73,6 +74,7 @@ private struct CamouflagedVault {
     }
     if random.below(2) == 0 { pin = try changed(item, from: confirmed) }
     try useCodes(of: "shop")
+    try acceptWithoutServer(named: "shop")
     try backUp()
     Self.write(pin, to: rig.folder + "/truth")
   }
@@ -103,6 +105,31 @@ private struct CamouflagedVault {
     for _ in 0..<random.below(5) {
       _ = try core.nextHOTPCode(of: id, context: context(random.below(3) == 0 ? digits() : pin))
     }
+  }
+
+  /// Acceptances of which the server does not learn, with right and wrong PINs: what is kept of them must not tell the PIN.
+  private mutating func acceptWithoutServer(named name: String) throws(VaultError) {
+    let core = try rig.open()
+    let id = try core.item(named: name).id
+    let device = (0..<16).map { _ in UInt8(random.below(256)) }
+    try core.writing { transaction throws(VaultError) in
+      var changes = ItemChanges()
+      changes.attributes[Attribute<String>(code: 75)] = DeafServer.path
+      changes.attributes[Attribute<String>(code: 76)] = name
+      changes.attributes[Attribute<[UInt8]>(code: 77)] = device
+      changes.attributes[Attribute<Int64>(code: 80)] = 1
+      _ = try transaction.update(id, changes, secret: nil, by: Component(.otp), with: nil)
+      try transaction.changeState(of: id) { $0.set(.active) }
+    }
+    let server = DeafServer(offers: 1 + random.below(3))
+    for asked in try core.receiveTransactions(for: id, over: server, context: context(pin)).found {
+      do throws(VaultError) {
+        let typed = random.below(3) == 0 ? digits() : pin
+        _ = try core.acceptTransaction(asked.id, over: server, context: context(typed))
+        fail("camouflage: a decision was told")
+      } catch { guard error.code == .network else { throw error } }
+    }
+    try keepCopy()
   }
 
   /// A change that is confirmed, or taken back because the old PIN was mistyped.
@@ -172,5 +199,26 @@ private struct CamouflagedVault {
       fail("cannot write \(path)")
     }
     close(file)
+  }
+}
+
+/// A server that offers transactions, and gets no decision.
+private struct DeafServer: Transport {
+  static let path = "/opt/bank"
+  let offers: Int
+  var identity: String { Self.path }
+
+  func send(_ request: TransportRequest) throws(VaultError) -> TransportAnswer {
+    guard request.operation == .transactionNext else { throw VaultError(peer: "NETWORK", "away") }
+    var number = 1
+    if case .text(let after)? = request.fields["after"] { number += Int(after.dropFirst(4)) ?? 0 }
+    guard number <= offers else { return TransportAnswer() }
+    var asked = TransportFields()
+    asked["alias"] = .text("pay-\(number)")
+    asked["context"] = .text("Pay \(number)2 EUR")
+    asked["lifeSeconds"] = .number(600)
+    var answer = TransportFields()
+    answer["transaction"] = .fields(asked)
+    return TransportAnswer(answer)
   }
 }

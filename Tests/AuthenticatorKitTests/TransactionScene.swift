@@ -115,10 +115,37 @@ struct TransactionScene {
 final class TransactionServer: Transport {
   private struct State {
     var waiting: [TransportFields] = []
+    /// The names of all, in their order.
+    var order: [String?] = []
     var answers: [TransportFields] = []
     var requests: [TransportRequest] = []
     var number = 0
     var hook: (@Sendable (TransportRequest) throws(VaultError) -> Void)?
+    var afterwards: (@Sendable (TransportRequest) throws(VaultError) -> Void)?
+    /// Whether it goes on after a transaction.
+    var goesOn = true
+
+    mutating func answer(to request: TransportRequest) -> TransportAnswer {
+      let fields = request.fields
+      if request.operation == .transactionAnswer {
+        answers.append(fields)
+        waiting.removeAll { $0.word("alias") == fields.word("alias") }
+      }
+      guard request.operation == .transactionNext,
+        let next = next(fields.word("alias"), after: fields.word("after"))
+      else { return TransportAnswer() }
+      return TransportAnswer(TransportFields(["transaction": .fields(next)]))
+    }
+
+    /// The first that waits of this name, or after the one of another name.
+    func next(_ alias: String?, after: String?) -> TransportFields? {
+      let begin = goesOn ? order.lastIndex { after != nil && $0 == after }.map { $0 + 1 } ?? 0 : 0
+      let names = order[begin...]
+      return waiting.first {
+        let name = $0.word("alias")
+        return alias == nil ? names.contains(name) : alias == name
+      }
+    }
   }
   private let state = Mutex(State())
   let identity = "/opt/peer"
@@ -131,6 +158,14 @@ final class TransactionServer: Transport {
     state.withLock { $0.hook = hook }
   }
 
+  /// Runs after each request, when the server has done what it was asked for: an error loses the answer.
+  func afterwards(_ hook: (@Sendable (TransportRequest) throws(VaultError) -> Void)?) {
+    state.withLock { $0.afterwards = hook }
+  }
+
+  /// Whether it goes on after a transaction.
+  func goOn(_ goesOn: Bool) { state.withLock { $0.goesOn = goesOn } }
+
   @discardableResult
   func push(types: [String]? = nil, context: String? = TransactionScene.text, life: UInt64? = nil) -> String {
     state.withLock { state in
@@ -140,12 +175,18 @@ final class TransactionServer: Transport {
       if let context { fields["context"] = .text(context) }
       if let life { fields["lifeSeconds"] = .number(life) }
       state.waiting.append(fields)
+      state.order.append("t-\(state.number)")
       return "t-\(state.number)"
     }
   }
 
   /// A transaction with exactly these members.
-  func push(_ fields: TransportFields) { state.withLock { $0.waiting.append(fields) } }
+  func push(_ fields: TransportFields) {
+    state.withLock {
+      $0.waiting.append(fields)
+      $0.order.append(fields.word("alias"))
+    }
+  }
 
   /// Lets the transactions that wait lapse.
   func forget() { state.withLock { $0.waiting = [] } }
@@ -156,18 +197,9 @@ final class TransactionServer: Transport {
       return state.hook
     }
     try hook?(request)
-    return state.withLock { state in
-      guard request.operation == .transactionNext else {
-        state.answers.append(request.fields)
-        state.waiting.removeAll { $0.word("alias") == request.fields.word("alias") }
-        return TransportAnswer()
-      }
-      let alias = request.fields.word("alias")
-      guard let next = state.waiting.first(where: { alias == nil || $0.word("alias") == alias }) else {
-        return TransportAnswer()
-      }
-      return TransportAnswer(TransportFields(["transaction": .fields(next)]))
-    }
+    let answer = state.withLock { $0.answer(to: request) }
+    try state.withLock(\.afterwards)?(request)
+    return answer
   }
 }
 

@@ -185,7 +185,7 @@ struct TransactionTests {
     scene.clock.set(to: Instant(seconds: now.seconds + 25 * 3600 + 71))
     try expectKept()
     scene.clock.set(to: now)
-    try expect(scene.receive()?.transaction.status, equals: .accepted)
+    try expect(scene.receive(PushPayload(alias: "t-1"))?.transaction.status, equals: .accepted)
     // Only the wall clock tells how long a machine was off, and it is not believed at once.
     scene.clock.reboot()
     scene.clock.set(to: Instant(seconds: now.seconds + 25 * 3600 + 71))
@@ -229,7 +229,7 @@ struct TransactionTests {
     scene.clock.advance(by: .seconds(25 * 3600 + 71))
     scene.clock.set(to: now)
     try expect(scene.core.transactions().map(\.status), equals: [.accepted])
-    let found = try #require(try scene.receive())
+    let found = try #require(try scene.receive(PushPayload(alias: "t-1")))
     #expect(found.id == id && found.transaction.status == .accepted)
   }
 
@@ -296,10 +296,8 @@ struct TransactionTests {
       (with("types", .texts([])), .network), (with("types", .texts(["eyes"])), .network),
       (with("types", .text("pin")), .network), (with("lifeSeconds", .number(0)), .network),
       (with("lifeSeconds", .number(315_360_000)), .network), (with("lifeSeconds", .text("70")), .network),
-      (with("service", .text("a\u{7}")), .network), (with("context", .number(1)), .network),
-      (with("context", .text("to \u{202E}annA")), .policy), (with("context", .text("a\rb")), .policy),
-      (with("context", .text("a\u{A0}b")), .policy), (with("context", .text("a\tb")), .policy),
-      (with("context", .text(String(repeating: "x", count: 4097))), .policy),
+      (with("service", .number(1)), .network), (with("context", .number(1)), .network),
+      (with("serviceName", .text(String(repeating: "x", count: 256))), .network),
     ] as [(TransportFields, VaultError.Code)] {
       scene.server.forget()
       scene.server.push(fields)

@@ -12,7 +12,8 @@ tell a right PIN from a wrong one, and each finding outranks all that follow:
 
 1. one secret twice: two masked secrets that the same PIN unmasks to the same bytes, in one file or in two, also under two
    PIN items or under a mask that was made again; or one that is in the vault without a mask;
-2. a secret that is text, or whose hash value or code is anywhere in the files: in an attribute, a state or the log;
+2. a secret that is text, or whose hash value or code is anywhere in the files: in an attribute, a state, the log or a decision that
+   the server does not have;
 3. with --learn, and hundreds of vaults: what the bytes beside the masked secrets say about the digits. It learns this from
    half of the vaults, whose PINs it is told, and ranks those of the other half;
 4. how a secret differs from random bytes. Of right masks this is noise, so the ranks are those of a lottery.
@@ -94,8 +95,11 @@ class Loot:
         self.offset = now.pin_states[now.masked[0][0]][1]
         texts = [str(a["value"]) for v in vaults for i in v.out["items"] for a in i["attributes"]]
         texts += [str(entry.get("detail", "")) for v in vaults for entry in v.out.get("audit", [])]
+        # What a server is to get of a transaction that was accepted.
+        untold = [reader.base64.b64decode(i["secretBase64"]) for v in vaults for i in v.out["items"] if i["kind"] == 22 and "secretBase64" in i]
+        texts += [data.decode("latin-1") for data in untold]
         self.codes = {code for text in texts for code in re.findall(r"(?<!\d)\d{6}(?!\d)", text)}
-        raw = [state for v in vaults for state in v.states] + [pin[2] for v in vaults for pin in v.pin_states.values()] + [t.encode() for t in texts]
+        raw = untold + [state for v in vaults for state in v.states] + [pin[2] for v in vaults for pin in v.pin_states.values()] + [t.encode() for t in texts]
         raw += [bytes.fromhex(digits) for text in texts for digits in re.findall(r"(?:[0-9a-fA-F]{2}){6,}", text)]
         raw += [reader.base64.b64decode(a["value"]) for v in vaults for i in v.out["items"] for a in i["attributes"] if a["type"] == "bytes"]
         self.windows = {piece[at:at + WINDOW] for piece in raw for at in range(len(piece) - WINDOW + 1)}
@@ -145,7 +149,7 @@ def is_told(secret, loot):
         return True
     if any(hashed(secret).digest()[:WINDOW] in loot.windows for hashed in (hashlib.sha256, hashlib.sha1)):
         return True
-    return bool(loot.codes) and any(code(secret, counter) in loot.codes for counter in range(10))
+    return bool(loot.codes) and any(code(secret, counter) in loot.codes for counter in range(20))
 
 
 def code(secret, counter):

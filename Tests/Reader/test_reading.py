@@ -5,6 +5,7 @@ import os
 import unittest
 
 import make_vault
+import vault_bytes
 from cases import PASSCODE, Case, always, reader
 
 
@@ -117,6 +118,15 @@ class RoundTrips(Case):
             maker.put_item(22, {3: make_vault.string("anna"), 4: make_vault.string(alias), 92: value}, b"Pay 12 EUR")
         maker.write(self.path)
         self.assertFalse([i for i in self.read()["items"] if "standing" in i])
+
+    def test_what_a_server_does_not_have_and_what_is_not_shown(self):
+        maker = self.make(small=True, members=())
+        for alias, more in (("told", {}), ("untold", {93: vault_bytes.integer(1)}), ("hidden", {93: vault_bytes.integer(2), 94: vault_bytes.integer(1)}),
+                            ("text", {93: make_vault.string("1")})):
+            maker.put_item(22, {3: make_vault.string("anna"), 4: make_vault.string(alias), **more}, b"Pay 12 EUR")
+        maker.write(self.path)
+        found = [{name: i[name] for name in ("untold", "notShown") if name in i} for i in self.read()["items"] if i["kind"] == 22]
+        self.assertEqual(found, [{}, {"untold": 1}, {"untold": 2, "notShown": 1}, {}])
 
     # Each was verified to open, or to be read as another damage, when the condition is left out of the reader.
     def test_keys_that_are_not_what_the_policy_requires(self):

@@ -7,8 +7,10 @@ extension Torture {
   /// What `Tests/Camouflage/attack.py` finds in vaults that the library made, with old copies and backups. The vaults
   /// follow from a fixed seed, so the short and the long form give the same ranks each time.
   ///
-  /// Verified to fail when a credential has its first code as an attribute, and, in the attack, when the secrets of two
-  /// masks are not compared.
+  /// The vaults have acceptances that the server does not have yet.
+  ///
+  /// Verified to fail when a credential has its first code as an attribute, when the code of an acceptance is kept, and, in the
+  /// attack, when the secrets of two masks are not compared.
   @Suite("Camouflaged PINs look all the same", .bounded, .requirement("R12"), .serialized)
   struct Camouflage {
     private static let attack = URL(filePath: #filePath).deletingLastPathComponent()

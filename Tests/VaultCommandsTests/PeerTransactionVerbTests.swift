@@ -257,17 +257,58 @@ struct PeerTransactionVerbTests {
     try waitUntil("the server hangs") { try (state()["faults"] as? [Any])?.isEmpty == true }
   }
 
-  @Test("a server that cannot be told: exit 16, and the decision stays", .requirement("B6"))
-  func untold() throws {
+  /// Verified to fail when the list does not tell what the server does not have.
+  @Test(
+    "a server that cannot be told: exit 16, the decision stays, and the next list tells it",
+    .requirement("B6"),
+    arguments: ["error:NETWORK", "lost"])
+  func untold(fault: String) throws {
+    let aliases = [try push(), try push()]
+    _ = try list()
+    try control("fault", fault, "--operation", "transactionAnswer")
+    let run = try transaction("accept", aliases[0], "--transport", peer, pin: "8306")
+    #expect(run.exit == 16 && run.errors.contains("accepted here for good"), "\(run.errors)")
+    #expect(run.errors.contains("'vaultctl transaction list --transport PROGRAM' tells"), "\(run.errors)")
+    let before = try #require(try list(asking: false).last)
+    #expect(before["state"] as? String == "accepted" && before["delivery"] as? String == "untold")
+    try expect(tool("transaction", "list").text.contains("accepted, not told"), equals: true)
+    let listed = try tool("transaction", "list", "--transport", peer)
+    let told = listed.errors.contains("now has the decision about '\(aliases[0])'")
+    #expect(listed.exit == 0 && told, "\(listed.errors)")
+    #expect(listed.text.contains("\(aliases[1])  pending") && !listed.text.contains("not told"))
+    try expect(control("decision", "anna", aliases[0]), equals: "accept")
+    try expect(list(asking: false).map { $0["delivery"] as? String }, equals: [nil, "told"])
+    #expect(try counter() == 1 && complaints() == "[]")
+  }
+
+  @Test("a decision that a server refuses is listed as refused there", .requirement("B6"))
+  func refusedThere() throws {
     let alias = try push()
     _ = try list()
-    try control("fault", "error:NETWORK", "--operation", "transactionAnswer")
-    let run = try transaction("accept", alias, "--transport", peer, pin: "8306")
-    #expect(run.exit == 16 && run.errors.contains("accepted here for good"), "\(run.errors)")
-    try expect(list().map { $0["state"] as? String }, equals: ["accepted"])
+    try control("fault", "error:FORBIDDEN", "--operation", "transactionAnswer")
+    let run = try transaction("reject", alias, "--transport", peer)
+    #expect(run.exit == 9 && run.errors.contains("the server refuses that"), "\(run.errors)")
+    try expect(tool("transaction", "list").text.contains("rejected, refused there"), equals: true)
+    try expect(tool("transaction", "show", alias).text.contains("refused the decision"), equals: true)
+  }
+
+  /// Verified to fail when such a text is an error of the list.
+  @Test("a text that must not be shown is listed, hides nothing, and can be rejected", .requirement("A19"))
+  func hiddenText() throws {
+    let text = try tool.file("text", "to \u{202E}annA")
+    try control("push", "anna", "--context-file", text, "--alias", "odd")
+    let other = try push()
     let listed = try tool("transaction", "list", "--transport", peer)
-    #expect(listed.exit == 0 && listed.errors.contains("still offers '\(alias)'"), "\(listed.errors)")
-    try expect(counter(), equals: 1)
+    #expect(listed.exit == 0 && listed.text.contains("s left, not shown") && listed.text.contains(other))
+    #expect(!listed.text.contains("\u{202E}"))
+    let shown = try tool("transaction", "show", "odd")
+    #expect(shown.exit == 0 && shown.text.contains("not shown: it has a character"))
+    #expect(!shown.text.contains("annA"))
+    let json = try tool("transaction", "show", "odd", "--json")
+    #expect(try json.json["notShown"] as? Bool == true && json.json["context"] == nil)
+    try expect(transaction("accept", "odd", "--transport", peer, pin: "8306").exit, equals: 9)
+    try expect(transaction("reject", "odd", "--transport", peer).exit, equals: 0)
+    #expect(try control("decision", "anna", "odd") == "reject" && counter() == 0)
   }
 
   @Test("a server that took the decision, and is out of step: told, and exit 17", .requirement("B6"))
@@ -453,7 +494,8 @@ struct PeerTransactionVerbTests {
     try control("push", "anna", "--context-file", text, "--alias", "odd")
     let payload = #"{"alias":"odd"}"#
     let run = try transaction("show", "--push", "--transport", peer, input: payload)
-    #expect(run.exit == 9 && run.errors.contains("U+202E"), "\(run.errors)")
+    let why = try run.json["whyNotShown"] as? String
+    #expect(run.exit == 0 && why?.contains("U+202E") == true, "\(run.errors)")
   }
 
   /// Both have found the transaction pending, and wait in the derivation of the PIN. Verified to fail when the commit does not

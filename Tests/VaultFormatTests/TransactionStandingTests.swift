@@ -1,3 +1,4 @@
+import SecretMemory
 import TestSupport
 import Testing
 import VaultExpectations
@@ -29,6 +30,27 @@ struct TransactionStandingTests {
       #expect(found == standing && found.state == state && found.deadline == deadline)
     }
     expect(TransactionState.allCases, equals: [.pending, .accepted, .rejected, .cancelled, .timeout])
+  }
+
+  /// The bytes of the page, section 6. Verified to fail when two fields change their places.
+  @Test("what a server is to get has its places, and other forms are damaged")
+  func answer() throws {
+    var record = TransactionRecord(
+      context: "x", isCut: true, factors: 7, action: 1, credential: ItemID([UInt8](1...16))!)
+    record.answer = TransactionRecord.Answer(factor: 4, code: "755224", counter: 9)
+    let field: (UInt16, [UInt8]) -> [UInt8] = { [0, UInt8($0), 0, 0, 0, UInt8($1.count)] + $1 }
+    let answer = field(1, [4]) + field(2, Array("755224".utf8)) + field(3, [0, 0, 0, 0, 0, 0, 0, 9])
+    let begin = field(1, [0x78]) + field(2, [7]) + field(3, [1]) + field(4, [UInt8](1...16))
+    let bytes = begin + field(5, answer) + field(6, [1])
+    expect(record.data.expose { $0.array }, equals: bytes)
+    let read = try TransactionRecord(SecretBytes(copying: bytes))
+    #expect(read.answer == record.answer && read.isCut)
+    #expect(try TransactionRecord(SecretBytes(copying: begin)).answer == nil)
+    for flawed in [[], field(2, [0x30]), field(1, [4]) + field(2, []), field(1, [4]) + field(3, [0])] {
+      expect(.damaged) { () throws(VaultError) in
+        _ = try TransactionRecord(SecretBytes(copying: begin + field(5, flawed)))
+      }
+    }
   }
 
   /// Verified to fail when the state of a longer value is believed.

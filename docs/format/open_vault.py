@@ -349,6 +349,7 @@ class Vault:
     need(plain or kind not in WITH_STATE, f"damaged: {what} has no state")
     if plain: out["state"] = {k: n(plain[a:b], k in SIGNED) for k, (a, b) in STATE.items()} | {"offset": plain[80:86].hex(), "pending": plain[86:92].hex(), "deadlineBoot": plain[128:144].hex()}
     if kind == 22 and len(s := attributes.get(92, b"")) == 26 and s[0] == 2: out["standing"] = {"state": s[1], "deadline": n(s[2:10]), "deadlineBoot": s[10:].hex()}
+    if kind == 22: out |= {word: n(attributes[c][1:]) for c, word in ((93, "untold"), (94, "notShown")) if c in attributes and attributes[c][0] == 3}
     if 8 in policy and not closed: out["pin"] = {"mode": self.guard(policy)[0], "item": self.guard(policy)[1].hex()}
     if material:
       self.terms.append((2, row, material[0][-16:] + material[1][-16:], g)); bound = {2: item_id, 6: u(cls, 1), 7: H(m[2]), 9: u(kind, 4)}

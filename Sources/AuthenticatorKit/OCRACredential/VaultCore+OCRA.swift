@@ -89,9 +89,9 @@ extension VaultCore {
         of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
       let counter = try transaction.takeCounter(of: item.item, for: purpose)
       let notices = try use.settle(in: &transaction)
-      try purpose.commit?(&transaction)
-      try transaction.log(.codeGenerated, item: item.item)
       var result = try signing.result(by: item, use, data: key, counter: counter)
+      try purpose.commit?(&transaction, CodeForPeer(code: result.code, counter: counter))
+      try transaction.log(.codeGenerated, item: item.item)
       result.notices = notices
       return result
     }
@@ -116,7 +116,7 @@ extension VaultCore {
       result.notices = try writing { transaction throws(VaultError) in
         try transaction.countCode(of: item, for: purpose)
         let notices = try use.settle(in: &transaction)
-        try purpose.commit?(&transaction)
+        try purpose.commit?(&transaction, CodeForPeer(code: result.code, counter: nil))
         try transaction.log(notes)
         try transaction.log(.codeGenerated, item: item)
         return notices

@@ -8,14 +8,17 @@ package struct CodePurpose {
   let action: String?
   /// How failures of a biokey lead to the PIN; `nil` where a failure is an error.
   let ladder: FactorLadder?
+  /// The counter of a code that was made before, and is made once more; `nil` for the next counter.
+  let counter: UInt64?
   /// Writes what belongs to the code into the commit of its counter and of the verdict on the PIN.
-  let commit: ((inout WriteTransaction) throws(VaultError) -> Void)?
+  let commit: ((inout WriteTransaction, CodeForPeer) throws(VaultError) -> Void)?
 
   init(
-    isOnline: Bool, action: String? = nil, ladder: FactorLadder? = nil,
-    commit: ((inout WriteTransaction) throws(VaultError) -> Void)? = nil
+    isOnline: Bool, action: String? = nil, ladder: FactorLadder? = nil, counter: UInt64? = nil,
+    commit: ((inout WriteTransaction, CodeForPeer) throws(VaultError) -> Void)? = nil
   ) {
-    (self.isOnline, self.action, self.ladder, self.commit) = (isOnline, action, ladder, commit)
+    (self.isOnline, self.action, self.ladder) = (isOnline, action, ladder)
+    (self.counter, self.commit) = (counter, commit)
   }
 
   /// A code that a person shows to whom it may concern.

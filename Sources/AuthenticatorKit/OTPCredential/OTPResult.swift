@@ -23,6 +23,13 @@ public struct OTPResult: Sendable, Equatable {
     /// The peer has accepted the code, and the two sides are still out of step. ``OTPCredential/synchronize(over:context:)``
     /// ends it.
     case synchronizationFailed
+    /// The server now has the decision about this transaction, which it did not have before.
+    case decisionTold(alias: String)
+    /// The server refused the decision about this transaction, which it did not have before. Ask there what became of it.
+    case decisionRefused(alias: String)
+    /// The server does not have the acceptance of this transaction yet, and its code is not stored: accept it again, with the
+    /// PIN.
+    case decisionNeedsPIN(alias: String)
 
     /// From how many codes on a confirmation is due.
     static let codesBeforeConfirmation: UInt32 = 5

@@ -66,11 +66,11 @@ extension VaultCore {
           of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
         let counter = try transaction.takeCounter(of: item.item, for: purpose)
         let notices = try use.settle(in: &transaction)
-        try purpose.commit?(&transaction)
-        try transaction.log(.codeGenerated, item: item.item)
         let code = try use.withSecret(key, of: item.item) { (key) throws(VaultError) in
           try item.hotp(key).code(at: counter)
         }
+        try purpose.commit?(&transaction, CodeForPeer(code: code, counter: counter))
+        try transaction.log(.codeGenerated, item: item.item)
         return OTPResult(
           name: item.item.name ?? "", code: code, digits: item.format.length, factor: .counter(counter),
           notices: notices)
@@ -131,7 +131,7 @@ extension VaultCore {
       result.notices = try writing { transaction throws(VaultError) in
         try transaction.countCode(of: item, for: purpose)
         let notices = try use.settle(in: &transaction)
-        try purpose.commit?(&transaction)
+        try purpose.commit?(&transaction, CodeForPeer(code: result.code, counter: nil))
         try transaction.log(notes)
         try transaction.log(.codeGenerated, item: item)
         return notices
@@ -226,6 +226,7 @@ extension OTPItem {
 extension WriteTransaction {
   /// The counter to use now. The commit writes the next one.
   mutating func takeCounter(of item: Item, for purpose: CodePurpose) throws(VaultError) -> UInt64 {
+    if let counter = purpose.counter { return try usedCounter(counter, of: item) }
     var used: UInt64 = 0
     let offline = OfflineCodes(of: item, for: purpose, in: reading)
     try changeState(of: item.id) { state throws(VaultError) in
@@ -236,6 +237,16 @@ extension WriteTransaction {
       state.use(next: used == .max ? used : used + 1, codes: 1, of: item)
     }
     return used
+  }
+
+  /// A counter that was used: its code is made once more, for what it was made for.
+  private mutating func usedCounter(_ counter: UInt64, of item: Item) throws(VaultError) -> UInt64 {
+    let state = try state(of: item.id)
+    try state.refuseUnlessActive()
+    guard counter < state.counter || state.isBlocked else {
+      throw VaultError(.damaged, "a transaction has a counter that was not used", hint: .verifyAndRestore)
+    }
+    return counter
   }
 }
 

@@ -53,6 +53,8 @@ extension VaultCore {
     let prover = try reading { transaction throws(VaultError) in try transaction.activeProver(credential) }
     let question = try prover.loginQuestion(by: factor, of: id, data: data)
     let peer = try permit(transport, for: prover, context: context)
+    // Their codes are older than the one that is made now. The list of transactions says what became of them.
+    _ = try tellDecisions(of: peer, over: transport, context: context)
     let made = try code(
       of: peer.item, for: question, by: factor.factors, for: CodePurpose(isOnline: true), context: context)
     var fields = TransportFields()

@@ -8,4 +8,6 @@ public struct Synchronization: Sendable, Equatable {
   public let offlineCodes: UInt32?
   /// How many seconds codes may be made until the next synchronization; `nil` for any time.
   public let offlineSeconds: UInt32?
+  /// What became of decisions about transactions that the server did not have.
+  public let notices: [OTPResult.Notice]
 }

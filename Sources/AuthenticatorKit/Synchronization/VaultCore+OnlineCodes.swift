@@ -65,13 +65,15 @@ extension VaultCore {
     try unlocking(context) { () throws(VaultError) in
       try reading { transaction throws(VaultError) in try transaction.open(credential.item) }
     }
+    // Their codes are older than the one that is made now.
+    let notices = try tellDecisions(of: credential, over: transport, context: context)
     let answer = try exchange(
       .onlineStart, about: credential, announced.fields, over: transport, context: context)
     let challenge = try TransportFields.required("challenge", answer.text("challenge", 1...64))
     let life = try answer.lifeSeconds(300)
     return OnlineRequest(
       credential: credential, transport: transport, challenge: challenge, answer: answer,
-      deadline: try PeerDeadline(seconds: life, clock: environment.clock))
+      deadline: try PeerDeadline(seconds: life, clock: environment.clock), notices: notices)
   }
 
   /// Tells the code. What the peer says about the two sides is stored once it has accepted the code; where that fails, the
@@ -88,7 +90,8 @@ extension VaultCore {
     var fields = TransportFields()
     fields["challenge"] = .text(online.challenge)
     made.write(to: &fields)
-    let outOfStep = made.notices + [.synchronizationFailed]
+    let notices = online.notices + made.notices
+    let outOfStep = notices + [.synchronizationFailed]
     let answer: TransportFields
     do throws(VaultError) {
       answer = try exchange(
@@ -101,7 +104,7 @@ extension VaultCore {
       let position = try PeerPosition(answer, at: environment.clock.now())
       guard try answer.flag("synchronized") ?? true else { return outOfStep }
       try store(position, nil, of: online.credential, told: told, context: context)
-      return made.notices
+      return notices
     } catch { return outOfStep }
   }
 }
@@ -131,6 +134,8 @@ private struct OnlineRequest {
   let challenge: String
   let answer: TransportFields
   let deadline: PeerDeadline
+  /// What became of decisions that the peer did not have.
+  let notices: [OTPResult.Notice]
 }
 
 extension ReadTransaction {

@@ -17,6 +17,8 @@ extension VaultCore {
   ) throws(VaultError) -> Synchronization {
     let prover = try reading { transaction throws(VaultError) in try transaction.peerProver(id) }
     let credential = try permit(transport, for: prover, context: context)
+    // Their codes are older than the one that is made now.
+    let notices = try tellDecisions(of: credential, over: transport, context: context)
     let code = try synchronizationCode(of: credential, context: context)
     let request = try reading { transaction throws(VaultError) in
       SynchronizationRequest(credential.item, state: try transaction.state(of: id), code: code)
@@ -36,7 +38,7 @@ extension VaultCore {
     let limits = OfflineLimits(item)
     return Synchronization(
       counter: item.countsCodes ? state.counter : nil, clockOffset: Int(state.secondsOffset),
-      offlineCodes: limits.codes, offlineSeconds: limits.seconds)
+      offlineCodes: limits.codes, offlineSeconds: limits.seconds, notices: notices)
   }
 
   /// Asks for the PIN where the peer wants it, and makes a code where one can be made.

@@ -17,6 +17,17 @@ public struct PeerTransaction: Sendable, Identifiable {
     case timedOut = "timeout"
   }
 
+  /// Whether the server has a decision of the person.
+  @nonexhaustive
+  public enum Delivery: String, Sendable, Hashable {
+    /// It took it.
+    case told
+    /// It does not have it yet: it is told at the next contact.
+    case untold
+    /// It refused it. Ask there what became of the transaction.
+    case refused
+  }
+
   /// The item that stores it.
   public var id: ItemID { item.id }
   /// The name that the server gave it.
@@ -27,6 +38,10 @@ public struct PeerTransaction: Sendable, Identifiable {
   public let secondsLeft: Int
   /// What became of it. All but ``Status/pending`` are final.
   public let status: Status
+  /// Whether the server has the decision; `nil` while there is none, and after a timeout.
+  public let delivery: Delivery?
+  /// Whether its text must not be shown, so that it can be rejected and not accepted.
+  public var hasHiddenText: Bool { item.attributes.hiddenText != nil }
   /// Whether its time is over, which is not recorded yet.
   let hasLapsed: Bool
   /// When it was received.
@@ -49,6 +64,11 @@ public struct PeerTransaction: Sendable, Identifiable {
     guard let alias = attributes[.label], let credential = attributes.itemID(.credential)
     else { throw VaultError(.unsupported, "the transaction has attributes that this version does not know") }
     (self.item, self.alias, self.credential) = (item, alias, credential)
+    delivery =
+      switch standing.state {
+      case .pending, .timeout: nil
+      case .accepted, .rejected, .cancelled: Delivery(attributes.delivery)
+      }
     secondsLeft = standing.state == .pending ? Int(clamping: standing.deadline.secondsLeft(now)) : 0
     hasLapsed = standing.state == .pending && secondsLeft == 0
     status =
@@ -58,6 +78,17 @@ public struct PeerTransaction: Sendable, Identifiable {
       case .rejected: .rejected
       case .cancelled: .cancelled
       case .timeout: .timedOut
+      }
+  }
+}
+
+extension PeerTransaction.Delivery {
+  fileprivate init(_ stored: TransactionDelivery?) {
+    self =
+      switch stored {
+      case .untold: .untold
+      case .refused: .refused
+      case nil: .told
       }
   }
 }

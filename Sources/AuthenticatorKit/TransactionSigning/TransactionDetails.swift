@@ -6,13 +6,19 @@ public struct TransactionDetails: Sendable, Identifiable {
   public let transaction: PeerTransaction
   /// What the server wants.
   public let action: TransactionAction
-  /// The text that the person must see whole before the answer, and that is signed; `nil` if there is none.
+  /// The text that the person must see whole before the answer, and that is signed; `nil` if there is none, and if it must not
+  /// be shown.
   public let context: ShownText?
+  /// Why the text must not be shown, in words that continue "the text"; `nil` otherwise. Such a transaction can be rejected, and
+  /// not accepted.
+  public let whyTextIsHidden: String?
   /// What may accept it, as the server says.
   public let offered: [TransactionFactor]
   /// What of this the device has: of one there is no choice, of several the person chooses. Empty if the transaction cannot be
   /// accepted here.
   public let choices: [TransactionFactor]
+  /// What the item has stored.
+  let record: TransactionRecord
 
   /// The item that stores it.
   public var id: ItemID { transaction.id }

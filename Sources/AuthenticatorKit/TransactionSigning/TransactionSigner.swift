@@ -10,14 +10,15 @@ public import VaultKit
 /// }
 /// ```
 ///
-/// A transaction is stored when it is received, and its end is stored before the server is told: it is final. A transaction
-/// that is not answered in time is ``PeerTransaction/Status/timedOut``. It is kept for a day. Read in this order:
+/// A transaction is stored when it is received, and its end is stored before the server is told: it is final. A decision that the
+/// server does not have (``PeerTransaction/delivery``) is told at the next contact about the credential, with the same code. A
+/// transaction that is not answered in time is ``PeerTransaction/Status/timedOut``. It is kept for a day. Read in this order:
 ///
 /// - ``TransactionSigner``: what an application uses. ``PeerTransaction``, ``TransactionDetails``, ``TransactionFactor``,
 ///   ``TransactionDecision``: what it sees. ``PushPayload``: what a push message says.
 /// - `VaultCore+Transactions.swift`: receiving and listing. `VaultCore+Deciding.swift`: accepting, rejecting, cancelling; the
-///   decision, the counter and the verdict on the PIN are one commit. `OfferedTransaction.swift`: how the answer of a peer is
-///   read. `FactorLadder.swift`: how failures of a biokey lead to the PIN.
+///   decision, the counter and the verdict on the PIN are one commit. `VaultCore+Telling.swift`: what the server does not have
+///   yet. `OfferedTransaction.swift`: how the answer of a peer is read. `FactorLadder.swift`: how failures of a biokey lead to the PIN.
 /// - Below, in VaultFormat: `TransactionRecord`.
 public struct TransactionSigner: Sendable {
   private let vault: Vault
@@ -25,17 +26,19 @@ public struct TransactionSigner: Sendable {
   /// The transactions of a vault.
   public init(_ vault: Vault) { self.vault = vault }
 
-  /// Asks the server of a credential for a transaction that waits, and stores it.
+  /// Asks the server of a credential for a transaction that waits for the person, and stores it. Tells the server first which
+  /// decisions it does not have.
   ///
   /// - Parameters:
   ///   - credential: A credential that the server has activated.
   ///   - push: What a push message said; `nil` for the next transaction that waits.
   ///   - transport: The way to the server.
   ///   - context: Gives the passcode of a locked vault, and where the credential was activated through another transport.
-  /// - Returns: `nil` if none waits. A transaction that was decided here, and that the server still offers, with its
-  ///   decision: it is not stored a second time, and its time does not start again.
+  /// - Returns: `nil` if none waits. A transaction that was decided here, and that the server still offers, hides none that comes
+  ///   after it. With a push message it is returned with its decision: it is not stored a second time, and its time does not
+  ///   start again.
   /// - Throws: ``VaultError/Code/policy`` for a credential without a server, for another transport in a vault without a
-  ///   passcode, and for a text that would not show as itself: such a transaction is not stored;
+  ///   passcode, and where 32 transactions wait whose texts must not be shown, for another one of them;
   ///   ``VaultError/Code/blocked`` and ``VaultError/Code/wrongState`` for a credential that makes no codes;
   ///   ``VaultError/Code/network``, also for an answer out of its bounds; the errors of the server.
   public func pending(
@@ -44,6 +47,21 @@ public struct TransactionSigner: Sendable {
   ) async throws(VaultError) -> TransactionDetails? {
     try await vault.waiting(context) { core, context throws(VaultError) in
       try core.receiveTransaction(for: credential, push: push, over: transport, context: context)
+    }
+  }
+
+  /// Asks the server of a credential for all transactions that wait for the person, and stores them. Tells the server first which
+  /// decisions it does not have.
+  ///
+  /// - Returns: Those that wait, at most 256, in the order of the server. One that is malformed is left out.
+  /// - Throws: As ``pending(for:push:over:context:)``, if none was received.
+  public func allPending(
+    for credential: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
+  ) async throws(VaultError) -> [TransactionDetails] {
+    try await vault.waiting(context) { core, context throws(VaultError) in
+      let received = try core.receiveTransactions(for: credential, over: transport, context: context)
+      if received.found.isEmpty, let failure = received.failure { throw failure }
+      return received.found.filter { $0.transaction.status == .pending }
     }
   }
 
@@ -82,8 +100,10 @@ public struct TransactionSigner: Sendable {
   ///   one where there are several, and for the action ``TransactionAction/activate``; ``VaultError/Code/wrongState`` for a
   ///   transaction that was decided, ``VaultError/Code/expired`` for one whose time is over;
   ///   as ``OTPCredential/nextCode(by:context:)``. After the commit: the errors of the server and
-  ///   ``VaultError/Code/network``, with a message that says that it is accepted here. A task that ends while the server
-  ///   is told gets ``VaultError/Code/appCancelled`` at once: ``list()`` says what became of the transaction.
+  ///   ``VaultError/Code/network``, with a message that says that it is accepted here; their ``VaultError/recovery`` is never to call
+  ///   again. A task that ends while the server is told gets ``VaultError/Code/appCancelled`` at once: ``list()`` says what became of
+  ///   the transaction. One that was accepted, and that the server does not have, is told again: behind a camouflaged PIN that needs
+  ///   the PIN.
   @discardableResult
   public func accept(
     _ id: ItemID, by factor: TransactionFactor? = nil, over transport: any Transport,

@@ -3,12 +3,21 @@ package import VaultKit
 
 /// Decisions about transactions on the synchronous core.
 extension VaultCore {
-  /// Accepts a transaction. The commit of the code and of the verdict on the PIN accepts it; then the peer is told.
+  /// Accepts a transaction. The commit of the code and of the verdict on the PIN accepts it; then the peer is told. One that was accepted
+  /// and that the peer does not have is told again.
   package func acceptTransaction(
     _ id: ItemID, by factor: TransactionFactor? = nil, over transport: any Transport,
     context: AuthenticationContext
   ) throws(VaultError) -> TransactionDecision {
+    if let untold = try untold(id, as: .accepted) {
+      return try tellAcceptance(untold, over: transport, context: context)
+    }
     let asked = try pendingTransaction(id, context: context)
+    if let flaw = asked.whyTextIsHidden {
+      throw VaultError(
+        .policy, "the text of the transaction \(flaw): a person could not see what it says",
+        hint: "reject it, and have the other side send a text whose characters all show")
+    }
     guard asked.action != .activate else {
       throw VaultError(
         .policy, "the server wants an activation, which is not accepted but made with its code",
@@ -17,16 +26,15 @@ extension VaultCore {
     _ = try credential(of: asked.transaction)
     let factor = try asked.chosen(isBiokeyLocked(factor, for: asked) ? .pin : factor)
     let credential = try activeCredential(asked.transaction.credential, over: transport, context: context)
+    // A peer that counts may take no code of a smaller counter after a larger one, so what it does not have goes first.
+    let before = try tellDecisions(of: credential, over: transport, context: context)
     let showing = asked.context.map(context.showing) ?? context.forOneDecision
     let made = try acceptingCode(for: asked, by: factor, of: credential, context: showing)
-    var answer = TransportFields()
-    answer["alias"] = .text(asked.transaction.alias)
-    answer["decision"] = .text("accept")
-    answer["type"] = .text(made.factor.rawValue)
-    made.code.write(to: &answer)
-    let told = try tell(answer, about: credential, .accepted, over: transport, context: context)
+    let answer = UntoldDecision.acceptance(asked.transaction.alias, made.factor, made.code)
+    let told = try tell(id, answer, about: credential, .accepted, over: transport, context: context)
     return TransactionDecision(
-      transaction: try transactionSummary(of: id), factor: made.factor, notices: made.code.notices + told)
+      transaction: try transactionSummary(of: id), factor: made.factor,
+      notices: before + made.code.notices + told)
   }
 
   /// Rejects or cancels a transaction: stored, then the peer is told. No counter and no attempt is used.
@@ -36,16 +44,18 @@ extension VaultCore {
     let asked = try transactionSummary(of: id)
     let credential = try permit(
       transport, for: PeerCredential(credential(of: asked)), context: context)
-    try notingTimeout(of: id) { () throws(VaultError) in
-      try using(context) { () throws(VaultError) in
-        try writing { transaction throws(VaultError) in try transaction.decide(state, on: id) }
+    if try untold(id, as: state) == nil {
+      try notingTimeout(of: id) { () throws(VaultError) in
+        try using(context) { () throws(VaultError) in
+          try writing { transaction throws(VaultError) in try transaction.decide(state, on: id) }
+        }
       }
     }
-    var answer = TransportFields()
-    answer["alias"] = .text(asked.alias)
-    answer["decision"] = .text(state == .rejected ? "reject" : "cancel")
-    let told = try tell(answer, about: credential, state, over: transport, context: context)
-    return TransactionDecision(transaction: try transactionSummary(of: id), factor: nil, notices: told)
+    let answer = UntoldDecision.refusal(asked.alias, as: state)
+    let told = try tell(id, answer, about: credential, state, over: transport, context: context)
+    let others = try tellDecisions(of: credential, over: transport, context: context)
+    return TransactionDecision(
+      transaction: try transactionSummary(of: id), factor: nil, notices: told + others)
   }
 
   /// Whether the failures of the chosen biokey lead to the PIN at once: they are stored, so another process goes on with them.
@@ -77,11 +87,18 @@ extension VaultCore {
     let followsPIN = asked.offered.contains(.pin) && credential.takesPIN
     let ladder = factor == .biometry && followsPIN ? FactorLadder() : nil
     let action = "accept the transaction"
+    // The code of a PIN that may be another's is not stored: it would tell the PIN.
+    let guarding = factor == .device ? nil : try credential.item.guardingPIN()
+    let isKept = guarding?.mode != .camouflaged
     let purpose = CodePurpose(isOnline: true, action: action, ladder: ladder) {
-      transaction throws(VaultError) in
+      (transaction, made) throws(VaultError) in
       // The code may be another credential's, and the person may have taken long.
       try transaction.reading.refuseInactive(credential.item)
       try transaction.decide(.accepted, on: asked.id)
+      let shown: TransactionFactor = ladder?.shown == .current ? .pin : factor
+      let answer = TransactionRecord.Answer(
+        factor: shown.bit, code: isKept ? made.code : nil, counter: made.counter)
+      try transaction.keep(answer, of: asked)
     }
     var signer = credential.item
     if factor == .device {
@@ -101,34 +118,14 @@ extension VaultCore {
     return (made, ladder?.shown == .current ? .pin : factor)
   }
 
-  /// Tells the peer a decision that is on disk.
-  ///
-  /// - Returns: Whether the two sides are out of step, although the peer took the decision.
-  private func tell(
-    _ answer: TransportFields, about credential: PeerCredential, _ decision: TransactionState,
-    over transport: any Transport, context: AuthenticationContext
-  ) throws(VaultError) -> [OTPResult.Notice] {
-    do throws(VaultError) {
-      _ = try exchange(.transactionAnswer, about: credential, answer, over: transport, context: context)
-      return []
-    } catch {
-      guard !error.isSynchronizationFailure else { return [.synchronizationFailed] }
-      throw VaultError(
-        error.code,
-        "the transaction is \(decision.word) here for good, but the server did not take the answer: \(error.message)",
-        hint: "look with the server; if it still waits, let it lapse there", attemptsLeft: error.attemptsLeft,
-        underlying: error.underlying)
-    }
-  }
-
-  private func transactionSummary(of id: ItemID) throws(VaultError) -> PeerTransaction {
+  func transactionSummary(of id: ItemID) throws(VaultError) -> PeerTransaction {
     try reading { transaction throws(VaultError) in
       try PeerTransaction(transaction.item(id), at: BootTime(transaction.clock))
     }
   }
 
   /// - Throws: ``VaultError/Code/itemNotFound`` if it was deleted, or replaced by a new activation.
-  private func credential(of asked: PeerTransaction) throws(VaultError) -> Item {
+  func credential(of asked: PeerTransaction) throws(VaultError) -> Item {
     guard let item = try items(matching: Query(id: asked.credential)).first else {
       throw VaultError(
         .itemNotFound, "the credential of the transaction is gone",
@@ -150,7 +147,7 @@ extension VaultCore {
 
 extension OCRASuite {
   /// The question that signs a text; none is empty data.
-  fileprivate func question(of text: ShownText?) throws(VaultError) -> OCRAQuestion {
+  func question(of text: ShownText?) throws(VaultError) -> OCRAQuestion {
     let bytes = Array((text?.text ?? "").utf8)
     return try otp { () throws(OTPError) in try unsafe OCRAQuestion(data: bytes.span.bytes, for: self) }
   }
@@ -164,6 +161,15 @@ extension WriteTransaction {
     let item = try item(id)
     try item.refuseUnlessPending(BootTime(reading.clock))
     try end(item, as: decision)
+  }
+
+  /// Stores what the peer is to get, until it has it.
+  fileprivate mutating func keep(
+    _ answer: TransactionRecord.Answer, of asked: TransactionDetails
+  ) throws(VaultError) {
+    var record = asked.record
+    record.answer = answer
+    _ = try update(asked.id, ItemChanges(), secret: record.data, by: .transaction, with: nil)
   }
 }
 
@@ -184,7 +190,7 @@ extension Item {
 }
 
 extension TransactionState {
-  fileprivate var word: String {
+  var word: String {
     switch self {
     case .pending: "pending"
     case .accepted: "accepted"

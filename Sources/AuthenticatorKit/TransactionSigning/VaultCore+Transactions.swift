@@ -2,26 +2,107 @@ package import VaultKit
 
 /// Transactions on the synchronous core: received, listed, shown. ``TransactionSigner`` offers the same on the actor.
 extension VaultCore {
-  /// Asks the peer of a credential for a transaction, and stores it.
+  /// Asks the peer of a credential for a transaction, and stores it. What was decided here, and is still offered, hides none that
+  /// comes after it.
+  ///
+  /// - Parameter push: `nil` for the next one that waits for the person.
   package func receiveTransaction(
     for id: ItemID, push: PushPayload? = nil, over transport: any Transport, context: AuthenticationContext
   ) throws(VaultError) -> TransactionDetails? {
-    let credential = try activeCredential(id, over: transport, context: context)
-    let item = credential.item
-    // The transaction is opened at once, so a locked vault is unlocked before the peer is asked.
-    let access = AccessControl(item.access.accessibility, thisDeviceOnly: true)
-    try permitAdding(NewItem(.transaction, access: access), by: .transaction, context: context)
+    guard let push else {
+      let received = try receiveTransactions(for: id, untilPending: true, over: transport, context: context)
+      if let found = received.found.first(where: { $0.transaction.status == .pending }) { return found }
+      if let failure = received.failure { throw failure }
+      return nil
+    }
+    let credential = try receivingCredential(id, over: transport, context: context)
+    _ = try tellDecisions(of: credential, over: transport, context: context)
     guard let fields = try askForTransaction(push, about: credential, over: transport, context: context)
     else { return nil }
+    guard let found = try store(fields, push: push, for: credential, context: context) else {
+      throw VaultError(
+        .policy, "too many transactions wait whose texts must not be shown", hint: "reject them first")
+    }
+    return found
+  }
+
+  /// Asks the peer of a credential for each transaction that waits, one after the other, and stores them.
+  ///
+  /// - Parameter untilPending: Whether one that waits for the person ends the search.
+  package func receiveTransactions(
+    for id: ItemID, untilPending: Bool = false, over transport: any Transport, context: AuthenticationContext
+  ) throws(VaultError) -> ReceivedTransactions {
+    let credential = try receivingCredential(id, over: transport, context: context)
+    var received = ReceivedTransactions()
+    received.notices = try tellDecisions(of: credential, over: transport, context: context)
+    var aliases: [String] = []
+    while aliases.count < ReceivedTransactions.most {
+      let (fields, alias): (TransportFields, String)
+      do throws(VaultError) {
+        guard
+          let next = try askForTransaction(
+            after: aliases.last, about: credential, over: transport, context: context)
+        else { return received }
+        (fields, alias) = (next, try OfferedTransaction.alias(of: next))
+      } catch {
+        // What was received is there.
+        guard !aliases.isEmpty, error.code != .appCancelled else { throw error }
+        received.failure = received.failure ?? error
+        return received
+      }
+      // A peer that does not know how to go on begins again.
+      guard !aliases.contains(alias) else {
+        received.mayHaveMore = true
+        return received
+      }
+      aliases.append(alias)
+      do throws(VaultError) {
+        guard let found = try store(fields, for: credential, context: context) else {
+          received.notKept += 1
+          continue
+        }
+        received.found.append(found)
+        if untilPending, found.transaction.status == .pending { return received }
+      } catch {
+        guard error.concernsOneTransaction else { throw error }
+        received.failure = received.failure ?? error
+      }
+    }
+    received.mayHaveMore = true
+    return received
+  }
+
+  /// A credential whose peer may be asked for transactions. They are opened at once, so a locked vault is unlocked before the peer is
+  /// asked.
+  private func receivingCredential(
+    _ id: ItemID, over transport: any Transport, context: AuthenticationContext
+  ) throws(VaultError) -> PeerCredential {
+    let credential = try activeCredential(id, over: transport, context: context)
+    let access = AccessControl(credential.item.access.accessibility, thisDeviceOnly: true)
+    try permitAdding(NewItem(.transaction, access: access), by: .transaction, context: context)
+    return credential
+  }
+
+  /// Stores a transaction, unless it is there.
+  ///
+  /// - Returns: `nil` for one whose text must not be shown if many of those wait.
+  private func store(
+    _ fields: TransportFields, push: PushPayload? = nil, for credential: PeerCredential,
+    context: AuthenticationContext
+  ) throws(VaultError) -> TransactionDetails? {
+    let item = credential.item
     let offered = try OfferedTransaction(fields, push: push)
     let deadline = try Deadline(seconds: offered.lifeSeconds, clock: environment.clock)
     let stored = try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
+      try writing { transaction throws(VaultError) -> ItemID? in
         let all = try transaction.items(matching: .transactions(alias: offered.alias))
         if let present = all.first(where: { $0.attributes[.credential] == item.id.bytes }) {
           let time = KeptTime(transaction.reading)
           guard try time.isOver(present) else { return present.id }
           try transaction.delete(present.id)
+        }
+        if offered.text.whyHidden != nil {
+          guard try transaction.reading.hasRoomForHidden(of: item) else { return nil }
         }
         let new = offered.item(for: item, now: transaction.reading.expiryTime, deadline: deadline)
         let added = try transaction.add(new, secret: offered.record(for: item).data, by: .transaction)
@@ -29,17 +110,19 @@ extension VaultCore {
         return added.id
       }
     }
+    guard let stored else { return nil }
     return try transactionDetails(of: stored, context: context)
   }
 
   /// - Returns: `nil` if none waits. `OTHER` says that too, as authenticator systems have it.
   private func askForTransaction(
-    _ push: PushPayload?, about credential: PeerCredential, over transport: any Transport,
-    context: AuthenticationContext
+    _ push: PushPayload? = nil, after alias: String? = nil, about credential: PeerCredential,
+    over transport: any Transport, context: AuthenticationContext
   ) throws(VaultError) -> TransportFields? {
     var fields = TransportFields()
     if let push { fields["alias"] = .text(push.alias) }
     if let action = push?.action { fields["type"] = .text(action.rawValue) }
+    if let alias { fields["after"] = .text(alias) }
     do throws(VaultError) {
       return try exchange(.transactionNext, about: credential, fields, over: transport, context: context)
         .fields("transaction")
@@ -93,10 +176,10 @@ extension VaultCore {
       throw VaultError(.damaged, "a transaction names two credentials, or no action", hint: .verifyAndRestore)
     }
     let offered = TransactionFactor.factors(in: record.factors)
+    let (text, flaw) = record.shownText(item.attributes.hiddenText)
     return TransactionDetails(
-      transaction: transaction, action: action,
-      context: record.context.isEmpty ? nil : try ShownText(record.context), offered: offered,
-      choices: action == .activate ? [] : try choices(of: offered, for: item))
+      transaction: transaction, action: action, context: text, whyTextIsHidden: flaw, offered: offered,
+      choices: action == .activate || flaw != nil ? [] : try choices(of: offered, for: item), record: record)
   }
 
   /// Records that they were not answered in time. A vault that cannot be written shows it without the record, as one does whose
@@ -155,6 +238,30 @@ extension VaultCore {
   }
 }
 
+extension TransactionRecord {
+  /// The text, or why it must not be shown. The attribute says it in lists; here the text itself is looked at.
+  fileprivate func shownText(_ listed: HiddenText?) -> (ShownText?, flaw: String?) {
+    guard !isCut, listed != .isTooLong else { return (nil, "has more than 4,096 bytes") }
+    guard !context.isEmpty else { return (nil, nil) }
+    do throws(VaultError) { return (try ShownText(context), nil) } catch {
+      let flaw = context.split(separator: "\n" as Character).lazy.compactMap { VisibleText.flaw(inWhole: $0) }
+      return (nil, flaw.first ?? "has a character that does not show")
+    }
+  }
+}
+
+extension ReadTransaction {
+  /// Whether another transaction can be stored whose text must not be shown.
+  fileprivate mutating func hasRoomForHidden(of credential: Item) throws(VaultError) -> Bool {
+    let now = BootTime(clock)
+    let all = try items(matching: .transactions(of: credential.id), damaged: { _, _ in })
+    let hidden = all.filter {
+      $0.attributes.hiddenText != nil && (try? PeerTransaction($0, at: now))?.status == .pending
+    }
+    return hidden.count < ReceivedTransactions.mostHidden
+  }
+}
+
 /// The clocks by which transactions are kept for a day, read once for a list of many.
 private struct KeptTime {
   let sinceBoot: BootTime
@@ -194,14 +301,22 @@ extension UInt64 {
 extension WriteTransaction {
   /// Records what became of a transaction that waits, once: the caller has looked that it does.
   mutating func end(_ item: Item, as state: TransactionState) throws(VaultError) {
-    try setStanding(TransactionStanding(state, until: try item.standing().deadline), of: item.id)
-    let operation: AuditOperation =
-      switch state {
-      case .accepted: .transactionAccepted
-      case .rejected: .transactionRejected
-      case .timeout: .transactionTimedOut
-      case .pending, .cancelled: .transactionCancelled
-      }
-    try log(operation, item: item)
+    let isDecision = [.accepted, .rejected, .cancelled].contains(state)
+    try setStanding(
+      TransactionStanding(state, until: try item.standing().deadline), delivery: isDecision ? .untold : nil,
+      of: item.id)
+    try log(state.operation, item: item)
+  }
+}
+
+extension TransactionState {
+  /// The entry of the log about an end.
+  var operation: AuditOperation {
+    switch self {
+    case .accepted: .transactionAccepted
+    case .rejected: .transactionRejected
+    case .timeout: .transactionTimedOut
+    case .pending, .cancelled: .transactionCancelled
+    }
   }
 }

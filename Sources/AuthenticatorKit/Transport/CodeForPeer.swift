@@ -6,7 +6,7 @@ struct CodeForPeer {
   let code: String
   /// `nil` for a credential without a counter.
   let counter: UInt64?
-  let notices: [OTPResult.Notice]
+  var notices: [OTPResult.Notice] = []
 
   /// The members of a request.
   func write(to fields: inout TransportFields) {

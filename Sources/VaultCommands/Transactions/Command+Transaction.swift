@@ -96,32 +96,68 @@ extension Command {
     return [try vault.opened().item(named: name)]
   }
 
-  /// Asks the servers of these credentials. One that fails does not keep the others from being asked.
+  /// Asks the servers of these credentials for all that waits, and tells them what they do not have. One that fails does not keep
+  /// the others from being asked.
   ///
-  /// - Parameter untilFound: Whether the servers after one that has a transaction are not asked.
   /// - Returns: What waits, and the first failure.
   func receive(
-    _ push: PushPayload? = nil, for credentials: [Item], over transport: any Transport,
-    untilFound: Bool = false
+    for credentials: [Item], over transport: any Transport
   ) throws -> (found: [TransactionDetails], failure: VaultError?) {
     var found: [TransactionDetails] = []
+    let failure = try askEach(of: credentials) { core, credential, context in
+      let received = try core.receiveTransactions(for: credential.id, over: transport, context: context)
+      found += received.found
+      note(received, of: credential)
+      if let failure = received.failure { throw failure }
+      return true
+    }
+    return (found, failure)
+  }
+
+  /// Asks the servers of these credentials for the transaction that a push message names, until one has it.
+  ///
+  /// - Returns: The transaction, or the first failure.
+  func receive(
+    _ push: PushPayload, for credentials: [Item], over transport: any Transport
+  ) throws -> (found: TransactionDetails?, failure: VaultError?) {
+    var found: TransactionDetails?
+    let failure = try askEach(of: credentials) { core, credential, context in
+      found = try core.receiveTransaction(for: credential.id, push: push, over: transport, context: context)
+      return found == nil
+    }
+    return (found, failure)
+  }
+
+  /// - Parameter ask: Returns whether the next one is asked.
+  /// - Returns: The first failure.
+  private func askEach(
+    of credentials: [Item], _ ask: (VaultCore, Item, AuthenticationContext) throws -> Bool
+  ) throws -> VaultError? {
     var failure: VaultError?
     // A wrong passcode is no failure of a server.
     if !credentials.isEmpty { _ = try vault.unlock(vault.opened()) }
     for credential in credentials {
       let context = try vault.pinContext()
       do {
-        let received = try vault.unlocking {
-          try $0.receiveTransaction(for: credential.id, push: push, over: transport, context: context)
-        }
-        guard let received else { continue }
-        found.append(received)
-        if untilFound { break }
+        guard try vault.unlocking({ try ask($0, credential, context) }) else { break }
       } catch let error as VaultError where Self.concernOneServer.contains(error.code) {
         failure = failure ?? error
       }
     }
-    return (found, failure)
+    return failure
+  }
+
+  /// Says what the list does not.
+  private func note(_ received: ReceivedTransactions, of credential: Item) {
+    note(received.notices, item: credential)
+    let name = printable(credential.name ?? credential.id.hexadecimal)
+    if received.notKept > 0 {
+      messages.note(
+        "\(name): \(received.notKept) more with texts that must not be shown are not kept: reject those that wait first"
+      )
+    }
+    guard received.mayHaveMore, received.found.last?.transaction.status != .pending else { return }
+    messages.note("\(name): the server does not go on after what is decided here, and may have more")
   }
 
   /// What a server answers about its credential alone, what is wrong with its answer, and damage of what it is about.

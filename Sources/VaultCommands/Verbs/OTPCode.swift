@@ -155,6 +155,13 @@ extension Command {
       case .pinWasMarked: note(marked: true)
       // The failure of the command says it.
       case .synchronizationFailed: break
+      case .decisionTold(let alias): messages.note("the server now has the decision about '\(alias)'")
+      case .decisionRefused(let alias):
+        messages.note("the server refused the decision about '\(alias)': look there what became of it")
+      case .decisionNeedsPIN(let alias):
+        messages.note(
+          "the server does not know yet that '\(alias)' is accepted: 'vaultctl transaction accept' asks for the PIN again"
+        )
       }
     }
   }

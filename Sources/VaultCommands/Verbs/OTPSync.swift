@@ -31,6 +31,7 @@ enum OTPSync: VaultVerb {
     let result = try command.vault.unlocking {
       try $0.synchronize(item.id, over: transport, context: context)
     }
+    command.note(result.notices, item: item)
     return Outcome(
       json: .object {
         Field("name", item.name ?? "")
@@ -39,6 +40,6 @@ enum OTPSync: VaultVerb {
         Field("clockOffset", result.clockOffset)
         Field("offlineCodes", result.offlineCodes.map { UInt64($0) })
         Field("offlineSeconds", result.offlineSeconds.map { UInt64($0) })
-      })
+      }, failure: OnlineOptions.failure(result.notices, done: "took the decision"))
   }
 }

@@ -23,8 +23,11 @@ enum TransactionAccept: VaultVerb {
       + "'transaction cancel' and 'transaction reject' are decisions.",
     "With --type biometry, a wrong phrase is asked for again. After three failures the PIN may be given instead, and after five "
       + "the PIN is asked for, if the transaction offers it.",
-    "The acceptance is stored before the server is told, and it is final. If the server cannot be told, the exit code is 16 and "
-      + "the line says so. Ctrl-C while the server is told does not take it back: 'transaction list' shows it.",
+    "The acceptance is stored before the server is told, and it is final. If the server cannot be told, the exit code is 16, and it is told "
+      + "at the next contact with the code that was made: by 'transaction list --transport', another decision, 'otp sync' or a code with "
+      + "--online. Ctrl-C while the server is told does not take it back: 'transaction list' shows it. Accepting again what the server "
+      + "does not have tells it at once; behind a camouflaged PIN no code is kept, and the PIN is asked for again.",
+    "A transaction whose text must not be shown is not accepted (9).",
   ]
   static let example = "vaultctl transaction accept pay-1 --transport ~/transport --pin-file pin"
 

@@ -16,11 +16,15 @@ enum TransactionList: VaultVerb {
     .notFound, .blocked, .expired, .refused, .network, .unsupported, .outOfStep,
   ]
   static let notes = [
-    "With --transport, each active credential that was activated through it asks its server for the next transaction, and with "
+    "With --transport, each active credential that was activated through it asks its server for all transactions, and with "
       + "--json what waits is listed with its text. None is no error. If a server fails, the others are asked all the same; the "
       + "list is printed, and the exit code is that of the first failure. Without it, no server is asked, and the vault stays locked.",
-    "With --json: id, alias, credential, state (pending, accepted, rejected, cancelled, timeout), secondsLeft, received (Unix "
-      + "seconds), service, serviceName, deviceAlias; of those that wait and were asked for also action, context, types, choices.",
+    "A decision that a server does not have is listed as not told, and --transport tells it first, with the code that was made for it. "
+      + "Behind a camouflaged PIN no code is kept: 'transaction accept' asks for the PIN again. A decision that the server refused is "
+      + "listed as refused there.",
+    "With --json: id, alias, credential, state (pending, accepted, rejected, cancelled, timeout), delivery of a decision (told, untold, "
+      + "refused), notShown (whether its text must not be shown), secondsLeft, received (Unix seconds), service, serviceName, "
+      + "deviceAlias; of those that the servers offer also action, context or whyNotShown, types, choices.",
     "A transaction is kept for a day after its time.",
     noteOnUnreadableItems,
   ]
@@ -38,12 +42,11 @@ enum TransactionList: VaultVerb {
     if let transport = try command.transport() {
       let credentials = try command.credentialsToAsk(over: transport, damaged: noteDamage)
       let answers = try command.receive(for: credentials, over: transport)
-      for found in answers.found {
-        received.append(found)
-        guard found.transaction.status != .pending else { continue }
+      received = answers.found
+      for found in received where found.transaction.status != .pending {
         command.messages.note(
-          "the server still offers '\(found.transaction.alias)', whose state here is \(found.transaction.status.rawValue): "
-            + "until it is over there too, others are found only by push messages")
+          "the server still offers '\(found.transaction.alias)', whose state here is \(found.transaction.status.rawValue)"
+        )
       }
       failure = answers.failure
     } else if command.has(TransactionOptions.credential) {

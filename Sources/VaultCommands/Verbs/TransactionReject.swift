@@ -34,7 +34,7 @@ extension DecliningVerb {
   static var notes: [String] {
     [
       "No code is made, and no PIN is asked for; the passcode is asked for only by another transport. The decision is stored before the server is told, and "
-        + "it is final. If the server cannot be told, the exit code is 16 and the line says so."
+        + "it is final. If the server cannot be told, the exit code is 16, and it is told at the next contact or when the verb is repeated."
     ]
   }
 

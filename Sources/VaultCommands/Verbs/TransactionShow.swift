@@ -21,7 +21,9 @@ enum TransactionShow: VaultVerb {
     "With --push and --transport, the transaction that the push message names is asked for: standard input has a JSON object "
       + "with alias, and if known action, serviceid, serviceName, deviceAlias, time_to_live (seconds). Nothing of it is "
       + "believed: the server says what is shown. Without --credential, the credentials of the service serviceid ask, or all.",
-    "types is what the transaction offers, choices what of it this device has.",
+    "types is what the transaction offers, choices what of it this device has. A text that must not be shown, because a character of it "
+      + "would not show as itself or because it has more than 4,096 bytes, is not printed: whyNotShown says why, and the transaction can be "
+      + "rejected, and not accepted.",
   ]
   static let example = "vaultctl transaction show pay-1 --json"
 
@@ -50,8 +52,8 @@ enum TransactionShow: VaultVerb {
     let all = try command.credentialsToAsk(over: transport)
     let ofService = all.filter { push.service != nil && $0.attributes[.service] == push.service }
     let answers = try command.receive(
-      push, for: ofService.isEmpty ? all : ofService, over: transport, untilFound: true)
-    if let found = answers.found.first { return found }
+      push, for: ofService.isEmpty ? all : ofService, over: transport)
+    if let found = answers.found { return found }
     if let failure = answers.failure { throw failure }
     throw CommandError(
       .notFound, "no server has this transaction", hint: "it may have been answered, or its time may be over")

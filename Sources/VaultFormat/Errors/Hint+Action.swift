@@ -151,6 +151,10 @@ extension Hint {
     public static let synchronize = Action(rawValue: "synchronize")
     /// List the transactions.
     public static let listTransactions = Action(rawValue: "listTransactions")
+    /// Ask the server for transactions: it is told what it does not have then.
+    public static let receiveTransactions = Action(rawValue: "receiveTransactions")
+    /// Accept the transaction again: its code is not stored, and the PIN is needed to tell the server.
+    public static let acceptAgain = Action(rawValue: "acceptAgain")
 
     // MARK: Card tokens and consents
 

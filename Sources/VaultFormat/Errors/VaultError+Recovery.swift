@@ -10,6 +10,11 @@ extension VaultError: RecoverableFailure {
 
   /// How to recover from this failure.
   public var recovery: Recovery {
+    if isFinal { return .nonRecoverable(action: hint ?? message) }
+    return byCode
+  }
+
+  private var byCode: Recovery {
     switch code {
     case .lockedOut, .passcodeDelay: .retryable(.after(retryAfter ?? .zero))
     // A consent is not sent again before its time.

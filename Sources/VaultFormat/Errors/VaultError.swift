@@ -19,6 +19,15 @@ public struct VaultError: Error, Sendable {
   public let underlying: Int32?
   /// How the prompt ended, if there was one and the person did not simply cancel it.
   package let promptOutcome: PromptOutcome?
+  /// Whether the same call fails again, whatever its code promises: something was committed, or the configuration is wrong.
+  package private(set) var isFinal = false
+
+  /// The same error, after a commit or of a wrong configuration: its recovery is never to call again.
+  package func final() -> VaultError {
+    var error = self
+    error.isFinal = true
+    return error
+  }
 
   /// An error.
   ///

@@ -133,10 +133,22 @@ extension WriteTransaction {
   }
 
   /// Replaces the standing of a transaction. Needs no unlocked session, and does not ask the gate.
-  package mutating func setStanding(_ standing: TransactionStanding, of id: ItemID) throws(VaultError) {
+  package mutating func setStanding(
+    _ standing: TransactionStanding, delivery: TransactionDelivery? = nil, of id: ItemID
+  ) throws(VaultError) {
     let now = store.now
     try rewriteInGeneration(id) { _, attributes in
       attributes.standing = standing
+      attributes.delivery = delivery
+      attributes[.modificationDate] = now
+    }
+  }
+
+  /// Replaces what is stored about the delivery of a decision, as ``setStanding(_:delivery:of:)`` does.
+  package mutating func setDelivery(_ delivery: TransactionDelivery?, of id: ItemID) throws(VaultError) {
+    let now = store.now
+    try rewriteInGeneration(id) { _, attributes in
+      attributes.delivery = delivery
       attributes[.modificationDate] = now
     }
   }

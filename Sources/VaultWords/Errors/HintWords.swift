@@ -133,6 +133,8 @@ package enum HintWords {
     .signQuestion: "use 'vaultctl transaction sign'; of a verifier 'vaultctl transaction verify'",
     .verifySignature: "use 'vaultctl transaction verify'",
     .listTransactions: "'vaultctl transaction list' shows them",
+    .receiveTransactions: "'vaultctl transaction list --transport PROGRAM' tells the server",
+    .acceptAgain: "run 'vaultctl transaction accept' again: the server gets the code when the PIN is given",
     .signWithKey: "use 'vaultctl key sign'; 'vaultctl key public' prints the public half",
     .listKeys: "'vaultctl key list' shows the keys",
     .convertKeyFile: """
