@@ -21,6 +21,8 @@ package enum StorageError: Error, Equatable, Sendable {
   case unconfirmed(code: Int32, errno: Int32)
   /// The path no longer leads to the open file, or the file has a second name. The transaction is rolled back.
   case moved(String)
+  /// The file at this path beside the vault, `-wal` or `-shm`, is not the one that is open. The transaction is rolled back.
+  case sideFile(String)
   /// Other processes kept the file locked during the whole waiting time.
   case busy
   /// The medium, the directory or the connection does not allow writing.

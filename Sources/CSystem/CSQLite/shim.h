@@ -26,4 +26,5 @@ enum {
   csqlite_constraint_row = SQLITE_CONSTRAINT_ROWID,
   csqlite_cannot_open_symlink = SQLITE_CANTOPEN_SYMLINK,
   csqlite_io_error_write = SQLITE_IOERR_WRITE,
+  csqlite_io_error_short_read = SQLITE_IOERR_SHORT_READ,
 };

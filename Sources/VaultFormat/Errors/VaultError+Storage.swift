@@ -64,6 +64,12 @@ extension VaultError: StorageFailure {
           .io,
           "the vault at \(path) was moved, replaced or given a second name while it was open; nothing was written",
           hint: "open the vault again at the path where it is now")
+      case .sideFile(let path):
+        VaultError(
+          .io, "\(path) was removed or replaced while a program had the vault open; nothing was written",
+          hint:
+            "end every program that has the vault open, then try again; nothing may touch that file meanwhile"
+        )
       case .busy:
         VaultError(.busy, "other processes kept \(vault) busy for too long", hint: "try again")
       case .readOnly:

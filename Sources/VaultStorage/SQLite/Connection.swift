@@ -15,6 +15,8 @@ struct Connection: ~Copyable {
   private let lending: UnsafeMutablePointer<Lending>
   private let forkCount: UInt32
   private let isQueryOnly: Bool
+  /// What is compared before each transaction; nil before ``watchSideFiles(beside:)``, and where there are no such files.
+  private var sides: SideFiles?
 
   /// How the file is opened.
   enum Mode {
@@ -65,6 +67,10 @@ struct Connection: ~Copyable {
 
   deinit {
     guard isOfThisProcess else { return }
+    if let sides, sides.wrong != nil {
+      saveLog()
+      leaveLog()
+    }
     unsafe statements.deinitialize(count: Query.allCases.count)
     unsafe statements.deallocate()
     unsafe sqlite3_close_v2(database)
@@ -222,6 +228,28 @@ struct Connection: ~Copyable {
 
   /// Leaves the log beside the file as it is when this connection is closed, because it may belong to another file.
   func leaveLog() { unsafe _ = csqlite_configure(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
+
+  // MARK: - The files beside the database
+
+  /// Notes which files beside the database are open.
+  mutating func watchSideFiles(beside path: String) throws(StorageError) {
+    // The first read opens both.
+    let _: Int? = try number(ofPragma: "schema_version")
+    sides = try SideFiles(beside: path)
+  }
+
+  /// - Throws: ``StorageError/sideFile(_:)`` if one of them is not the one that is open.
+  func checkSideFiles() throws(StorageError) {
+    guard let wrong = sides?.wrong else { return }
+    if !isInTransaction { saveLog() }
+    throw .sideFile(wrong)
+  }
+
+  /// Moves the commits of a log whose name is gone into the database, because no other process could read them. Does nothing for
+  /// another log.
+  func saveLog() {
+    if let sides, sides.isLogLost { _ = try? checkpoint(truncate: false, patience: 0) }
+  }
 
   // MARK: - Opening
 

@@ -34,6 +34,10 @@ func storageError(_ code: Int32, on database: OpaquePointer?) -> StorageError {
 /// A full disk appears as an I/O error where a quota or a process limit stops the write. SQLite does not keep the
 /// `errno` of a failure within a COMMIT. There, `errno` itself, set to zero before the step, still has it.
 private func ioError(_ code: Int32, on database: OpaquePointer?) -> StorageError {
+  // Only the log is read by exact lengths: it is not the file that its index describes.
+  if code == Int32(csqlite_io_error_short_read), let path = unsafe sqlite3_db_filename(database, "main") {
+    return unsafe .sideFile(String(cString: path) + "-wal")
+  }
   let last = errno
   let kept = unsafe sqlite3_system_errno(database)
   let number = kept == 0 ? last : kept

@@ -30,8 +30,9 @@ extension Store {
     to place: borrowing VaultPath, mode: Connection.Mode, patience: Int64, name: OpenedName
   ) throws(StorageError) -> Connection {
     do throws(StorageError) {
-      let connection = try Connection.open(place.full, mode: mode, patience: patience, name: name)
+      var connection = try Connection.open(place.full, mode: mode, patience: patience, name: name)
       try check(connection, mode: mode, place: place, name: name)
+      if mode == .readWrite || mode == .readOnly { try connection.watchSideFiles(beside: place.full) }
       return connection
     } catch {
       // There is a log, but the files that reading it needs cannot be made.

@@ -55,13 +55,17 @@ package struct Store: ~Copyable, @unchecked Sendable {
 
   /// Begins a transaction that may write. Waits up to 10 s for other processes.
   ///
+  /// - Throws: ``StorageError/moved(_:)`` and ``StorageError/sideFile(_:)`` as ``commit()``.
   /// - Precondition: No transaction is open.
   package mutating func beginImmediate() throws(StorageError) {
     precondition(!isInTransaction, "Store.beginImmediate: a transaction is open")
     guard !isReadOnly else { throw .readOnly }
     guard connection.isOfThisProcess else { throw .usedAfterFork }
     queue.enter()
-    do throws(StorageError) { try run(.beginImmediate) } catch {
+    do throws(StorageError) {
+      try checkName()
+      try run(.beginImmediate)
+    } catch {
       queue.leave()
       throw error
     }
@@ -73,6 +77,10 @@ package struct Store: ~Copyable, @unchecked Sendable {
   /// - Precondition: No transaction is open.
   package mutating func beginRead() throws(StorageError) {
     precondition(!isInTransaction, "Store.beginRead: a transaction is open")
+    do throws(StorageError) { try connection.checkSideFiles() } catch {
+      // A vault with another name is still whole: its own files are open.
+      if name?.isRight ?? false { throw error }
+    }
     try run(.begin)
     transaction = .read
   }
@@ -80,7 +88,8 @@ package struct Store: ~Copyable, @unchecked Sendable {
   /// Makes the changes durable. If it throws, they are rolled back and not visible now.
   ///
   /// - Throws: ``StorageError/unconfirmed(code:errno:)`` when they may still appear after a crash;
-  ///   ``StorageError/moved(_:)`` when they would be written to a file that is no longer the vault.
+  ///   ``StorageError/moved(_:)`` when they would be written to a file that is no longer the vault,
+  ///   ``StorageError/sideFile(_:)`` when other processes would not find them.
   package mutating func commit() throws(StorageError) {
     var isWriting = false
     switch transaction {
@@ -93,6 +102,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
       isWriting = true
       do throws(StorageError) { try checkName() } catch {
         rollback()
+        connection.saveLog()
         throw error
       }
     }
@@ -105,8 +115,11 @@ package struct Store: ~Copyable, @unchecked Sendable {
     end()
   }
 
-  /// Compares the vault's name with the file that is open.
-  func checkName() throws(StorageError) { try name?.check() }
+  /// Compares the names of the vault and of the files beside it with the files that are open.
+  func checkName() throws(StorageError) {
+    try name?.check()
+    try connection.checkSideFiles()
+  }
 
   /// Ends the transaction without its changes. Does nothing when none is open.
   package mutating func rollback() {
