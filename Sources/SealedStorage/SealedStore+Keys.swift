@@ -19,26 +19,23 @@ extension SealedStore {
   package mutating func refreshForReading() throws {
     let row = try rows.header()
     if row.body != keys.header.record.encoded { try adopt(row) }
-    noteSequence()
-  }
-
-  /// - Parameter seen: How many commits the witness has seen. An honest one never exceeds the limit of a head row.
-  package mutating func note(_ seen: UInt64) {
-    if seen < Head.greatest { seenSequence = max(seenSequence, seen) }
+    noteRead()
   }
 
   /// Notes a commit of this session, after which nothing new is to be looked for.
-  package mutating func noteOwn(_ sequence: UInt64) {
-    seenSequence = max(seenSequence, sequence)
+  package mutating func noteOwn(_ commit: SeenCommit) {
+    seen = commit
+    // What it says was taken into account, and the protector is about to be told of this commit.
+    witness = nil
     seenVersion = rows.dataVersion
   }
 
   /// What is only read counts as seen, too. A head row that does not open prevents no reading.
-  private mutating func noteSequence() {
+  private mutating func noteRead() {
     let version = rows.dataVersion
     guard seenVersion != version else { return }
     seenVersion = version
-    if let head = try? head() { seenSequence = max(seenSequence, head.sequence) }
+    if let head = try? head(), (try? isBehind(head)) == false { seen = head.commit }
   }
 
   /// Inside a write transaction: the head row, with its `config` compared first.
@@ -55,11 +52,11 @@ extension SealedStore {
     return head
   }
 
-  /// Checks the sum when the file has fewer commits than this session has seen. Either an older state of the whole file
-  /// was put back, or the file is damaged: an older head row beside newer rows also has valid seals.
+  /// Checks the sum when the file has not all commits that were seen. Either an older state of the whole file was put back,
+  /// or the file is damaged: an older head row beside newer rows also has valid seals.
   private mutating func checkOlder(_ head: borrowing Head) throws(VaultError) {
-    if head.sequence < seenSequence, !isForRepair { try checkSum(head) }
-    seenSequence = max(seenSequence, head.sequence)
+    guard try isBehind(head) else { return seen = head.commit }
+    if !isForRepair { try checkSum(head) }
   }
 
   /// Takes over another `config` of the same generation; another generation needs the device key.
@@ -113,7 +110,7 @@ extension SealedStore {
 
   /// Writes the head row of the commit under way.
   package mutating func seal(_ head: inout Head, seals: UInt64) throws(VaultError) {
-    head.sequence += 1
+    head.advance()
     head.seals += seals + 1
     head.recorded = head.recorded.after(RecordedTime.Reading(environment.clock))
     try head.checkBounds()
@@ -134,7 +131,7 @@ extension SealedStore {
       var head = try headForWriting()
       // In a copy or an older state the next transaction comes first: it marks what may have been used, which the rise of the
       // sequence here would hide.
-      guard head.cleaningPending, head.sequence >= seenSequence, head.fileIdentity == rows.fileIdentity else {
+      guard head.cleaningPending, try !isBehind(head), head.fileIdentity == rows.fileIdentity else {
         return rows.rollback()
       }
       head.cleaningPending = false

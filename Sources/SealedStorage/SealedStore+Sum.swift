@@ -13,8 +13,9 @@ extension SealedStore {
     isForRepair = !checkingRows
     let head = try head()
     try keys.check(head)
-    let isCopy =
-      head.fileIdentity != 0 && head.fileIdentity != rows.fileIdentity || head.sequence < seenSequence
+    if let witness { ignoresWitness = !head.isBelievable(witness) }
+    missingCommit = try missing(from: head)
+    let isCopy = head.fileIdentity != 0 && head.fileIdentity != rows.fileIdentity || missingCommit != nil
     if checkingRows, isCopy || head.summedRows <= 1000 { try checkSum(head) }
     if isCopy { checkedAsCopy = head.summedRows }
   }

@@ -23,14 +23,20 @@ package struct SealedStore: ~Copyable, Sendable {
   package var rows: VaultRows
   package var keys: KeyRing
   package let environment: VaultEnvironment
-  /// The greatest number of commits that this session or the protector has seen: a head row with fewer commits is an old copy.
-  package var seenSequence: UInt64 = 0
-  /// The version of the file in which the number of commits is known.
+  /// The last commit that this session has read or made, in head rows that opened.
+  var seen = SeenCommit(sequence: 0)
+  /// The commit that the protector remembers, of which no seal says that it is true.
+  package var witness: SeenCommit?
+  /// The version of the file whose commit is known.
   var seenVersion: UInt32?
   /// At the last attempt, a reader in another process prevented the truncation of the log.
   package var isLogHeld = false
   /// How many rows the opening checked because the file is a copy or an older state; `nil` where it is neither.
   package var checkedAsCopy: UInt64?
+  /// The number of a commit that was seen here and is not in the file that was opened; `nil` if there is none.
+  package var missingCommit: UInt64?
+  /// Whether the protector remembers a commit that the file that was opened cannot have had.
+  package var ignoresWitness = false
   /// Whether the vault was opened to check or to repair its rows: they may then be damaged.
   var isForRepair = false
   /// How the wall clock and the recorded time differed at the opening; `nil` where they did not, or not by a day.

@@ -110,9 +110,42 @@ package enum VaultFindings {
     }
   }
 
-  /// A clock that was set back, or differs from the recorded time, and a rotation that is not complete.
+  /// A file that is not the one that this machine saw last, a clock that was set back or differs from the recorded time, a
+  /// rotation that is not complete, and counts near their end.
   package static func progress(of core: VaultCore) throws -> [Finding] {
-    [try clockSetBack(core), try recordedTime(core), try rotation(core)].compactMap(\.self)
+    [
+      missing(core), witness(core), try clockSetBack(core), try recordedTime(core), try rotation(core),
+      try nearEnd(core),
+    ].compactMap(\.self)
+  }
+
+  private static func missing(_ core: VaultCore) -> Finding? {
+    guard let commit = core.missingCommit else { return nil }
+    return Finding(
+      "missingCommit", .warning,
+      "commit \(commit), which was made on this machine, is not in the vault file: an older state was put back, or another "
+        + "machine wrote to a file without it. What was changed here since the two went apart is not in this file",
+      "before the next change, keep this file and look for the other: 'vaultctl --vault OTHER item list' shows its items, "
+        + "'export' and 'import' bring them together. Let one machine at a time write: docs/guides/one-writer.md"
+    )
+  }
+
+  private static func witness(_ core: VaultCore) -> Finding? {
+    guard core.ignoresWitness else { return nil }
+    return Finding(
+      "witness", .warning,
+      "what is remembered beside the device key (KEY.seen) cannot be true of this vault, and was ignored: an older state of the "
+        + "vault would not be noticed",
+      "the next change of the vault replaces it; see who can write to that folder")
+  }
+
+  private static func nearEnd(_ core: VaultCore) throws -> Finding? {
+    let counts = try core.countsNearEnd()
+    guard !counts.isEmpty else { return nil }
+    return Finding(
+      "counts", .problem, "near its end: " + counts.joined(separator: ", "),
+      "'vaultctl rotate epoch' begins the numbers of commits and of changes of keys again; for others, export the items and "
+        + "import them into a new vault")
   }
 
   /// The newest entry of the audit is from the future where the clock was set back.

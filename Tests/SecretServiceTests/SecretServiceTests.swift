@@ -203,7 +203,9 @@ struct SecretServiceTests {
     let files = try FileManager.default.subpathsOfDirectory(atPath: session.place.folder)
     #expect(files.contains { $0.hasSuffix(".key.seen") })
     let status = try core.status()
-    // Verified to fail when noteSequence writes nothing.
-    expect(session.protector.seenSequence(under: status.deviceKey, of: status.vault), equals: status.sequence)
+    // Verified to fail when noteCommit writes nothing.
+    expect(
+      session.protector.seenCommit(under: status.deviceKey, of: status.vault)?.sequence,
+      equals: status.sequence)
   }
 }

@@ -24,7 +24,7 @@ struct SecretServiceVerbTests {
     try expect(rig.tool("item", "get", "mail").text, equals: "secret")
   }
 
-  // Verified to fail when noteSequence writes nothing.
+  // Verified to fail when noteCommit writes nothing.
   @Test(
     "an old copy of the vault written over it in place is noticed: the counter gives no code before it is set"
   )

@@ -223,7 +223,7 @@ private final class HangingProtector: Protector {
     try base.promoteKey(key, replacing: old, of: vault)
   }
   func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try base.keys(of: vault) }
-  func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
+  func noteCommit(_ commit: SeenCommit, under key: DeviceKeyID, of vault: VaultID) {
     if hangsWhenTold.load(ordering: .relaxed) {
       _ = try? gate.readSecret(PromptRequest(.passcode, operation: ""))
     }

@@ -174,11 +174,6 @@ struct MeanwhileTests {
   }
 }
 
-/// Key files without a witness.
-private struct Forgetful: WrappedFiles {
-  let files: FileProtector
-}
-
 /// A protector of another kind that keeps its keys in files.
 private struct OtherKind: WrappedFiles {
   let files: FileProtector

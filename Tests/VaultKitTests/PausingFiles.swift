@@ -27,13 +27,18 @@ struct NotingFiles: WrappedFiles {
   let files: FileProtector
   let afterNoting: @Sendable () -> Void
 
-  func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
-    files.noteSequence(sequence, under: key, of: vault)
+  func noteCommit(_ commit: SeenCommit, under key: DeviceKeyID, of vault: VaultID) {
+    files.noteCommit(commit, under: key, of: vault)
     afterNoting()
   }
-  func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? {
-    files.seenSequence(under: key, of: vault)
+  func seenCommit(under key: DeviceKeyID, of vault: VaultID) -> SeenCommit? {
+    files.seenCommit(under: key, of: vault)
   }
+}
+
+/// Key files without a witness.
+struct Forgetful: WrappedFiles {
+  let files: FileProtector
 }
 
 /// Key files without a lock.

@@ -106,7 +106,6 @@ struct SideFilesTests {
     }
   }
 
-  /// Verified to fail when the error of SQLite is passed on.
   @Test("a process that finds another log than the index describes says which file it is")
   func mixed() async {
     await #expect(processExitsWith: .success) {

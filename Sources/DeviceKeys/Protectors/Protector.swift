@@ -24,18 +24,19 @@ public protocol Protector: Sendable {
   func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID]
   /// Keeps other processes from removing keys of this vault while a new key is on its way into the vault's header.
   func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock?
-  /// Remembers, outside of the vault file, how many commits the vault has had. Best effort, never an error.
-  func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID)
-  /// The number remembered last; a vault file with fewer commits is an old copy that was put back. Asked at each opening and
-  /// before each commit.
-  func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64?
+  /// Remembers, outside of the vault file, the last commit of the vault. Best effort, never an error. Several processes may call
+  /// it at the same time and late: the number of what is remembered must not go back.
+  func noteCommit(_ commit: SeenCommit, under key: DeviceKeyID, of vault: VaultID)
+  /// The commit remembered last. A vault file with fewer commits, or without its entry in the log, is an old copy that was put
+  /// back, or went on from one. Asked at each opening and before each commit.
+  func seenCommit(under key: DeviceKeyID, of vault: VaultID) -> SeenCommit?
 }
 
 extension Protector {
   /// A protector that cannot remember remembers nothing.
-  public func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {}
+  public func noteCommit(_ commit: SeenCommit, under key: DeviceKeyID, of vault: VaultID) {}
   /// A protector that cannot remember knows nothing.
-  public func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? { nil }
+  public func seenCommit(under key: DeviceKeyID, of vault: VaultID) -> SeenCommit? { nil }
 
   /// A protector without a place for a lock has no lock: then only the process that made a key may remove it.
   public func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? { nil }

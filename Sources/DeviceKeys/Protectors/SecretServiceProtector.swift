@@ -148,13 +148,13 @@ public struct SecretServiceProtector: Protector {
     return try FileProtector(folder: witnessFolder).lock(vault)
   }
 
-  /// Writes the number to a file: the service would rewrite its whole collection for each commit.
-  public func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
-    witnessFile.note(sequence, under: key, of: vault) { witness(of: key, in: vault) }
+  /// Writes the commit to a file: the service would rewrite its whole collection for each commit.
+  public func noteCommit(_ commit: SeenCommit, under key: DeviceKeyID, of vault: VaultID) {
+    witnessFile.note(commit, under: key, of: vault) { witness(of: key, in: vault) }
   }
 
   /// Reads the witness; `nil` if there is none, or if it is for another key.
-  public func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? {
+  public func seenCommit(under key: DeviceKeyID, of vault: VaultID) -> SeenCommit? {
     witnessFile.seen(under: key, of: vault) { witness(of: key, in: vault) }
   }
 

@@ -37,9 +37,12 @@ final class WitnessFile: Sendable {
 
   deinit { last.withLock { $0?.end() } }
 
-  /// Writes the number to the file of `witness`, which is called only if the open file is not the right one.
+  /// Writes the commit to the file of `witness`, which is called only if the open file is not the right one.
+  ///
+  /// - Parameter mayReplace: Whether to write over the witness of another key, which is given.
   func note(
-    _ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID, in witness: () -> KeyWitness?
+    _ commit: SeenCommit, under key: DeviceKeyID, of vault: VaultID,
+    over mayReplace: (DeviceKeyID) -> Bool = { _ in true }, in witness: () -> KeyWitness?
   ) {
     last.withLock { last in
       if let known = last,
@@ -49,12 +52,12 @@ final class WitnessFile: Sendable {
         last = nil
       }
       if last == nil { last = Opened(witness(), vault) }
-      if let last { KeyWitness.note(sequence, under: key, in: last.file) }
+      if let last { KeyWitness.note(commit, under: key, in: last.file, over: mayReplace) }
     }
   }
 
-  /// Reads the number from the open file, or, where another file has its name, from that of `witness`.
-  func seen(under key: DeviceKeyID, of vault: VaultID, in witness: () -> KeyWitness?) -> UInt64? {
+  /// Reads the commit from the open file, or, where another file has its name, from that of `witness`.
+  func seen(under key: DeviceKeyID, of vault: VaultID, in witness: () -> KeyWitness?) -> SeenCommit? {
     last.withLock { last in
       if let last, last.vault == vault, last.isNamed, let seen = KeyWitness.seen(under: key, in: last.file) {
         return seen

@@ -20,11 +20,13 @@ enum Verify: VaultVerb {
     "The exit code of --complete is 6, interaction needed: verify would have to ask for the passcode, or for what an access rule "
       + "demands. Damage (10) and parts of a newer version (15) come first. A vault that has items behind access rules is never "
       + "verified completely.",
+    "Where the file lacks the last commit that was made on this machine, verify names the commit and does not say that everything "
+      + "is sound: an older state was put back, or another machine wrote to a file without it. --complete then fails (6).",
     "What a newer version of this program made does not open here, and is not called damaged. The exit code is 15 when verify "
       + "finds only such parts, and 10 when something is damaged.",
     "With --json: sound (nothing that was looked at is damaged), complete (everything was looked at), items, secrets and "
       + "auditEntries (how many were opened), lockedSecrets and guardedSecrets (how many were not opened, without the passcode or "
-      + "behind an access rule), auditChainChecked, and problems and newer, a line for each part.",
+      + "behind an access rule), auditChainChecked, missingCommit (its number, or null), countsNearEnd, and problems and newer, a line for each part.",
   ]
   static let example = "vaultctl verify --json"
 
@@ -51,6 +53,8 @@ private func json(_ report: VerifyReport) -> JSON {
     Field("guardedSecrets", report.guardedSecrets)
     Field("auditEntries", report.auditEntries)
     Field("auditChainChecked", report.isAuditChainChecked)
+    Field("missingCommit", report.missingCommit)
+    Field("countsNearEnd", .array(report.countsNearEnd.map { .string($0) }))
     Field("problems", .array(report.problems.map { .string($0) }))
     Field("newer", .array(report.newer.map { .string($0) }))
   }
@@ -61,10 +65,11 @@ private func lines(_ report: VerifyReport) -> [String] {
     report.problems.map { "problem: " + printableSentence($0) }
     + report.newer.map { "newer: " + printableSentence($0) }
   let verdict = report.isComplete ? "everything is sound" : "what was looked at is sound"
+  let ends = report.countsNearEnd.map { "near its end: \($0); 'vaultctl doctor' says what to do" }
   return [
     "items          \(report.items)", "secrets opened \(report.secrets)",
     "audit entries  \(report.auditEntries)" + (report.isAuditChainChecked ? ", chain checked" : ""),
-  ] + unseen(report).map { "not looked at: " + $0 } + (found.isEmpty ? [verdict] : found)
+  ] + unseen(report).map { "not looked at: " + $0 } + ends + (found.isEmpty ? [verdict] : found)
 }
 
 /// What was not looked at, a line each. Parts of a newer version have lines of their own.
@@ -79,6 +84,9 @@ private func unseen(_ report: VerifyReport) -> [String] {
   if !report.isAuditChainChecked {
     let reason = report.unreadableEntries > 0 ? "some of its entries do not open" : passcodeHint
     lines.append("the chain of the audit; \(reason)")
+  }
+  if let commit = report.missingCommit {
+    lines.append("commit \(commit) of this machine, which is not in the file; 'vaultctl doctor' explains")
   }
   return lines
 }
@@ -110,6 +118,11 @@ private func newer(_ count: Int) -> CommandError {
 
 /// The rest needs something that a person types, and `verify` does not ask.
 private func incomplete(_ report: VerifyReport) -> CommandError {
+  if let commit = report.missingCommit {
+    return CommandError(
+      .interactionNotAllowed, "commit \(commit) of this machine is not in the file; no damage was found",
+      hint: "'vaultctl doctor' explains", code: "incomplete")
+  }
   let needsPasscode = report.lockedSecrets > 0 || !report.isAuditChainChecked
   return CommandError(
     .interactionNotAllowed, "not everything was looked at; no damage was found",

@@ -45,6 +45,16 @@ final class OpenVault {
     if let rows = core.checkedAsCopy {
       messages.note("the vault file is a copy or an older state: all \(rows) rows were checked")
     }
+    if let commit = core.missingCommit {
+      messages.note(
+        "commit \(commit), which was made on this machine, is not in the vault file: an older state was put back, or the file "
+          + "went on elsewhere without it; 'vaultctl doctor' explains")
+    }
+    if core.ignoresWitness {
+      messages.note(
+        "what is remembered beside the device key (KEY.seen) cannot be true of this vault: it was ignored, and the next change "
+          + "of the vault replaces it")
+    }
     switch core.clockDoubt {
     case .isAhead:
       messages.note(

@@ -57,18 +57,18 @@ package final class VaultCore: Sendable {
 
     /// Tells the protector of a commit. Called outside of the lock around the store, because a protector can hang; so
     /// another thread can be faster, and an older commit must not overwrite its number.
-    func note(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
+    func note(_ commit: SeenCommit, under key: DeviceKeyID, of vault: VaultID) {
       noted.withLock { last in
-        guard last.key != key || last.sequence < sequence else { return }
-        protector.withLock { $0 }.noteSequence(sequence, under: key, of: vault)
-        last = (key, sequence)
+        guard last.key != key || SeenCommit.replaces(commit.sequence, last.sequence) else { return }
+        protector.withLock { $0 }.noteCommit(commit, under: key, of: vault)
+        last = (key, commit.sequence)
       }
     }
 
-    /// How many commits the protector knows of now. Asked before a state of the file is read, which then has at least these;
+    /// The commit that the protector remembers now. Asked before a state of the file is read, which then has at least this one;
     /// and outside of the lock around the store, because a protector can hang.
-    func seen(under key: DeviceKeyID, of vault: VaultID) -> UInt64 {
-      protector.withLock { $0 }.seenSequence(under: key, of: vault) ?? 0
+    func seen(under key: DeviceKeyID, of vault: VaultID) -> SeenCommit? {
+      protector.withLock { $0 }.seenCommit(under: key, of: vault)
     }
   }
 
@@ -119,12 +119,12 @@ package final class VaultCore: Sendable {
   package func write<R>(
     repairing: Bool = false, _ body: (inout WriteTransaction) throws -> R
   ) throws -> R {
-    var committed: (sequence: UInt64, key: DeviceKeyID, vault: VaultID)?
+    var committed: (commit: SeenCommit, key: DeviceKeyID, vault: VaultID)?
     var notes: [AuditNote] = []
     defer {
       if let committed {
-        session.note(committed.sequence, under: committed.key, of: committed.vault)
-        VaultLog.debug(.vaultStorage, "commit \(committed.sequence) of vault \(committed.vault)")
+        session.note(committed.commit, under: committed.key, of: committed.vault)
+        VaultLog.debug(.vaultStorage, "commit \(committed.commit.sequence) of vault \(committed.vault)")
         for note in notes { note.writeLine() }
       }
     }
@@ -132,7 +132,7 @@ package final class VaultCore: Sendable {
     return try refreshingKeys(again: { seen = witnessed() }) { store in
       try store.rows.beginImmediate()
       store.caller = environment.caller
-      store.note(seen.sequence)
+      store.witness = seen.commit
       let head = try store.headForWriting()
       // The witness is that of a device key, which another process may have replaced.
       guard store.keys.header.deviceKey == seen.key else { throw WitnessIsStale() }
@@ -144,7 +144,7 @@ package final class VaultCore: Sendable {
         return try body(&transaction)
       }
       let changes = transaction.changes
-      let (sequence, nextTokenEnd) = (transaction.head.sequence + 1, transaction.head.nextTokenEnd)
+      let (commit, nextTokenEnd) = (transaction.head.nextCommit, transaction.head.nextTokenEnd)
       let isCommitted = Result {
         if case .success = outcome { try transaction.sealHead() }
       }
@@ -159,8 +159,8 @@ package final class VaultCore: Sendable {
         throw error
       }
       notes = changes.notes
-      store.noteOwn(sequence)
-      committed = (sequence, store.keys.header.deviceKey, store.vault)
+      store.noteOwn(commit)
+      committed = (commit, store.keys.header.deviceKey, store.vault)
       session.tokenTimer.set(nextTokenEnd, of: session, clock: environment.clock)
       if changes.needsCleaning { store.clean() }
       return outcome
@@ -173,19 +173,28 @@ package final class VaultCore: Sendable {
     let seen = witnessed()
     let isMarked = try reading { transaction throws(VaultError) in
       if transaction.store.rows.isReadOnly { return true }
-      transaction.store.note(seen.sequence)
+      transaction.store.witness = seen.commit
       let head = try transaction.store.head()
-      return transaction.store.keys.header.deviceKey == seen.key
-        && head.fileIdentity == transaction.store.rows.fileIdentity
-        && head.sequence >= transaction.store.seenSequence
+      guard transaction.store.keys.header.deviceKey == seen.key,
+        head.fileIdentity == transaction.store.rows.fileIdentity
+      else { return false }
+      return try !transaction.store.isBehind(head)
     }
     if !isMarked { try writing { _ throws(VaultError) in } }
   }
 
   private struct WitnessIsStale: Error {}
 
-  /// How many commits the protector knows of, under the device key of this session.
-  private func witnessed() -> (key: DeviceKeyID, sequence: UInt64) {
+  /// Tells the protector of the state that the file has now. Best effort.
+  func noteState() {
+    let state = try? reading { transaction throws(VaultError) in
+      (try transaction.store.head().commit, transaction.store.keys.header.deviceKey, transaction.store.vault)
+    }
+    if let (commit, key, vault) = state { session.note(commit, under: key, of: vault) }
+  }
+
+  /// The commit that the protector remembers, under the device key of this session.
+  private func witnessed() -> (key: DeviceKeyID, commit: SeenCommit?) {
     let header = withStore { $0.keys.header }
     // A protector that cannot be had knows of none; the one of before says nothing about a key that it does not keep.
     _ = try? keeper(of: header)

@@ -90,6 +90,8 @@ extension VaultCore {
   ) throws(VaultError) -> ReplacedKey {
     let (header, path) = (opened.header, opened.path)
     let proof = try VaultCore.open(at: path, protector: new, environment: environment)
+    // The commit that named the new key was made under the old one.
+    proof.noteState()
     do throws(VaultError) {
       let keeper = try RestoreFiles(path: path).keeper(of: before, header.vault)
       try DeviceKeys(new, of: header.vault).promote(over: before, in: proof.opened)

@@ -112,7 +112,7 @@ extension VaultCore {
       let core = VaultCore(
         try write(in: place, change: change, pending: &pending, environment: environment, show: show),
         protector: protector)
-      protector.noteSequence(firstSequence, under: pending.id, of: change.header.vault)
+      core.noteState()
       return core
     } catch {
       pending.abandon()
@@ -153,5 +153,5 @@ extension VaultCore {
   }
 
   /// The commit that makes the vault.
-  private static let firstSequence: UInt64 = 1
+  static let firstSequence: UInt64 = 1
 }

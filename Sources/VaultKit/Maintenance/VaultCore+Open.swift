@@ -26,6 +26,12 @@ extension VaultCore {
       let core = try opened(
         at: path, protector: protector, checkingRows: checkingRows, environment: environment)
       VaultLog.info(.vaultStorage, "opened \(address: path), read-only: \(core.isReadOnly)")
+      if let commit = core.missingCommit {
+        VaultLog.warning(.vaultStorage, "commit \(commit), which was seen here, is not in \(address: path)")
+      }
+      if core.ignoresWitness {
+        VaultLog.warning(.vaultStorage, "the remembered commit of \(address: path) cannot be true: ignored")
+      }
       return core
     } catch {
       VaultLog.error(.vaultStorage, "\(address: path) does not open: \(error.code)")
@@ -44,8 +50,8 @@ extension VaultCore {
       let chosen: any Protector
       if let protector { chosen = protector } else { chosen = try environment.protector(header.protector) }
       guard let key = try presentKey(of: header, protector: chosen, rows: &rows) else { continue }
-      // Ask before the file is read: the state that is read afterwards then has at least these commits.
-      let seen = chosen.seenSequence(under: key.id, of: header.vault) ?? 0
+      // Ask before the file is read: the state that is read afterwards then has at least this commit.
+      let seen = chosen.seenCommit(under: key.id, of: header.vault)
       guard
         let store = try store(
           of: consume rows, key: key, environment: environment, seen: seen, checkingRows: checkingRows)
@@ -86,7 +92,7 @@ extension VaultCore {
 
   /// The opened session, or `nil` if another process rotated the device key in the meantime.
   private static func store(
-    of rows: consuming VaultRows, key: borrowing DeviceKey, environment: VaultEnvironment, seen: UInt64,
+    of rows: consuming VaultRows, key: borrowing DeviceKey, environment: VaultEnvironment, seen: SeenCommit?,
     checkingRows: Bool
   ) throws(VaultError) -> SealedStore? {
     var rows = rows
@@ -96,7 +102,7 @@ extension VaultCore {
     guard try Header(decoding: row.body).deviceKey == key.id else { return nil }
     let ring = try KeyRing(header: row, slots: slots, deviceKey: key, environment: environment)
     var store = SealedStore(rows: rows, keys: ring, environment: environment)
-    store.note(seen)
+    store.witness = seen
     try store.checkFile(checkingRows: checkingRows)
     store.rows.rollback()
     return store
@@ -107,6 +113,18 @@ extension VaultCore {
 
   /// What the opening found wrong between the wall clock and the recorded time, by more than a day.
   package var clockDoubt: ClockDoubt? { withStore { $0.clockDoubt } }
+
+  /// The number of a commit that was seen on this machine and was not in the file when it was opened: an older state was put back,
+  /// or the file went on from one. `nil` if no commit is known to be missing.
+  package var missingCommit: UInt64? { withStore { $0.missingCommit } }
+
+  /// The counts of the vault that are near their end, in words.
+  package func countsNearEnd() throws(VaultError) -> [String] {
+    try reading { transaction throws(VaultError) in try transaction.store.head().countsNearEnd() }
+  }
+
+  /// Whether the protector remembered a commit that this vault cannot have had. It was ignored, and the next commit replaces it.
+  package var ignoresWitness: Bool { withStore { $0.ignoresWitness } }
 
   /// Finishes what earlier sessions left: a pending truncation, and items that expired more than a day ago.
   private func tidy() throws(VaultError) {

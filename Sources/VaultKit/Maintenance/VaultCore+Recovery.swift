@@ -44,8 +44,10 @@ extension VaultCore {
       pending.abandon()
       throw error
     }
+    let core = try VaultCore.open(at: path, protector: protector, environment: environment)
+    core.noteState()
     return RecoveredCore(
-      core: try VaultCore.open(at: path, protector: protector, environment: environment),
+      core: core,
       lost: DestroyedItems(items: lost))
   }
 

@@ -67,7 +67,7 @@ extension VaultCore {
     }
     report.recoveryCode = .of(change.header, from: source.keys.header, over: newer)
     let core = try VaultCore.open(at: place, protector: protector, environment: environment)
-    protector.noteSequence(try core.status().sequence, under: pending.id, of: vault)
+    core.noteState()
     return RestoredCore(core: core, report: report, path: place)
   }
 
@@ -115,7 +115,8 @@ extension SealedStore {
     change.header.replacedKeys = []
     change.header.protector = kind
     // Each vault from one backup, and the backup's source, continue with different numbers, so that keys of one are
-    // not accepted in another.
+    // not accepted in another. A number that is near its end begins again.
+    if change.header.config >= Head.nearEnd { change.header.config = 0 }
     change.header.config +=
       1
       + (try environment.random.newBytes(5))
@@ -136,7 +137,8 @@ extension SealedStore {
     var report = BackupReport()
     var copy = VaultCopy(head: try head().forBackup(), change: change)
     copy.head.config = change.header.config
-    copy.head.sequence += 1
+    // No witness knows the new device key, so the number of commits begins again.
+    copy.head.sequence = VaultCore.firstSequence
     var states = RestoredStates(newer: newer)
     var kept: [ItemID: RestoredItem.State] = [:]
     _ = try VaultRows.create(at: path, publishing: publishing) { rows throws(VaultError) in

@@ -53,6 +53,8 @@ private struct Verification {
 
   mutating func run(on store: inout SealedStore, progress: (VerifyProgress) -> Void) throws(VaultError) {
     let head = try store.head()
+    report.missingCommit = store.missingCommit
+    report.countsNearEnd = head.countsNearEnd()
     total = Int(clamping: head.itemCount * 2 + head.summedRows)
     let pages = try store.rows.integrityCheck()
     report.problems += pages.map { "database: \($0)" }

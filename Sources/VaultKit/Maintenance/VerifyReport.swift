@@ -29,8 +29,15 @@ public struct VerifyReport: Sendable {
   /// cannot detect damage in them.
   public internal(set) var newer: [String] = []
 
-  /// Whether everything was checked: every secret and the audit chain, with no part that a newer version made.
+  /// The number of a commit that was seen on this machine and was not in the file when it was opened; `nil` if no commit is known
+  /// to be missing.
+  public internal(set) var missingCommit: UInt64?
+  /// The counts of the vault that are near their end, in words. What the seals say of a vault that is used never gets there.
+  public internal(set) var countsNearEnd: [String] = []
+
+  /// Whether everything was checked, every secret and the audit chain, with no part that a newer version made, and no commit is
+  /// known to be missing.
   public var isComplete: Bool {
-    lockedSecrets == 0 && guardedSecrets == 0 && isAuditChainChecked && newer.isEmpty
+    lockedSecrets == 0 && guardedSecrets == 0 && isAuditChainChecked && newer.isEmpty && missingCommit == nil
   }
 }

@@ -23,7 +23,7 @@ public struct VaultStatus: Sendable {
   public let deviceKey: DeviceKeyID
   /// How many items it has.
   public let itemCount: Int
-  /// Commits since its creation.
+  /// Commits since it was created or restored.
   public let sequence: UInt64
   /// Whether a passcode is set.
   public let hasPasscode: Bool
@@ -45,6 +45,9 @@ public struct VaultStatus: Sendable {
   public let auditSequence: UInt64
   /// Whether a rotation of the epoch is under way: two generations of keys are in force.
   public let isRotating: Bool
+  /// The number of a commit that was seen on this machine and was not in the file when it was opened: an older state was put back,
+  /// or the file went on from one. `nil` if no commit is known to be missing.
+  public let missingCommit: UInt64?
   /// Whether the rotation waits until the parts that do not open are restored or removed.
   public let isRotationPaused: Bool
 }
@@ -65,6 +68,7 @@ extension ReadTransaction {
       isBiometryLocked: state.biometryFailures >= BiometryLockout.limit,
       derivation: parameters.map { (Int($0.memoryKiB), Int($0.iterations), Int($0.parallelism)) },
       auditSequence: head.nextAudit - 1, isRotating: store.keys.previous != nil,
+      missingCommit: store.missingCommit,
       isRotationPaused: store.keys.previous != nil && head.rotation.phase == .paused)
   }
 }

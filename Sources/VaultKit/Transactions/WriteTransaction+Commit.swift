@@ -25,25 +25,26 @@ extension WriteTransaction {
     if head.config == store.keys.header.config { try set(store.keyChange) }
   }
 
-  /// The first step. A file with another identity, or with fewer commits than were seen before, is a copy or an old
+  /// The first step. A file with another identity, or without a commit that was seen before, is a copy or an old
   /// state. Its HOTP counters may be behind those of the servers; the attempts of PINs and the states of programs' kinds
   /// may be behind as well. Its tokens may have been used.
   ///
   /// - Returns: Whether it is a copy or an old state.
   mutating func adoptFile() throws(VaultError) -> Bool {
     let identity = store.rows.fileIdentity
-    let isOld = head.sequence < store.seenSequence
-    guard head.fileIdentity != identity || isOld else { return false }
+    let missing = try reading.store.missing(from: head)
+    guard head.fileIdentity != identity || missing != nil else { return false }
     let isBehind = head.fileIdentity != 0
     if isBehind {
       let marked = try markStatesBehind()
       changes.hasMarked = true
-      try log(.copyDetected, detail: "\(marked) counters need a resynchronization")
+      let lack = missing.map { "commit \($0) is not in the file; " } ?? ""
+      try log(.copyDetected, detail: lack + "\(marked) counters need a resynchronization")
     }
     if isBehind, head.fileIdentity != identity { head.isCopy = true }
     head.fileIdentity = identity
     // From this commit on, this file is the newest again.
-    head.sequence = max(head.sequence, store.seenSequence)
+    head.sequence = reading.store.greatestSequence(head)
     changes.isDirty = true
     return isBehind
   }
@@ -77,7 +78,10 @@ extension WriteTransaction {
   @discardableResult
   mutating func set(_ change: KeyChange) throws(VaultError) -> HeaderRow {
     var change = change
-    change.header.config = store.keys.header.config + 1
+    let before = store.keys.header
+    // Nothing of the generation before opens under the new root key, so a number that is near its end may begin again.
+    let beginsAgain = change.header.generation != before.generation && before.config >= Head.nearEnd
+    change.header.config = beginsAgain ? 1 : before.config + 1
     head.config = change.header.config
     let row = change.row
     try store.rows.replaceSlots(change.slots)
