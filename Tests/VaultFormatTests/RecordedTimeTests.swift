@@ -8,8 +8,9 @@ import VaultTestKit
 
 /// The rule of section 8, without a vault.
 ///
-/// Verified to fail when the boot time that passed is not limited to a day, when the greatest boot time of the boot is not kept, when a
-/// candidate stays that a clock disagrees with, and when the wall time of the second clock is taken in place of the first.
+/// Verified to fail when the boot time that passed is not limited to a day, when it is that of another boot, when the greatest boot time
+/// of the boot is not kept, when a candidate stays that a clock disagrees with, and when the wall time of the second clock is taken in
+/// place of the first.
 @Suite("The recorded time", .bounded, .requirement("Q6"))
 struct RecordedTimeTests {
   private static let hour: Int64 = 3_600_000
@@ -37,7 +38,7 @@ struct RecordedTimeTests {
     expect(recorded(clock(3, at: 15)), equals: 3)
     expect(recorded(clock(40, at: 50)), equals: 24)
     expect(recorded(clock(-40, at: 50)), equals: 0)
-    expect(recorded(clock(5, boot: 2, at: 9)), equals: 0)
+    expect(recorded(clock(5, boot: 2, at: 15)), equals: 0)
     expect(recorded(nil, clock(5, at: 15)), equals: 5)
   }
 
