@@ -92,11 +92,10 @@ struct ImportExportTests {
   @Test("what cannot leave is listed with its reason, and the rest goes")
   func leftOut() throws {
     let tool = try newTool()
-    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
     try expect(tool("item", "add", "here", "--this-device-only", input: [65]).exit, equals: 0)
     try expect(tool("item", "add", "old", "--expires", "10s", input: [65]).exit, equals: 0)
     try expect(tool("item", "add", "mail", input: [65]).exit, equals: 0)
-    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000100"
+    tool.advance(by: 100)
     let run = try tool("export", "jsonl", tool.home.path + "/out", "--plain", "--json")
     let left = try #require(try run.json["leftOut"] as? [[String: Any]])
     expect(left.map { $0["name"] as? String }, equals: ["here", "old"])
