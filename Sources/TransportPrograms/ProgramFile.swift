@@ -15,11 +15,12 @@ struct ProgramFile: ~Copyable {
       let code = errno
       throw .transport(
         path, code == ENOENT || code == ENOTDIR ? "does not exist" : "cannot be opened",
-        hint: "name a program that you may read and start", underlying: code)
+        hint: "name a program that you may read and start", underlying: code
+      ).final()
     }
     if let (flaw, hint) = Self.flaw(of: file) {
       close(file)
-      throw .transport(path, flaw, hint: hint)
+      throw .transport(path, flaw, hint: hint).final()
     }
     (descriptor, self.path) = (file, path)
   }

@@ -46,7 +46,8 @@ struct RunningProgram: ~Copyable {
       throw .transport(
         file.path, "does not start\(Self.reason(problem))",
         hint: isScript ? "a script names its interpreter in its first line, like #!/bin/sh" : nil,
-        underlying: problem)
+        underlying: problem
+      ).final()
     }
     (path, self.pid, self.limits) = (file.path, pid, limits)
     (kept, input, output) = (toProgram[0], toProgram[1], fromProgram[0])

@@ -232,7 +232,7 @@ struct SynchronizationTests {
     scene.rig.derivations.reset()
     let peer = Scene.answering(["state": .text("active"), "counter": .number(3)])
     let error = thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }
-    #expect(error?.code == .blocked && error?.advice?.action == .unlockPIN)
+    #expect(error?.code == .blocked && error?.advice?.action == .unlockCredential)
     #expect(scene.rig.derivations.count == 0 && peer.requests.first?.fields["code"] == nil)
     try expect(scene.state.counter, equals: 3)
   }
@@ -303,7 +303,8 @@ struct SynchronizationTests {
   }
 
   @Test(
-    "an error of the server changes nothing", arguments: ["BLOCKED", "CODE", "NODEVICE", "NETWORK", "word"])
+    "an error of the server that is not about the state changes nothing",
+    arguments: ["ACCESS", "CODE", "NODEVICE", "NETWORK", "word"])
   func refused(word: String) throws {
     let scene = try Scene(.totp)
     let peer = ScriptedTransport { _ throws(VaultError) in throw VaultError(peer: word, "no") }

@@ -311,7 +311,8 @@ struct TransactionDecisionTests {
     for factor in TransactionFactor.allCases {
       let (context, prompt) = scene.asking(.confirm(true))
       let error = thrown { () throws(VaultError) in _ = try scene.accept(id, by: factor, context) }
-      #expect(error?.code == .blocked && error?.advice?.action == .unlockPIN && prompt.requests.isEmpty)
+      #expect(error?.code == .blocked && error?.advice?.action == .unlockCredential)
+      #expect(prompt.requests.isEmpty)
     }
     expect(.blocked) { () throws(VaultError) in
       _ = try scene.core.receiveTransaction(

@@ -299,7 +299,7 @@ struct PeerTransactionVerbTests {
     try control("push", "anna", "--context-file", text, "--alias", "odd")
     let other = try push()
     let listed = try tool("transaction", "list", "--transport", peer)
-    #expect(listed.exit == 0 && listed.text.contains("s left, not shown") && listed.text.contains(other))
+    #expect(listed.exit == 0 && listed.text.contains(" s, not shown") && listed.text.contains(other))
     #expect(!listed.text.contains("\u{202E}"))
     let shown = try tool("transaction", "show", "odd")
     #expect(shown.exit == 0 && shown.text.contains("not shown: it has a character"))
@@ -482,7 +482,8 @@ struct PeerTransactionVerbTests {
   func broken() throws {
     try push()
     for (fault, exit) in [
-      ("half", 16), ("wrong-id", 16), ("member:transaction=7", 16), ("error:BLOCKED", 4), ("error:OTHER", 0),
+      ("half", 16), ("wrong-id", 16), ("member:transaction=7", 16), ("error:FORBIDDEN", 9),
+      ("error:OTHER", 0),
       ("error:NODEVICE", 1),
     ] as [(String, Int32)] {
       try control("fault", fault)

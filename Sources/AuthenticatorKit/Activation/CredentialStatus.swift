@@ -88,10 +88,11 @@ public struct CredentialStatus: Sendable, Identifiable {
   /// - Throws: ``VaultError/Code/policy`` for a credential without a server, ``VaultError/Code/wrongState`` for an activation
   ///   that is not complete, ``VaultError/Code/network``, what the transport throws.
   public static func disable(
-    _ id: ItemID, over transport: any Transport, in vault: Vault, context: AuthenticationContext? = nil
+    _ id: ItemID, evenIfUnknown: Bool = false, over transport: any Transport, in vault: Vault,
+    context: AuthenticationContext? = nil
   ) async throws(VaultError) {
     try await vault.waiting(context) { core, context throws(VaultError) in
-      try core.disableCredential(id, over: transport, context: context)
+      try core.disableCredential(id, evenIfUnknown: evenIfUnknown, over: transport, context: context)
     }
   }
 

@@ -19,7 +19,9 @@ extension ReadTransaction {
 
   /// - Throws: ``VaultError/Code/blocked`` while the PIN that guards an item is blocked.
   mutating func refuseBlockedPIN(of item: Item) throws(VaultError) {
-    if let pin = item.policy.guardingPINItem, try state(of: pin).isBlocked { throw .pinBlocked }
+    if let pin = item.policy.guardingPINItem, try state(of: pin).isBlocked {
+      throw VaultError.pinBlocked.advising(try adviceOnBlockedPIN(pin))
+    }
   }
 
   /// Throws unless a credential and the PIN that guards it permit codes.

@@ -54,7 +54,8 @@ extension VaultCore {
 
   /// Asks the peer to end the use of a credential here, and disables it after the peer agreed.
   package func disableCredential(
-    _ id: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
+    _ id: ItemID, evenIfUnknown: Bool = false, over transport: any Transport,
+    context: AuthenticationContext? = nil
   ) throws(VaultError) {
     let item = try reading { transaction throws(VaultError) -> Item in
       let item = try transaction.item(id)
@@ -67,7 +68,10 @@ extension VaultCore {
       return item
     }
     let peer = try permit(transport, for: PeerCredential(item), context: context)
-    _ = try exchange(.disable, about: peer, over: transport, context: context)
+    do throws(VaultError) { _ = try exchange(.disable, about: peer, over: transport, context: context) } catch
+    {
+      guard error.code == .deviceUnknown, evenIfUnknown else { throw error }
+    }
     try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         let device = try transaction.reading.deviceCredential(of: item)

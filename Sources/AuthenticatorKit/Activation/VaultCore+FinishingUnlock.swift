@@ -31,7 +31,10 @@ extension VaultCore {
       guard error.code == .authenticationFailed else {
         // A count that cannot be taken back remains.
         if error.isUnsent { try? uncountCode(of: unlock) }
-        throw error
+        guard error.code == .wrongState else { throw error }
+        // The unlock that is named is over there: the same call would name it again.
+        throw error.advising(
+          error.advice ?? Hint(.beginUnlock, saying: "have the server begin another unlock, with a new code"))
       }
       throw try refusedCode(of: unlock, error, left: left)
     }

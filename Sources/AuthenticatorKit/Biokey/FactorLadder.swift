@@ -30,21 +30,24 @@ extension VaultCore {
     _ ladder: FactorLadder, _ pin: GuardingPIN, to action: String, of label: String?,
     context: AuthenticationContext?
   ) throws(VaultError) -> ShownFactor {
+    var problem: VaultError?
     if let biokey = try biokey(of: pin),
-      let shown = try shownBiokey(biokey, climbing: ladder, pin, to: action, of: label, context: context)
+      let shown = try shownBiokey(
+        biokey, climbing: ladder, pin, to: action, of: label, withdrawn: &problem, context: context)
     {
       ladder.note(.biometric)
       return .biokey(shown)
     }
-    let shown = try shownPIN(pin, to: action, of: label, context: context)
+    let shown = try shownPIN(pin, to: action, of: label, inPlaceOf: problem, context: context)
     ladder.note(.current)
     return .pin(shown)
   }
 
+  /// - Parameter withdrawn: Why the biokey does not open now, where the person does not know.
   /// - Returns: `nil` if the PIN is next.
   private func shownBiokey(
     _ biokey: Item, climbing ladder: FactorLadder, _ pin: GuardingPIN, to action: String, of label: String?,
-    context: AuthenticationContext?
+    withdrawn: inout VaultError?, context: AuthenticationContext?
   ) throws(VaultError) -> ShownBiokey? {
     var problem: VaultError?
     while true {
@@ -58,7 +61,11 @@ extension VaultCore {
         return try shownBiokey(
           biokey, pin: pin.item, to: action, of: label, context: context?.standing(on: rung))
       } catch {
-        if rung.isAlternativeChosen || Self.withdraws.contains(error.code) { return nil }
+        if rung.isAlternativeChosen { return nil }
+        if Self.withdraws.contains(error.code) {
+          if Self.isUnexpected(error) { withdrawn = error }
+          return nil
+        }
         guard error.code == .authenticationFailed, !isGiven else { throw error }
         problem = error
       }

@@ -45,8 +45,17 @@ extension VaultCore {
       return .biokey(try shownBiokey(biokey, pin: pin.item, to: action, of: label, context: context))
     } catch {
       guard mayTypePIN, Self.leavesThePIN.contains(error.code) else { throw error }
-      return .pin(try shownPIN(pin, to: action, of: label, context: context))
+      let isUnexpected = Self.isUnexpected(error)
+      // A phrase that was given answers no prompt for a PIN.
+      if isUnexpected, try context?.isGiven(.phrase) ?? false { throw error }
+      return .pin(
+        try shownPIN(pin, to: action, of: label, inPlaceOf: isUnexpected ? error : nil, context: context))
     }
+  }
+
+  /// Whether a person who wants to show the biokey is told why the PIN is asked for.
+  static func isUnexpected(_ error: VaultError) -> Bool {
+    [.biokeyLocked, .biometryLocked, .invalidated, .verificationUnavailable].contains(error.code)
   }
 
   /// The biokey that replaces a checked PIN. The index finds it, because each code looks for it.
@@ -65,20 +74,26 @@ extension VaultCore {
     try refuseLocked(biokey: biokey)
     var notes: [AuditNote] = []
     var proof: VerificationProof?
-    let secret = try authorizing(.use, on: biokey.id, by: .biokey, to: action, of: label, context: context) {
-      (grant) throws(VaultError) -> SharedSecret in
-      var grant = consume grant
-      proof = grant?.proof
-      return try reading { transaction throws(VaultError) in
-        let opened = try transaction.useSecret(
-          of: transaction.item(biokey.id), by: .biokey, with: grant.take())
-        notes = opened.notes
-        let record = try BiokeyRecord(opened.intoSecret())
-        guard record.pin == pin else {
-          throw VaultError(.damaged, "a biokey names two PINs", hint: .verifyAndRestore)
+    let secret: SharedSecret
+    do throws(VaultError) {
+      secret = try authorizing(.use, on: biokey.id, by: .biokey, to: action, of: label, context: context) {
+        (grant) throws(VaultError) -> SharedSecret in
+        var grant = consume grant
+        proof = grant?.proof
+        return try reading { transaction throws(VaultError) in
+          let opened = try transaction.useSecret(
+            of: transaction.item(biokey.id), by: .biokey, with: grant.take())
+          notes = opened.notes
+          let record = try BiokeyRecord(opened.intoSecret())
+          guard record.pin == pin else {
+            throw VaultError(.damaged, "a biokey names two PINs", hint: .verifyAndRestore)
+          }
+          return SharedSecret(record.withSecret { SecretBytes(copying: $0) })
         }
-        return SharedSecret(record.withSecret { SecretBytes(copying: $0) })
       }
+    } catch {
+      // The words for an item would advise to delete the credential.
+      throw error.code == .invalidated ? .biokeyInvalidated : error
     }
     guard let proof else {
       throw VaultError(.damaged, "a biokey asks for no member", hint: .verifyAndRestore)
@@ -114,5 +129,13 @@ extension VaultCore {
     return VaultError(
       .policy, "the credential is behind a PIN, and makes no code without the PIN or a biokey",
       hint: "allow the current PIN")
+  }
+}
+
+extension VaultError {
+  fileprivate static var biokeyInvalidated: VaultError {
+    VaultError(
+      .invalidated, "the biokey no longer opens: the enrolled set has changed since it was registered",
+      hint: Hint(.registerBiokey, saying: "register a biokey again, with the PIN"))
   }
 }

@@ -18,7 +18,9 @@ extension VaultCore {
     context: AuthenticationContext?
   ) throws(VaultError) -> CardConsent {
     let component = Component(.consent, session: session?.secret)
-    let (id, clock) = (try newItemID(), environment.clock)
+    // A consent that is asked for again stays the same for the program.
+    let id = if let old { old.id } else { try newItemID() }
+    let clock = environment.clock
     // Everything that can be refused is refused before the peer sends a code.
     try permitAdding(
       new.item(.holder, id: id, session: session, clock: clock, now: expiryTime()), by: component,
@@ -151,7 +153,8 @@ extension VaultCore {
       _ = try request(NewConsent(item), replacing: item, session: bound, over: transport, context: context)
       return VaultError(
         .expired, "the time of the consent was over, so a new one was requested, with a new code",
-        hint: Hint(.confirmConsent, saying: "confirm it with the new code"))
+        hint: Hint(.confirmConsent, saying: "confirm it with the new code")
+      ).final()
     } catch {
       guard error.code != .appCancelled else { return error }
       return VaultError(

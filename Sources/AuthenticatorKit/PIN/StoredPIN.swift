@@ -21,7 +21,9 @@ struct StoredPIN: Sendable {
     try item.refuseUnlessPIN()
     policy = try item.pinPolicy()
     state = try transaction.state(of: id)
-    guard !state.isBlocked || isUnlocking else { throw .pinBlocked }
+    guard !state.isBlocked || isUnlocking else {
+      throw VaultError.pinBlocked.advising(try transaction.adviceOnBlockedPIN(id))
+    }
     record = try PINRecord(transaction.useSecret(of: item, by: .pin).intoSecret())
     material = try transaction.materialVersion(of: id)
     vault = transaction.vault
@@ -80,12 +82,27 @@ extension ItemState {
   var offsetInUse: [UInt8] { pendingPINOffset ?? pinOffset }
 }
 
+extension ReadTransaction {
+  /// What ends the block of a PIN: the server of a credential behind it, or its unlock key. In a locked vault the key cannot be told
+  /// from none.
+  mutating func adviceOnBlockedPIN(_ id: ItemID) throws(VaultError) -> Hint {
+    let credentials = try items(matching: Query(.otp), damaged: { _, _ in })
+    if credentials.contains(where: { $0.policy.guardingPINItem == id && $0.hasServer }) {
+      return .unlockCredential
+    }
+    let stored = try? StoredPIN(id, in: &self, isUnlocking: true)
+    guard stored?.record.hasUnlockKey ?? true else {
+      return
+        "the PIN has no unlock key and no server, so nothing ends that: make another PIN, and enroll again what is behind it"
+    }
+    return Hint(.unlockPIN, saying: "unlock it with the unlock key of the PIN")
+  }
+}
+
 extension VaultError {
+  /// Without advice, where what ends the block was not looked for.
   static var pinBlocked: VaultError {
-    VaultError(
-      .blocked, "the PIN is blocked after too many wrong ones",
-      hint: Hint(.unlockPIN, saying: "unlock it with the unlock key of the PIN"),
-      attemptsLeft: 0)
+    VaultError(.blocked, "the PIN is blocked after too many wrong ones", attemptsLeft: 0)
   }
 
   static var pinChanged: VaultError {

@@ -38,13 +38,16 @@ extension VaultCore {
   /// - Parameters:
   ///   - action: What it is for, as a verb phrase.
   ///   - label: The name of the item, for the person.
+  ///   - problem: Why the PIN is asked for in place of the biokey; `nil` where the person expects it.
   func shownPIN(
-    _ pin: GuardingPIN, to action: String, of label: String?, context: AuthenticationContext?
+    _ pin: GuardingPIN, to action: String, of label: String?, inPlaceOf problem: VaultError? = nil,
+    context: AuthenticationContext?
   ) throws(VaultError) -> ShownPIN {
     let stored = try usablePIN(pin.item, context: context)
     try stored.refuse(unless: pin.mode)
     switch stored.mode {
-    case .checked: return try checkedPIN(stored, to: action, of: label, context: context)
+    case .checked:
+      return try checkedPIN(stored, to: action, of: label, inPlaceOf: problem, context: context)
     default: return try camouflagedPIN(stored, to: action, of: label, context: context)
     }
   }
@@ -71,9 +74,12 @@ extension VaultCore {
   ///
   /// - Throws: ``VaultError/Code/authenticationFailed`` with `attemptsLeft`, ``VaultError/Code/blocked``.
   func checkedPIN(
-    _ stored: StoredPIN, to action: String, of label: String? = nil, context: AuthenticationContext?
+    _ stored: StoredPIN, to action: String, of label: String? = nil, inPlaceOf problem: VaultError? = nil,
+    context: AuthenticationContext?
   ) throws(VaultError) -> ShownPIN {
-    try askingPIN(stored.request(action, of: label), context: context) { (pin, shown) throws(VaultError) in
+    var request = stored.request(action, of: label)
+    request.problem = problem.map { "\($0.message): the PIN is needed" }
+    return try askingPIN(request, context: context) { (pin, shown) throws(VaultError) in
       try judgedPIN(stored, SharedSecret(pin.bytes.copy()), shown, context: context)
     }
   }

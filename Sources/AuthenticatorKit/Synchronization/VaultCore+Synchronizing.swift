@@ -33,7 +33,7 @@ extension VaultCore {
       let isBlocked = try reading { transaction throws(VaultError) in
         try transaction.state(of: pin.item).isBlocked
       }
-      guard !isBlocked else { throw .pinBlocked }
+      guard !isBlocked else { throw VaultError.pinBlocked.advising(.unlockCredential) }
     }
     let limits = OfflineLimits(item)
     return Synchronization(
@@ -162,7 +162,7 @@ extension WriteTransaction {
   /// Makes the transition of an event. The end of a credential is that of its device credential.
   ///
   /// - Throws: ``VaultError/Code/wrongState`` if the state refuses it.
-  fileprivate mutating func change(_ item: Item, by event: CredentialEvent) throws(VaultError) {
+  mutating func change(_ item: Item, by event: CredentialEvent) throws(VaultError) {
     let clock = reading.clock
     let (before, after) = try changeState(of: item.id) { state throws(VaultError) in
       let before = try state.credentialState()

@@ -156,17 +156,18 @@ extension VaultCore {
     guard !error.refusesDecision else {
       return VaultError(
         error.code, "\(decided) for good, but the server refuses that: \(error.message)",
-        hint: "look with the server what became of it", attemptsLeft: error.attemptsLeft,
+        hint: error.advice ?? "look with the server what became of it", attemptsLeft: error.attemptsLeft,
         underlying: error.underlying
       ).final()
     }
+    let later = Hint(
+      .receiveTransactions, saying: "the server is told when it is asked for transactions the next time")
     let needsPIN = try untoldNeedsPIN(id)
     return VaultError(
       error.code, "\(decided) for good, and the server does not know that yet: \(error.message)",
       hint: needsPIN
         ? Hint(.acceptAgain, saying: "accept it again: the PIN is needed to tell the server")
-        : Hint(
-          .receiveTransactions, saying: "the server is told when it is asked for transactions the next time"),
+        : error.code == .blocked ? error.advice ?? later : later,
       attemptsLeft: error.attemptsLeft, underlying: error.underlying
     ).final()
   }

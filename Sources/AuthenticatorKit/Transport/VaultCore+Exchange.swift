@@ -6,6 +6,8 @@ extension VaultCore {
   /// Sends a request about a credential, and returns the members of the answer. The caller holds no transaction, and commits
   /// nothing before this returns that only the answer permits.
   ///
+  /// An error that says something about the state of the credential changes it, as a synchronization does.
+  ///
   /// - Parameter fields: The members of the operation, added to those of the credential.
   /// - Throws: What the transport throws; ``VaultError/Code/appCancelled`` if the answer is no longer wanted.
   func exchange(
@@ -14,7 +16,23 @@ extension VaultCore {
   ) throws(VaultError) -> TransportFields {
     var all = credential.fields
     for (name, value) in fields.all { all[name] = value }
-    return try exchange(operation, all, over: transport, context: context)
+    do throws(VaultError) { return try exchange(operation, all, over: transport, context: context) } catch {
+      throw noted(error, of: operation, fields, about: credential)
+    }
+  }
+
+  /// Stores what an error of a peer says about the state of a credential, and says what ends it. Where it cannot be stored, the peer says
+  /// it again.
+  private func noted(
+    _ error: VaultError, of operation: TransportOperation, _ fields: TransportFields,
+    about credential: PeerCredential
+  ) -> VaultError {
+    if error.code == .deviceUnknown { return error.advising(error.advice ?? .endUnknownCredential) }
+    guard let event = CredentialEvent(error, of: operation, fields) else { return error }
+    try? writing { transaction throws(VaultError) in
+      try transaction.change(transaction.present(credential), by: event)
+    }
+    return error.advising(error.advice ?? (event == .peerBlocks ? .unlockCredential : .activateAgain))
   }
 
   /// Sends a request, as ``exchange(_:about:_:over:context:)``.
@@ -62,4 +80,29 @@ extension VaultCore {
     }
     return try PeerCredential(item)
   }
+}
+
+extension CredentialEvent {
+  /// What an error says about the state of the credential that a request is about (`docs/guides/transport.md`, *Errors*). `STATE` says
+  /// that it is disabled only where the request names nothing else that could be over.
+  fileprivate init?(_ error: VaultError, of operation: TransportOperation, _ fields: TransportFields) {
+    let namesNothing = fields["alias"] == nil && fields["after"] == nil
+    switch error.code {
+    case .blocked: self = .peerBlocks
+    case .wrongState where Self.concernCredential.contains(operation) && namesNothing: self = .peerDisables
+    default: return nil
+    }
+  }
+
+  private static let concernCredential: Set<TransportOperation> = [
+    .synchronize, .onlineStart, .transactionNext, .login,
+  ]
+}
+
+extension Hint {
+  static let unlockCredential = Hint(.unlockCredential, saying: "unlock it with a code of the server")
+  fileprivate static let activateAgain = Hint(.activateCredential, saying: "activate it again")
+  static let endUnknownCredential = Hint(
+    .disableCredential,
+    saying: "synchronize it to ask again; if the server removed this device, disable the credential here")
 }

@@ -143,6 +143,12 @@ extension Hint {
     public static let guardWithPIN = Action(rawValue: "guardWithPIN")
     /// Unlock the credential with a code of its server.
     public static let unlockCredential = Action(rawValue: "unlockCredential")
+    /// Have the server begin another unlock: the one that was named is over.
+    public static let beginUnlock = Action(rawValue: "beginUnlock")
+    /// Disable the credential here, because its server does not know it.
+    public static let disableCredential = Action(rawValue: "disableCredential")
+    /// Register a biokey, with the PIN.
+    public static let registerBiokey = Action(rawValue: "registerBiokey")
     /// Do what the server says, whose words the sentence is.
     public static let followServer = Action(rawValue: "followServer")
     /// Look at the status of the credential.

@@ -8,7 +8,7 @@ public struct VaultError: Error, Sendable {
   /// One line for a person, without a final period.
   public let message: String
   /// What to do next, or `nil` when the message says it.
-  public let advice: Hint?
+  public private(set) var advice: Hint?
   /// How many more wrong attempts are judged before a delay or a lock, where attempts are counted: for a wrong passcode,
   /// phrase, finger or one-time password. 0 if the delay or the lock has begun; with one-time passwords it begins with
   /// the first wrong one.
@@ -26,6 +26,13 @@ public struct VaultError: Error, Sendable {
   package func final() -> VaultError {
     var error = self
     error.isFinal = true
+    return error
+  }
+
+  /// The same error with other advice.
+  package func advising(_ hint: Hint?) -> VaultError {
+    var error = self
+    error.advice = hint
     return error
   }
 

@@ -104,6 +104,7 @@ extension Asking {
       guard request.isTypedTwice else { return pin }
       var again = question
       again.text = nil
+      again.problem = nil
       again.question = (question.question ?? request.subject.words) + " again"
       let second = try read(again, at: prompt)
       guard pin.bytes.isEqualInConstantTime(to: second) else {
@@ -136,6 +137,7 @@ extension Asking {
     let left = pin.attemptsLeft.map { max(1, min($0, Self.tries) - round) }
     var request = request(pin.subject, problem: problem, triesLeft: left)
     request.question = pin.question
+    if problem == nil { request.problem = pin.problem }
     // The prompt ends long before the PIN is blocked.
     if let problem, let left = problem.attemptsLeft {
       request.problem = "\(problem.message), \(left) \(left == 1 ? "attempt" : "attempts") left"

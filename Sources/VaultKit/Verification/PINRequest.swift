@@ -17,6 +17,8 @@ package struct PINRequest: Sendable {
   package var attemptsLeft: Int?
   /// Whether a person types it twice. A new PIN is always typed twice.
   package var isTypedTwice: Bool
+  /// Why it is asked for, where the person expects something else; nil otherwise.
+  package var problem: String?
 
   /// The PIN of an item.
   package init(_ action: String, of item: Item?, isTypedTwice: Bool = false) {

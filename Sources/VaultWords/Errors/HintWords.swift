@@ -119,8 +119,8 @@ package enum HintWords {
   private static let components: [Hint.Action: String] = [
     .useCredential: "use 'vaultctl otp code', or 'vaultctl otp export' to take it out",
     .usePIN: "use 'vaultctl pin verify' or 'vaultctl pin change'",
-    .unlockPIN:
-      "run 'vaultctl pin unlock' with the unlock key of the PIN, or with --transport and a code of the server",
+    .unlockPIN: "run 'vaultctl pin unlock' with the unlock key of the PIN",
+    .registerBiokey: "register it again with 'vaultctl biokey register', which asks for the PIN",
     .manageBiokeys: "use 'vaultctl biokey list' or 'vaultctl biokey reset'",
     .addWithComponent:
       "use 'vaultctl otp add' for a credential, 'vaultctl pin set' for a PIN, 'vaultctl key generate' for a key",
@@ -150,6 +150,11 @@ package enum HintWords {
     .guardWithPIN: "name a PIN item with --pin, or have one made with --pin-mode",
     .finishActivation: "run 'vaultctl otp activate finish' with the second code of the server",
     .unlockCredential: "run 'vaultctl pin unlock --transport PROGRAM' with a code of the server",
+    .beginUnlock: "have the server send a new code with 'vaultctl pin unlock --start --transport PROGRAM'",
+    .disableCredential: """
+    'vaultctl otp sync' asks again; if the server removed this device, 'vaultctl otp activate disable NAME --force' ends the \
+    credential here, and a new activation replaces it
+    """,
     .synchronize: "run 'vaultctl otp sync --transport PROGRAM'",
     .showCredentialStatus: "'vaultctl otp activate status' shows it",
   ]
