@@ -159,8 +159,8 @@ struct MeanwhileTests {
     try first.rotateDeviceKey(to: other)
     _ = try second.add(NewItem(.genericPassword, name: "n"))
     let status = try second.status()
-    expect(other.seenSequence(under: status.deviceKey, of: status.vault), equals: status.sequence)
-    expect(files.seenSequence(under: status.deviceKey, of: status.vault), equals: nil)
+    expect(other.seenCommit(under: status.deviceKey, of: status.vault)?.sequence, equals: status.sequence)
+    expect(files.seenCommit(under: status.deviceKey, of: status.vault), equals: nil)
   }
 
   private func environment(with other: OtherKind) -> VaultEnvironment {
@@ -179,11 +179,11 @@ private struct OtherKind: WrappedFiles {
   let files: FileProtector
   var kind: ProtectorKind { .secretService }
 
-  func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
-    files.noteSequence(sequence, under: key, of: vault)
+  func noteCommit(_ commit: SeenCommit, under key: DeviceKeyID, of vault: VaultID) {
+    files.noteCommit(commit, under: key, of: vault)
   }
 
-  func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? {
-    files.seenSequence(under: key, of: vault)
+  func seenCommit(under key: DeviceKeyID, of vault: VaultID) -> SeenCommit? {
+    files.seenCommit(under: key, of: vault)
   }
 }
