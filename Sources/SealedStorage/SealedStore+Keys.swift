@@ -101,6 +101,21 @@ extension SealedStore {
     return true
   }
 
+  /// Outside a transaction: whether everything that a passcode guards is open in the file as it is now. False where it cannot be read.
+  ///
+  /// Loads no device key: keys that only it opens are closed when they are read, unless this vault never had a passcode.
+  package mutating func isUnlocked() -> Bool {
+    do {
+      try rows.beginRead()
+      defer { rows.rollback() }
+      do { try refreshForReading() } catch is KeysAreStale {
+        let header = try storedHeader().header
+        return !hasSeenPasscode && !header.hasPasscode
+      }
+      return keys.isUnlocked
+    } catch { return false }
+  }
+
   /// Refuses to change or open what a passcode had protected.
   ///
   /// - Throws: ``VaultError/Code/locked`` when another process has removed the passcode.

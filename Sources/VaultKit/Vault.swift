@@ -99,7 +99,7 @@ public actor Vault {
   /// Whether everything that a passcode guards is open now: then no item is ``VaultError/Code/locked``.
   ///
   /// Each call reads the keys of the file. Another process that changed the passcode, set one, removed it, or replaced the keys of
-  /// the vault has locked it here. False too if the vault cannot be read. The answer is of this moment: another process can
+  /// the vault has locked it here. False too if the vault cannot be read. Asks no protector. The answer is of this moment: another process can
   /// lock the vault right after it.
   public var isUnlocked: Bool { core.isUnlocked }
 

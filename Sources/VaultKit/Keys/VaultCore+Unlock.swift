@@ -18,11 +18,8 @@ extension VaultCore {
   }
 
   /// Whether everything that a passcode guards is open in the vault as it is now: keys that another process made close it. False
-  /// where the vault cannot be read.
-  package var isUnlocked: Bool {
-    let isUnlocked = try? reading { transaction throws(VaultError) in transaction.store.keys.isUnlocked }
-    return isUnlocked ?? false
-  }
+  /// where the vault cannot be read. Asks no protector, which can hang.
+  package var isUnlocked: Bool { withStore { $0.isUnlocked() } }
 
   /// Refuses to ask for a passcode that another process has removed.
   ///
