@@ -12,7 +12,7 @@ import VaultTestKit
 struct OAuthAnswerTests {
   private static let redirect = "https://shop.example/back"
 
-  /// Verified to fail when the member of the metadata is not read, not stored, and when a missing `iss` is as a right one.
+  /// Verified to fail when a missing `iss` is as a right one.
   @Test(
     "a server that names itself in redirections must do so in each (RFC 9207)",
     arguments: [(nil, true), ("false", true), ("null", true), ("true", false)] as [(String?, Bool)])
@@ -165,7 +165,7 @@ struct OAuthAnswerTests {
     expect(stores.load(ordering: .relaxed), equals: 3)
   }
 
-  /// Verified to fail when it waits without an end.
+  /// Verified to fail when the set is looked for once.
   @Test("a refresh token that the server no longer accepts is told after a while")
   func refused() throws {
     let scene = try OAuthScene()

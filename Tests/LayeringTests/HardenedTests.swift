@@ -31,7 +31,7 @@ struct HardenedTests {
     }
   }
 
-  /// Verified to fail without the macro in `Package.swift`.
+  /// Objects that were built without the macro in `Package.swift` have no such name.
   @Test("the C library checks the buffers of our C where the compiler knows their size")
   func fortified() throws {
     for module in ["CPAM", "COTPKernels", "CLinux"] {

@@ -11,7 +11,7 @@ import VaultKit
 struct TrustedPathTests {
   private let folder = Folder()
 
-  /// Verified to fail when the path alone is compared, and when links are not followed.
+  /// Verified to fail when `/dev` is not looked for, and when links are not followed.
   @Test(
     "what differs from process to process is no transport",
     arguments: [
@@ -27,8 +27,7 @@ struct TrustedPathTests {
     #expect(error?.code == .network && error?.message.contains("another file in each process") == true)
   }
 
-  /// Verified to fail when the directory of the file alone is looked at, when the sticky bit is not, when links are not followed,
-  /// and when what a link leads through is not looked at.
+  /// Verified to fail when links are not followed.
   @Test("the first directory that others can write to is named, wherever it is on the path")
   func model() throws {
     var random = SeededGenerator()
@@ -56,7 +55,7 @@ struct TrustedPathTests {
     }
   }
 
-  /// Verified to fail when every group, and when no group, may write.
+  /// Verified to fail when every group may write.
   @Test("a group may write that is the user's own, and an owner is root or this user")
   func owners() throws {
     try needRoot("directories of other groups and users")

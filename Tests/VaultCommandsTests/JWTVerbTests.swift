@@ -79,7 +79,7 @@ struct JWTVerbTests {
     expect(12, try verify(tool, try sign(tool, #"{"exp":4102444800}"#).text, "--expect-jti", "t-1"), "'jti'")
   }
 
-  /// Verified to fail when the type is not compared, and when its bytes are.
+  /// Verified to fail when the type is not compared.
   @Test("a token of another type is refused, unless its type is named (RFC 8725 §3.11)")
   func typ() throws {
     let tool = try newTool()

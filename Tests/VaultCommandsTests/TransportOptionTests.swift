@@ -103,7 +103,7 @@ struct TransportOptionTests {
     #expect(json.errors.contains(#"/nowhere/a\\u{1B}[2Jb does not exist"#), "\(json.errors)")
   }
 
-  /// Verified to fail when the path is stored.
+  /// Verified to fail when the path is not looked at.
   @Test("a path that is another file in each process is refused before anything is stored")
   func kernelPath() throws {
     let tool = try newTool()

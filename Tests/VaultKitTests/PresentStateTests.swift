@@ -53,7 +53,7 @@ struct PresentStateTests {
     _ = try core.evaluate(.devicePasscode, context: context)
   }
 
-  /// Verified to fail when each of the three asks the keys that were read last.
+  /// Verified to fail when they ask the keys that were read last.
   @Test("every session says what is true, whatever the others did")
   func model() throws {
     var random = SeededGenerator()

@@ -28,7 +28,7 @@ struct PromptTextTests {
     expect(PromptText(last).lines.last, equals: "  last try; an empty answer cancels")
   }
 
-  /// Verified to fail when the letters are not looked for, and for one block of them at a time.
+  /// Verified to fail when the letters are not looked for.
   @Test("a text with letters from right to left is named as one whose numbers may be shown in another order")
   func rightToLeft() throws {
     for (text, isNamed) in [
