@@ -7,7 +7,7 @@ import VaultWords
 enum ShowClock: VaultVerb {
   static let words = ["clock"]
   static let summary = "Show the time that the vault has recorded, or set it back."
-  static let reset = Flag("reset", "Set the recorded time back to the clock, which is right now.")
+  static let reset = Flag("reset", "Set the recorded time back to that of the clock.")
   static let ownOptions: [any OptionKey] = [reset]
   static let channels: [SecretChannel] = [.passcode, .recovery]
   static let passcodeCase: String? = "with --reset"
