@@ -9,7 +9,6 @@ import VaultTestKit
 /// Texts that must not be shown (docs/security/invariants.md, *What was decided is told*).
 @Suite("Transactions whose text must not be shown", .bounded)
 struct HiddenTextTests {
-  /// Verified to fail when such a text is an error, and when it is no obstacle for an acceptance.
   @Test(
     "it is kept, listed and rejected, not accepted, and hides nothing", .requirement("A19", "B6"),
     arguments: [
@@ -58,7 +57,7 @@ struct HiddenTextTests {
     }
   }
 
-  /// Verified to fail when all are stored, and when those that were rejected count.
+  /// Verified to fail when all are stored.
   @Test("at most 32 wait; more are counted, and others are received all the same", .requirement("A19"))
   func most() throws {
     let scene = try TransactionScene()
@@ -72,7 +71,6 @@ struct HiddenTextTests {
     #expect(all.notKept == 0 && all.found.count == 33)
   }
 
-  /// Verified to fail when what is wrong with one ends the search.
   @Test("one that is malformed hides nothing", .requirement("A19"))
   func malformed() throws {
     let scene = try TransactionScene()

@@ -26,7 +26,7 @@ struct PeerStateTests {
     try expect(scene.core.credentialStatus(of: scene.bank).state, equals: .unlockStarted)
   }
 
-  /// Verified to fail when STATE about a transaction or a challenge that is over disables the credential.
+  /// Verified to fail when only the answer of a synchronization is stored.
   @Test(
     "STATE disables where it can only mean that", .requirement("A21"), arguments: Call.allCases)
   func state(call: Call) throws {
@@ -58,7 +58,6 @@ struct PeerStateTests {
     #expect(try scene.core.items(matching: Query(id: scene.bank)).first?.hasSecret == true)
   }
 
-  /// Verified to fail when each other error changes the state.
   @Test("no other error changes the state", arguments: Call.allCases)
   func others(call: Call) throws {
     for word in ["NETWORK", "CODE", "ACCESS", "VERSION", "FORBIDDEN", "TIMEOUT", "DESYNCHRONIZED", "OTHER"] {
@@ -70,7 +69,7 @@ struct PeerStateTests {
 
   enum Situation: CaseIterable { case server, unlockKey, nothing }
 
-  /// Verified to fail when each block advises the unlock key.
+  /// Verified to fail when the server is not looked for.
   @Test("a blocked PIN advises what ends the block", arguments: Situation.allCases)
   func advice(situation: Situation) throws {
     let scene = try TransactionScene()

@@ -11,8 +11,7 @@ import VaultTestKit
 /// Random decisions with a server whose answers are lost at random, against what a careful server would write down
 /// (docs/security/invariants.md, *What was decided is told*).
 ///
-/// `TORTURE_SEED` replaces the seeds. Verified to fail when a decision is sent once, when the next contact makes another code, when a refusal
-/// is sent again, and when the search ends with a decided transaction.
+/// `TORTURE_SEED` replaces the seeds. Verified to fail when a refusal counts as no answer, and when the code stays in the item.
 @Suite("Decisions with lost answers, by generated sequences", .bounded)
 struct ToldModelTests {
   static let seeds: [UInt64] =

@@ -10,7 +10,7 @@ import VaultTestKit
 /// Behind a camouflaged PIN one stored code tells the PIN of all accounts, so none is stored.
 @Suite("Decisions that a server does not have, behind a camouflaged PIN", .bounded)
 struct UntoldBehindCamouflageTests {
-  /// Verified to fail when the code is kept for every PIN, and when the next counter makes the second code.
+  /// Verified to fail when the code is kept for every PIN.
   @Test(
     "no code is kept: the PIN is asked for again, and the same counter gives the same code",
     .requirement("B6", "R12"),

@@ -30,7 +30,7 @@ struct UntoldDecisionTests {
 
   enum Way: CaseIterable { case pin, device, biometry, suite, rejected, cancelled }
 
-  /// Verified to fail when another code is made for the second request, and when the code stays in the item.
+  /// Verified to fail when the code stays in the item.
   @Test(
     "a lost decision is told at the next contact, with the same name and code", .requirement("B6"),
     arguments: Way.allCases, [false, true])
@@ -86,7 +86,6 @@ struct UntoldDecisionTests {
     try scene.expectNothingKept()
   }
 
-  /// Verified to fail when the list ends with a name that was given before.
   @Test("a server that does not go on is asked no more than once more", .requirement("A19"))
   func doesNotGoOn() throws {
     let scene = try TransactionScene()
@@ -98,7 +97,7 @@ struct UntoldDecisionTests {
     expect(scene.server.requests.count, equals: 2)
   }
 
-  /// Verified to fail when a refusal is told again, and when a block counts as one.
+  /// Verified to fail when a refusal counts as no answer.
   @Test(
     "a server that refuses a decision ends it, and the person is told; what passes does not",
     .requirement("B6"),
@@ -141,7 +140,7 @@ struct UntoldDecisionTests {
     }
   }
 
-  /// Verified to fail when the state alone decides what the same verb does.
+  /// Verified to fail when the code stays in the item.
   @Test("deciding again tells what the server does not have; another decision is refused", .requirement("B6"))
   func again() throws {
     let scene = try TransactionScene()
@@ -160,7 +159,6 @@ struct UntoldDecisionTests {
     try scene.expectNothingKept()
   }
 
-  /// Verified to fail when a locked vault needs the passcode for a rejection that is not told.
   @Test("a synchronization and a code online tell first", .requirement("B6"), arguments: [false, true])
   func otherContacts(isSynchronization: Bool) throws {
     let scene = try TransactionScene()

@@ -15,7 +15,7 @@ struct FailingProgramTests {
     #expect { try TransportProgram(path) } throws: { ($0 as? VaultError)?.code == .malformed }
   }
 
-  /// Verified to fail when the mode is not looked at, when the owner is not, and when the recovery follows the code alone.
+  /// Verified to fail when the mode is not looked at, and when the owner is not.
   @Test(
     "a file that is no program of root or this user alone is refused before anything is sent",
     arguments: [

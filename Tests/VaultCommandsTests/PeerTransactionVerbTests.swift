@@ -257,7 +257,6 @@ struct PeerTransactionVerbTests {
     try waitUntil("the server hangs") { try (state()["faults"] as? [Any])?.isEmpty == true }
   }
 
-  /// Verified to fail when the list does not tell what the server does not have.
   @Test(
     "a server that cannot be told: exit 16, the decision stays, and the next list tells it",
     .requirement("B6"),
@@ -292,7 +291,6 @@ struct PeerTransactionVerbTests {
     try expect(tool("transaction", "show", alias).text.contains("refused the decision"), equals: true)
   }
 
-  /// Verified to fail when such a text is an error of the list.
   @Test("a text that must not be shown is listed, hides nothing, and can be rejected", .requirement("A19"))
   func hiddenText() throws {
     let text = try tool.file("text", "to \u{202E}annA")

@@ -32,7 +32,7 @@ struct TransactionStandingTests {
     expect(TransactionState.allCases, equals: [.pending, .accepted, .rejected, .cancelled, .timeout])
   }
 
-  /// The bytes of the page, section 6. Verified to fail when two fields change their places.
+  /// The bytes of the page, section 6.
   @Test("what a server is to get has its places, and other forms are damaged")
   func answer() throws {
     var record = TransactionRecord(
