@@ -5,7 +5,8 @@ import VaultCrypto
 package import VaultStorage
 
 extension SealedStore {
-  /// The next batch of a rotation: at most `limit` rows after those that are done. `nil` when all items are done.
+  /// The next batch of a rotation: at most `limit` rows after those that are done, and at most ``mostBatchBytes``. `nil` when all
+  /// items are done.
   package mutating func prepareMove(limit: Int) throws(VaultError) -> PreparedMove? {
     let head = try head()
     let current = keys.current.generation
@@ -14,29 +15,33 @@ extension SealedStore {
     }
     let from = head.rotation.position
     var batch = PreparedMove(generation: current, sequence: head.sequence, from: from, last: from)
-    var rows = try rows(after: Int64(from), limit: limit)
-    // The head row cannot name the row of such a number, and no vault has one.
-    rows.removeAll { $0.row >= Head.greatest }
-    batch.isLast = rows.count < limit
-    var bytes = 0
-    for row in rows {
-      guard bytes < Self.mostBatchBytes else {
-        batch.isLast = false
-        break
+    batch.items.reserveCapacity(min(limit, Int(clamping: head.itemCount)))
+    var (left, bytes) = (limit, 0)
+    while left > 0, bytes < Self.mostBatchBytes {
+      let asked = min(left, Self.readTogether)
+      let rows = try rows(after: Int64(batch.last), limit: asked)
+      left -= asked
+      // The head row cannot name the row of such a number, and no vault has one.
+      for row in rows where row.row < Head.greatest {
+        batch.last = UInt64(row.row)
+        guard isOld(row) else { continue }
+        do throws(VaultError) {
+          let item = try moved(row)
+          bytes += item.byteCount
+          batch.items.append(item)
+        } catch {
+          guard error.isUnreadable else { throw error }
+          batch.damaged.append((row.row, damaged(row, error: error)))
+        }
       }
-      batch.last = UInt64(row.row)
-      guard isOld(row) else { continue }
-      do throws(VaultError) {
-        let item = try moved(row)
-        bytes += item.byteCount
-        batch.items.append(item)
-      } catch {
-        guard error.isUnreadable else { throw error }
-        batch.damaged.append((row.row, damaged(row, error: error)))
-      }
+      batch.isLast = rows.count < asked || rows.last!.row >= Head.greatest
+      if batch.isLast { break }
     }
     return batch
   }
+
+  /// How many rows are in memory at once, besides those that are sealed already.
+  private static let readTogether = 256
 
   /// Rows as they are, unopened.
   package mutating func rows(after number: Int64, limit: Int) throws(VaultError) -> [ItemRow] {
@@ -92,8 +97,8 @@ extension SealedStore {
     for value in oldIndex { sum -= before.summand.blind(old.row, value) }
     for value in newIndex { sum += current.summand.blind(old.row, value) }
     return MovedItem(
-      old: old, new: row, material: parts.material, keys: keys, state: parts.state?.row, newState: newState,
-      oldIndex: oldIndex, newIndex: newIndex, sum: sum)
+      of: old, parts.material, parts.state?.row, as: row, keys: keys, newState: newState,
+      oldIndex: oldIndex.map { Bytes16($0) }, newIndex: newIndex.map { Bytes16($0) }, sum: sum)
   }
 
   /// The part of an item that a rotation could not seal again because it does not open; `nil` when all parts open.
@@ -254,6 +259,6 @@ extension SealedStore {
     generation != current || (try? RecordSeal.generation(of: meta)).map { $0 != current } ?? false
   }
 
-  /// The maximum number of bytes that a batch holds in memory, in addition to one item's secret.
+  /// About the maximum number of bytes that a batch holds in memory, in addition to one item's rows.
   private static let mostBatchBytes = 32 << 20
 }

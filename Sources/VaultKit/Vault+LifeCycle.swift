@@ -84,7 +84,7 @@ extension Vault {
     try core.beginRotation(passcode: passcode, progress: progress)
   }
 
-  /// Moves one batch of the rotation that is under way, at most about 0.3 seconds long. The last batch ends it.
+  /// Moves one batch of the rotation that is under way, at most 4,000 items. The last batch ends it.
   ///
   /// ```swift
   /// try await vault.beginRotation()

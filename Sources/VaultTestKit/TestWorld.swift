@@ -37,6 +37,7 @@ public struct TestWorld: Sendable {
     var environment = VaultEnvironment(bounds: derivation.bounds, parameters: derivation.parameters)
     if let clock { environment.clock = clock }
     if let random { environment.random = random.source }
+    if derivation.bounds != .standard { environment.rotation = .small }
     self.environment = environment
   }
 }
@@ -61,6 +62,7 @@ extension VaultEnvironment {
       clock: clock, random: random, bounds: .cheap, parameters: .cheap, process: .current,
       derivationObserver: derivationObserver)
     environment.pause = { _ in }
+    environment.rotation = .small
     return environment
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import SecretMemory
+import Synchronization
 import VaultKit
 import VaultTestKit
 
@@ -22,11 +23,16 @@ struct Rig {
     isHome = unsafe access(folder + "/.local", F_OK) == 0
   }
 
-  /// The clock of the machine; or one that stands still at the number of milliseconds since boot in VAULT_TORTURE_BOOT.
+  /// The clock of the machine; or one that stands still at the number of milliseconds since boot in VAULT_TORTURE_BOOT, or that
+  /// goes on by the number in VAULT_TORTURE_STEP whenever something looks at it.
   static var clock: any VaultClock {
-    guard let text = unsafe getenv("VAULT_TORTURE_BOOT"), let boot = UInt64(unsafe String(cString: text))
-    else { return SystemClock() }
-    return FixedClock(sinceBoot: .milliseconds(boot))
+    guard let boot = number("VAULT_TORTURE_BOOT") else { return SystemClock() }
+    let fixed = FixedClock(sinceBoot: .milliseconds(boot))
+    return number("VAULT_TORTURE_STEP").map { SteppingClock(from: fixed, by: $0) } ?? fixed
+  }
+
+  private static func number(_ variable: String) -> UInt64? {
+    unsafe getenv(variable).flatMap { unsafe UInt64(String(cString: $0)) }
   }
 
   func create(passcode: String?) throws(VaultError) -> VaultCore {
@@ -50,6 +56,22 @@ struct Rig {
   func open() throws(VaultError) -> VaultCore {
     try VaultCore.open(at: path, protector: protector, environment: environment)
   }
+}
+
+/// A boot clock of a machine on which everything takes long.
+private final class SteppingClock: VaultClock {
+  private let fixed: FixedClock
+  private let step: UInt64
+  private let looks = Atomic<UInt64>(0)
+
+  init(from fixed: FixedClock, by step: UInt64) { (self.fixed, self.step) = (fixed, step) }
+
+  func now() -> Instant { fixed.now() }
+  func bootMilliseconds() -> UInt64 {
+    fixed.bootMilliseconds() + step * looks.add(1, ordering: .relaxed).newValue
+  }
+  func bootID() -> [UInt8]? { fixed.bootID() }
+  func isSynchronized() -> Bool { fixed.isSynchronized() }
 }
 
 /// Counts key derivations: each adds one byte to a file.

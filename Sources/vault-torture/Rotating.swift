@@ -36,20 +36,31 @@ extension VerifyProgress {
   fileprivate var isMoving: Bool { done > total / 2 }
 }
 
-/// Rotates the epoch once and prints how many bytes this process wrote for the rotation, to all files (S4).
+/// Rotates the epoch once, in the batches of the real world, and prints how many bytes this process wrote for that, to all files
+/// (S4), and after how many items each batch ended.
 enum CountedRotation {
-  /// - Parameter stops: Whether it waits after the first batch until the test lets it go.
-  static func run(_ rig: Rig, stops: Bool) {
+  /// - Parameters:
+  ///   - purges: Whether it is the rotation of a purge, which also rewrites the file.
+  ///   - stops: Whether it waits after the first batch until the test lets it go.
+  static func run(_ rig: Rig, purges: Bool, stops: Bool) {
     var mayStop = stops
+    var rig = rig
+    rig.environment.rotation = .standard
+    var ends: [Int] = []
+    func note(_ progress: VerifyProgress) {
+      guard progress.isMoving else { return }
+      let end = progress.done - progress.total / 2
+      if ends.last != end { ends.append(end) }
+      guard mayStop else { return }
+      mayStop = false
+      say("moving")
+      waitForStart()
+    }
     do throws(VaultError) {
       let core = try rig.open()
       let before = written()
-      try core.rotateEpoch(progress: { progress in
-        guard mayStop, progress.isMoving else { return }
-        mayStop = false
-        say("moving")
-        waitForStart()
-      })
+      if purges { try core.purge(progress: note) } else { try core.rotateEpoch(progress: note) }
+      say("batches \(ends)")
       say("bytes \(written() - before)")
     } catch { fail("\(error.word) \(error.message)") }
   }

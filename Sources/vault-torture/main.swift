@@ -64,7 +64,8 @@ case "mutate":
 case "states": States.run(Rig(argument(1)), passcode: argument(2))
 case "hold": Holding.run(Rig(argument(1)), name: argument(2), isClosed: argument(3) == "closed")
 case "rotate": Rotating.run(Rig(argument(1)), passcode: argument(2), stops: words.last == "stop")
-case "rotate-counted": CountedRotation.run(Rig(argument(1)), stops: words.last == "stop")
+case "rotate-counted":
+  CountedRotation.run(Rig(argument(1)), purges: words.last == "purge", stops: words.last == "stop")
 case "midway": Midway.run(in: Rig(argument(1)), change: argument(2), passcode: argument(3), code: argument(4))
 case "watch":
   Watching.run(Rig(argument(1)), passcode: argument(2), count: number(3), seed: UInt64(number(4)))

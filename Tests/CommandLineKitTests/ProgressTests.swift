@@ -32,4 +32,22 @@ struct ProgressTests {
     expect(text, equals: "\r\u{1B}[Kvaultctl: verifying [\(half)] 50 % (2 of 4)\r\u{1B}[K", "\(text)")
     #expect(scratch.content.isEmpty)
   }
+
+  @Test("a bar does not go back when the work begins again")
+  func forward() throws {
+    let screen = try PseudoTerminal()
+    let terminal = unsafe open(screen.path, O_RDWR | O_NOCTTY)
+    var now: Int64 = 0
+    let progress = CommandLineKit.Progress(
+      of: "vaultctl", "importing", on: OutputStream(descriptor: terminal, name: "test"), isQuiet: false,
+      clock: { now })
+    for (done, total) in [(10, 100), (60, 100), (10, 100), (70, 200), (90, 100)] {
+      now += 1000
+      progress.update(done: done, of: total)
+    }
+    close(terminal)
+    let text = screen.drain()
+    let shown = text.matches(of: /(\d+) %/).map { String($0.1) }
+    expect(shown, equals: ["10", "60", "60", "60", "90"], "\(text)")
+  }
 }

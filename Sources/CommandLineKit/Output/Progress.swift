@@ -11,6 +11,8 @@ package final class Progress {
   private let clock: () -> Int64
   private let begun: Int64
   private var lastShown: Int64?
+  /// The furthest that the work has come. Work that begins again, because keys changed meanwhile, shows this until it is there.
+  private var furthest = (done: 0, total: 0)
 
   /// - Parameter clock: Milliseconds that only grow; a test has its own.
   package init(
@@ -28,10 +30,16 @@ package final class Progress {
   /// - Parameter total: 0 when it is not known.
   package func update(done: Int, of total: Int) {
     guard isShown else { return }
+    if isFurther(done, of: total) { furthest = (done, total) }
     let now = clock()
     guard now - begun >= 1000, now - (lastShown ?? 0) >= 100 else { return }
     lastShown = now
-    emit("\r\u{1B}[K\(program): " + line(done: done, of: total))
+    emit("\r\u{1B}[K\(program): " + line(done: furthest.done, of: furthest.total))
+  }
+
+  private func isFurther(_ done: Int, of total: Int) -> Bool {
+    guard total > 0, furthest.total > 0 else { return total > 0 || done >= furthest.done }
+    return Double(done) / Double(total) >= Double(furthest.done) / Double(furthest.total)
   }
 
   package func finish() {

@@ -23,6 +23,8 @@ package struct VaultEnvironment: Sendable {
   package var derivationObserver: (@Sendable () -> Void)?
   /// Asked before the memory of a derivation is obtained; a test says no, as a machine without memory does.
   package var hasMemoryForDerivation: (@Sendable () -> Bool)?
+  /// The batches of a rotation of the epoch.
+  package var rotation = RotationBatches.standard
   /// How long an open vault waits for other processes that use the file; `nil` for the usual time.
   package var patience: Duration?
   /// Waits where another process is about to commit something.

@@ -67,12 +67,15 @@ extension VaultCore {
     // Also the verification of the passcode writes to the log.
     if dropDamaged { try writing(repairing: true) { _ throws(VaultError) in } }
     let keys = try keysToRotate(passcode)
+    var forward = RotationProgress(restFirst: isAnew ? try rotationPhase() != nil : false)
     // An attacker who had the device key and the passcode may have begun the present rotation, with known keys.
     var race = KeyRace()
     while race.mayTry() {
       let isOwn = try rotate(
-        with: keys, for: validity, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
+        with: keys, for: validity, dropDamaged: dropDamaged, progress: { progress(forward.next($0)) },
+        damaged: damaged)
       if isOwn || !isAnew { return }
+      forward.endRest()
     }
     throw KeyRace.lost
   }
@@ -138,28 +141,27 @@ extension VaultCore {
   /// Parts that do not open are left behind, and the rotation then waits for an explicit call.
   package func resumeRotation() throws(VaultError) {
     guard isRotating, isUnlocked, !isReadOnly else { return }
-    let time = BatchTime(Self.takenAlong, by: environment.clock)
     while true {
       switch try rotationPhase() {
       case .paused: return
       case .items, .itemsLeft:
         let batch = try reading { transaction throws(VaultError) in
-          try transaction.store.prepareMove(limit: Self.fewest)
+          try transaction.store.prepareMove(limit: environment.rotation.itemsAlong)
         }
         guard let batch else { continue }
         let done = try writing { transaction throws(VaultError) in
-          try transaction.write(batch, within: time, dropDamaged: false)
+          try transaction.write(batch, dropDamaged: false)
         }
         if let done, done.moved > 0 { return }
       case .audit:
-        let left = try writing { transaction throws(VaultError) in
-          try transaction.moveAudit(limit: Self.fewest * 4, within: time, dropDamaged: false)
+        let done = try writing { transaction throws(VaultError) in
+          try transaction.moveAudit(limit: environment.rotation.entries, dropDamaged: false)
         }
-        if left == nil {
+        guard let done else {
           _ = try endEpoch()
           return
         }
-        if time.isOver { return }
+        guard done.isLast else { return }
       case nil: return
       }
     }
@@ -215,19 +217,6 @@ extension VaultCore {
   }
 
   // MARK: Steps
-
-  /// The number of rows in a batch that a command moves besides its own task, and the minimum of all other batches.
-  private static let fewest = 500
-  /// The number of rows in the first batch of a requested rotation, when the time that a batch takes is still
-  /// unknown.
-  private static let first = 2_000
-  /// How long a command continues an interrupted rotation, besides its own task.
-  private static let takenAlong = Duration.milliseconds(300)
-  /// The maximum number of rows in a batch, because prepared rows are in memory.
-  private static let most = 30_000
-  /// How long a batch holds the write lock, including its commit; other writers wait that long. The rest of two
-  /// seconds is a reserve for a commit that takes longer than the previous one.
-  private static let lockTime = Duration.milliseconds(1_200)
 
   /// - Returns: The keys of the new generation; `nil` if a rotation is under way, and nothing was begun.
   @discardableResult
@@ -300,39 +289,34 @@ extension VaultCore {
     }
   }
 
-  /// Opens and seals rows while other processes may write. Then writes the rows in transactions that grow up to the
-  /// time limit, because each transaction changes nearly all pages of the indexes, whatever its size.
+  /// Opens and seals rows while other processes may write, then writes them in one transaction, and so on.
   private func moveItems(
     dropDamaged: Bool, progress: (VerifyProgress) -> Void, told: (DamagedPart) -> Void
   ) throws(VaultError) {
     let total = try status().itemCount
     var done = 0
-    var limit = Self.first
     while true {
       let batch = try reading { transaction throws(VaultError) in
-        try transaction.store.prepareMove(limit: limit)
+        try transaction.store.prepareMove(limit: environment.rotation.items)
       }
       guard let batch else { return }
-      let time = BatchTime(Self.lockTime, by: environment.clock)
       let result = try writing { transaction throws(VaultError) in
-        try transaction.write(batch, within: time, dropDamaged: dropDamaged)
+        try transaction.write(batch, dropDamaged: dropDamaged)
       }
       guard let result else { continue }
       result.damaged.forEach(told)
       done += result.moved
       progress(VerifyProgress(done: total + min(done, total), total: 2 * total))
-      limit = max(Self.fewest, min(4 * limit, time.fitting(max(result.moved, 1)), Self.most))
     }
   }
 
   private func moveAudit(dropDamaged: Bool, told: (DamagedPart) -> Void) throws(VaultError) {
     while true {
-      let time = BatchTime(Self.lockTime, by: environment.clock)
-      let found = try writing { transaction throws(VaultError) in
-        try transaction.moveAudit(limit: Self.most, within: time, dropDamaged: dropDamaged)
+      let result = try writing { transaction throws(VaultError) in
+        try transaction.moveAudit(limit: environment.rotation.entries, dropDamaged: dropDamaged)
       }
-      guard let found else { return }
-      for part in found { told(part) }
+      guard let result else { return }
+      result.damaged.forEach(told)
     }
   }
 

@@ -24,8 +24,7 @@ extension VaultCore {
     VaultError(.policy, "a rotation of the epoch is under way", hint: "continue that one first")
   }
 
-  /// Moves one batch of the rotation that is under way, at most about 0.3 seconds long. The last batch ends the
-  /// rotation.
+  /// Moves one batch of the rotation that is under way, at most 4,000 items. The last batch ends the rotation.
   ///
   /// - Returns: Whether there is more to move. `false` too if no rotation is under way.
   /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/readOnly``. ``VaultError/Code/damaged`` or

@@ -7,22 +7,18 @@ import VaultStorage
 extension WriteTransaction {
   /// The result of a batch.
   struct Moving {
-    /// How many items were sealed for the current generation.
+    /// How many items or entries were sealed for the current generation.
     var moved = 0
     /// The parts that do not open.
     var damaged: [DamagedPart] = []
     var isLast = false
   }
 
-  /// Writes prepared items of a rotation until the time is up, and records the progress.
+  /// Writes prepared items of a rotation, and records the progress.
   ///
-  /// - Parameters:
-  ///   - time: How long it may take, because other writers wait.
-  ///   - dropDamaged: Whether to remove parts that do not open.
+  /// - Parameter dropDamaged: Whether to remove parts that do not open.
   /// - Returns: `nil` if another process was faster; then nothing is written.
-  mutating func write(
-    _ batch: PreparedMove, within time: BatchTime, dropDamaged: Bool
-  ) throws(VaultError) -> Moving? {
+  mutating func write(_ batch: PreparedMove, dropDamaged: Bool) throws(VaultError) -> Moving? {
     guard store.keys.previous != nil, store.keys.current.generation == batch.generation,
       head.rotation.position == batch.from,
       head.rotation.phase == .items || head.rotation.phase == .itemsLeft
@@ -30,24 +26,18 @@ extension WriteTransaction {
     // Another process may have written since the rows were read, and so may this transaction, which ended due tokens first.
     let isUnchanged = head.sequence == batch.sequence && !changes.isDirty
     var result = Moving()
-    var last = batch.last
     var damaged = batch.damaged
-    for (number, item) in batch.items.enumerated() {
-      if number % 16 == 0, number > 0, time.isOver {
-        last = UInt64(batch.items[number - 1].old.row)
-        break
-      }
-      if isUnchanged {
-        try apply(item)
-        result.moved += 1
-      } else if let part = try applyIfPresent(item, count: &result.moved) {
-        damaged.append((item.old.row, part))
+    if isUnchanged {
+      try apply(batch.items)
+      result.moved = batch.items.count
+    } else {
+      for item in batch.items {
+        if let part = try applyIfPresent(item, count: &result.moved) { damaged.append((item.row, part)) }
       }
     }
-    try settle(
-      damaged.filter { $0.row <= last }, isUnchanged: isUnchanged, dropDamaged: dropDamaged, result: &result)
-    head.rotation.position = last
-    result.isLast = last == batch.last && batch.isLast
+    try settle(damaged, isUnchanged: isUnchanged, dropDamaged: dropDamaged, result: &result)
+    head.rotation.position = batch.last
+    result.isLast = batch.isLast
     if result.isLast { try endItems(&result) }
     changes.isDirty = true
     return result
@@ -56,7 +46,7 @@ extension WriteTransaction {
   /// Seals an item's parts for the current generation.
   mutating func move(_ old: ItemRow) throws(VaultError) -> ItemRow {
     let item = try store.moved(old)
-    try apply(item)
+    try apply([item])
     return item.new
   }
 
@@ -73,34 +63,47 @@ extension WriteTransaction {
     head.rotation = RotationState()
   }
 
-  private mutating func apply(_ item: MovedItem) throws(VaultError) {
+  private mutating func apply(_ items: [MovedItem]) throws(VaultError) {
     changes.underWay += 1
-    let number = item.old.row
-    try store.rows.moveItem(item.new)
-    if let keys = item.keys { try store.rows.setKeys(keys, row: number) }
-    if let state = item.newState { try store.rows.setState(state, row: number) }
+    for item in items {
+      try store.rows.moveItem(item.new)
+      if let keys = item.keys { try store.rows.setKeys(keys, row: item.row) }
+      if let state = item.newState { try store.rows.setState(state, row: item.row) }
+      head.sum += item.sum
+      changes.seals += item.seals
+    }
     // S counts the index rows that the attributes give, even if one of them is missing from the file.
-    for value in item.oldIndex { try store.rows.deleteBlind(value: value, row: number) }
-    for value in item.newIndex { try store.rows.insertBlind(value: value, row: number) }
-    head.sum += item.sum
-    changes.seals += item.seals
+    for (value, row) in Self.sorted(items, by: \.oldIndex) {
+      try store.rows.deleteBlind(value: value.bytes, row: row)
+    }
+    for (value, row) in Self.sorted(items, by: \.newIndex) {
+      try store.rows.insertBlind(value: value.bytes, row: row)
+    }
     changes.isDirty = true
     changes.underWay -= 1
+  }
+
+  /// The index values of all items in the order of the index. The values of neighboring rows are far from each other, and in this
+  /// order the changes of one page of the index are made together.
+  private static func sorted(
+    _ items: [MovedItem], by values: (MovedItem) -> [Bytes16]
+  ) -> [(value: Bytes16, row: Int64)] {
+    items.flatMap { item in values(item).map { (value: $0, row: item.row) } }
+      .sorted { ($0.value.high, $0.value.low) < ($1.value.high, $1.value.low) }
   }
 
   /// Applies an item whose row still exists after another process has written. Prepares a changed item again.
   private mutating func applyIfPresent(_ item: MovedItem, count: inout Int) throws(VaultError)
     -> DamagedPart?
   {
-    let number = item.old.row
+    let number = item.row
     let (row, material, state) = (
       try store.rows.item(row: number), try store.rows.material(row: number),
       try store.rows.state(row: number)
     )
     guard let row, store.isOld(row) else { return nil }
     do throws(VaultError) {
-      let isSame = row == item.old && material == item.material && state == item.state
-      try apply(isSame ? item : try store.moved(row))
+      try apply([item.isMade(from: row, material, state) ? item : try store.moved(row)])
       count += 1
       return nil
     } catch {
@@ -162,34 +165,31 @@ extension WriteTransaction {
   /// Seals up to `limit` audit entries for the current generation. Their MACs stay, because they cover only the
   /// content.
   ///
-  /// - Returns: The entries that do not open; `nil` when no entry is left.
-  mutating func moveAudit(
-    limit: Int, within time: BatchTime, dropDamaged: Bool
-  ) throws(VaultError) -> [DamagedPart]? {
+  /// - Returns: `nil` when no entry is left.
+  mutating func moveAudit(limit: Int, dropDamaged: Bool) throws(VaultError) -> Moving? {
     guard store.keys.previous != nil, head.rotation.phase == .audit else { return nil }
     let from = head.rotation.position
     var rows = try store.rows.auditEntries(from: from + 1, limit: limit)
     // As for items: no vault has an entry of such a number.
     rows.removeAll { $0.sequence >= Head.greatest }
     guard !rows.isEmpty else { return nil }
-    var damaged: [DamagedPart] = []
-    for (number, row) in rows.enumerated() {
-      if number % 16 == 0, number > 0, time.isOver { break }
+    var result = Moving(isLast: rows.count < limit)
+    changes.isDirty = true
+    for row in rows {
       if var part = try moveEntry(row) {
         part.isRemoved = dropDamaged && part.remedy != .newerVersion
-        damaged.append(part)
+        result.damaged.append(part)
         // The entry and the rotation stay unchanged.
         guard part.isRemoved else {
           head.rotation = RotationState(phase: .paused)
-          changes.isDirty = true
-          return damaged
+          return result
         }
         try removeEntry(row.sequence)
       }
+      result.moved += 1
       head.rotation.position = row.sequence
     }
-    changes.isDirty = true
-    return damaged
+    return result
   }
 
   /// Whether every entry of the log has a seal of the current generation. Entries that are logged during a rotation

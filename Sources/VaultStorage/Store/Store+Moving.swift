@@ -19,13 +19,13 @@ extension Store {
     try change(.setKeys, number, keys) > 0
   }
 
-  /// Lets the log grow to about the size of the file before a commit moves it there, or restores the usual limit of
+  /// Lets the log grow to about twice the size of the file before a commit moves it there, or restores the usual limit of
   /// 4 MB.
   ///
   /// Each commit of a rotation changes a part of nearly every index page. Moved after each commit, these pages
   /// would be written twice as often.
   package mutating func letLogGrow(_ may: Bool) throws(StorageError) {
     let pages: Int64 = may ? try connection.number(ofPragma: "page_count") ?? 0 : 0
-    try connection.execute("PRAGMA wal_autocheckpoint=\(may ? max(pages, 4096) : 1000)")
+    try connection.execute("PRAGMA wal_autocheckpoint=\(may ? max(2 * pages, 4096) : 1000)")
   }
 }
