@@ -20,17 +20,23 @@ extension SealedStore {
   /// Opens every entry of the log, and checks that it begins where it may, has no gap, and ends as the head row says.
   package mutating func checkLog(_ head: borrowing Head) throws(VaultError) -> LogCheck {
     var check = LogCheck()
-    var entries: [AuditWalk.Entry] = []
-    for row in try rows.auditEntries() {
-      do throws(VaultError) { entries.append(AuditWalk.Entry(row: row, record: try open(row).record)) } catch
-      {
-        check.unreadable.append((row.sequence, error))
+    var (walk, problem) = try logWalk(roots: keys.auditRoots, head: head)
+    var first: UInt64? = 0
+    while let from = first {
+      let rows = try rows.auditEntries(from: from, limit: Self.entriesTogether)
+      for row in rows {
+        do throws(VaultError) {
+          let record = try open(row).record
+          check.entryCount += 1
+          if problem == nil { problem = walk?.next(AuditWalk.Entry(row: row, record: record)) }
+        } catch { check.unreadable.append((row.sequence, error)) }
       }
+      first = rows.count == Self.entriesTogether ? rows.last!.sequence + 1 : nil
+      self.rows.releasePages()
     }
-    check.entryCount = UInt64(entries.count)
     guard check.unreadable.isEmpty else { return check }
     check.isChainChecked = !keys.auditRoots.isEmpty
-    check.problem = try logProblem(in: entries, roots: keys.auditRoots, head: head)
+    check.problem = problem ?? Self.end(of: &walk, head: head)
     return check
   }
 
@@ -38,35 +44,52 @@ extension SealedStore {
   /// passcode.
   package mutating func log(_ head: borrowing Head) throws(VaultError) -> AuditLog {
     var log = AuditLog()
-    var entries: [AuditWalk.Entry] = []
-    for row in try rows.auditEntries() {
-      var record: [UInt8]?
-      do throws(VaultError) {
-        let opened = try open(row)
-        log.entries.append(opened.entry)
-        record = opened.record
-      } catch {
-        guard error.isUnreadable else { throw error }
-        log.unreadable.append((row.sequence, error))
+    var (walk, problem) = try logWalk(roots: [:], head: head)
+    var first: UInt64? = 0
+    while let from = first {
+      let rows = try rows.auditEntries(from: from, limit: Self.entriesTogether)
+      for row in rows {
+        var record: [UInt8]?
+        do throws(VaultError) {
+          let opened = try open(row)
+          log.entries.append(opened.entry)
+          record = opened.record
+        } catch {
+          guard error.isUnreadable else { throw error }
+          log.unreadable.append((row.sequence, error))
+        }
+        if problem == nil { problem = walk?.next(AuditWalk.Entry(row: row, record: record)) }
       }
-      entries.append(AuditWalk.Entry(row: row, record: record))
+      first = rows.count == Self.entriesTogether ? rows.last!.sequence + 1 : nil
+      self.rows.releasePages()
     }
-    log.gap = try logProblem(in: entries, roots: [:], head: head)
+    log.gap = problem ?? Self.end(of: &walk, head: head)
     return log
   }
 
+  /// How many entries are in memory at once.
+  private static let entriesTogether = 512
+
   /// - Parameter roots: Empty if the MACs are not compared.
-  private mutating func logProblem(
-    in entries: [AuditWalk.Entry], roots: [UInt32: SharedSecret], head: borrowing Head
-  ) throws(VaultError) -> String? {
+  /// - Returns: A walk at the beginning of the log, or what is wrong already.
+  private mutating func logWalk(
+    roots: [UInt32: SharedSecret], head: borrowing Head
+  ) throws(VaultError) -> (walk: AuditWalk?, problem: String?) {
     let segments = try rows.segments()
     guard let first = segments.first, let last = segments.last, last.number == head.segment,
       last.first == head.segmentFirst
-    else { return "segments are missing" }
+    else { return (nil, "segments are missing") }
     let starts = keys.slots.compactMap { SlotAddress($0) }.filter { $0.kind == .auditRoot }
-    var walk = AuditWalk(
+    let walk = AuditWalk(
       segments: segments, roots: roots, chainStarts: Set(starts.map(\.subject)),
       isBackup: keys.header.isBackup, next: first.first)
-    return walk.check(entries) ?? (walk.endsAs(head) ? nil : "the newest entries are missing")
+    return (walk, nil)
+  }
+
+  private static func end(of walk: inout AuditWalk?, head: borrowing Head) -> String? {
+    guard let problem = walk?.finish() else {
+      return walk?.endsAs(head) == true ? nil : "the newest entries are missing"
+    }
+    return problem
   }
 }

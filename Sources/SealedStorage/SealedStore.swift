@@ -190,18 +190,18 @@ package struct SealedStore: ~Copyable, Sendable {
     return list
   }
 
-  /// Every item in the order of insertion, until the body says to stop.
+  /// Every item after a row, in the order of insertion, until the body says to stop.
   ///
   /// - Parameter damaged: Called with each row that does not open, and the reason; the row is skipped. Without
   ///   `damaged`, such a row is an error.
   package mutating func forEachItem(
-    keepingPages: Bool = true, damaged: ((ItemFields, VaultError) -> Void)? = nil,
+    after number: Int64 = .min, keepingPages: Bool = true, damaged: ((ItemFields, VaultError) -> Void)? = nil,
     _ body: (Item) throws(VaultError) -> Bool
   ) throws(VaultError) {
     // The rows are read in batches so that a body may use the store again.
     var opener = opener
     var batch: [Item] = []
-    var last = Int64.min
+    var last = number
     while true {
       let damage = try scan(after: last, with: &opener, into: &batch, until: Self.mostTogether) { _, _, _ in
         true

@@ -32,41 +32,62 @@ struct Importing {
   }
 
   /// What has, or had, the name of a line.
-  enum Holder {
+  indirect enum Holder {
     case item(Item)
     /// An earlier line.
     case line(Int)
   }
 
+  /// What is shown of the lines.
   private(set) var entries: [Entry] = []
+  private var counts: [Result: Int64] = [:]
   private let onDuplicate: Import.Duplicates
-  /// The names of all lines: no line takes one of them from another.
-  private let names: Set<String>
-  /// The lines by the items that they became.
-  private var lines: [ItemID: Int] = [:]
+  /// Whether it also keeps what became of the lines that were just added.
+  private let keepsAll: Bool
+  /// The hash values of the names of all lines: no line takes one of them from another. A number that would be free is passed over
+  /// where two values are equal.
+  private let names: Set<Int>
+  /// The items that lines became, by ascending row, and their lines.
+  private var stored: [(row: Int64, line: Int)] = []
   /// The last number that was appended to a name.
   private var numbers: [String: Int] = [:]
 
-  init(_ lines: [ItemLine], onDuplicate: Import.Duplicates) {
+  init(_ names: Set<Int>, onDuplicate: Import.Duplicates, keepingAll keepsAll: Bool) {
     self.onDuplicate = onDuplicate
-    names = Set(lines.map(\.name))
+    self.keepsAll = keepsAll
+    self.names = names
   }
 
   /// How many items were stored.
-  var count: Int { lines.count }
+  var count: Int { stored.count }
+
+  /// The line that an item comes from; `nil` for an item that was there before.
+  private func line(of item: Item) -> Int? {
+    var (low, high) = (0, stored.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if stored[middle].row < item.row { low = middle + 1 } else { high = middle }
+    }
+    return low < stored.count && stored[low].row == item.row ? stored[low].line : nil
+  }
+
+  private mutating func note(_ entry: Entry) {
+    counts[entry.result, default: 0] += 1
+    if keepsAll || entry.holder != nil || !entry.warnings.isEmpty { entries.append(entry) }
+  }
 
   mutating func store(_ line: ItemLine, in transaction: inout WriteTransaction) throws {
     var line = line
     var entry = Entry(line: line.number, typed: line.name, name: line.name)
     if let item = try transaction.item(holding: line.name) {
-      let earlier = lines[item.id]
+      let earlier = self.line(of: item)
       entry.holder = earlier.map(Holder.line) ?? .item(item)
       switch onDuplicate {
       case .fail:
         throw line.duplicate(earlier.map { "line \($0) has its name" } ?? "an item with its name is there")
       case .skip where earlier == nil:
         entry.result = .skipped
-        entries.append(entry)
+        note(entry)
         return
       case .replace where earlier == nil:
         try line.refuseReplacing(item)
@@ -82,8 +103,8 @@ struct Importing {
     let added = try line.add(to: &transaction)
     entry.stored = added.item.id
     entry.warnings += added.warnings
-    lines[added.item.id] = line.number
-    entries.append(entry)
+    stored.append((added.item.row, line.number))
+    note(entry)
   }
 
   /// NAME-2, NAME-3 …: a name that neither an item nor a line has.
@@ -96,7 +117,7 @@ struct Importing {
       guard name.utf8.count <= Names.longest else {
         throw line.duplicate("its name is too long for a number")
       }
-      guard !names.contains(name), try transaction.item(holding: name) == nil else { continue }
+      guard !names.contains(name.hashValue), try transaction.item(holding: name) == nil else { continue }
       numbers[line.name] = number
       return name
     }
@@ -107,10 +128,8 @@ struct Importing {
 
 extension Importing {
   func outcome(_ isDryRun: Bool) -> Outcome {
-    let counts = Result.allCases.map { result in
-      (result.rawValue, Int64(entries.count { $0.result == result }))
-    }
-    let items = JSON.array(entries.map(\.json))
+    let counts = Result.allCases.map { ($0.rawValue, self.counts[$0] ?? 0) }
+    let items = JSON.list(count: entries.count) { [entries] in entries[$0].json }
     return Outcome(
       json: .object(
         counts.map { ($0, .integer($1)) } + [("dryRun", .boolean(isDryRun)), ("items", items)]),

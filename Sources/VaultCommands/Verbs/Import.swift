@@ -51,17 +51,23 @@ enum Import: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     // Where there is no vault, nothing is read.
     _ = try command.vault.opened()
-    let lines = try command.readLines()
+    let descriptor = try command.openLines()
+    defer { if descriptor != command.world.standardInput { close(descriptor) } }
+    let lines = try ImportLines(descriptor, note: command.messages.note)
     let isDryRun = command[dryRun]
-    var importing = Importing(lines, onDuplicate: command[onDuplicate] ?? .fail)
+    // The result of a line that was just added is shown by --json alone.
+    var importing = Importing(
+      lines.names, onDuplicate: command[onDuplicate] ?? .fail, keepingAll: command.isJSON)
     let progress = command.progress("importing")
     defer { progress.finish() }
     do {
       importing = try command.vault.write { transaction in
         var importing = importing
-        for (index, line) in lines.enumerated() {
+        var done = 0
+        try lines.forEach { line in
           try importing.store(line, in: &transaction)
-          if index % 256 == 255 { progress.update(done: index + 1, of: lines.count) }
+          done += 1
+          if done % 256 == 0 { progress.update(done: done, of: lines.count) }
         }
         try transaction.log(.imported, detail: "\(importing.count) items")
         if isDryRun { throw DryRun(importing: importing) }
@@ -95,33 +101,7 @@ extension CommandError {
 }
 
 extension Command {
-  /// All lines, or an error that counts those that cannot be read; each of them is named before.
-  fileprivate func readLines() throws(CommandError) -> [ItemLine] {
-    let file = try openLines()
-    defer { if file != world.standardInput { close(file) } }
-    let reader = ItemLineReader(descriptor: file)
-    var lines: [ItemLine] = []
-    var failures: [CommandError] = []
-    while true {
-      let number = reader.line
-      do throws(CommandError) {
-        guard let line = try reader.next() else { break }
-        lines.append(line)
-      } catch {
-        guard error.exit == .malformed else { throw error }
-        failures.append(error.inLine(max(number, reader.line)))
-        try reader.skipLine()
-      }
-    }
-    guard let first = failures.first else { return lines }
-    for failure in failures.prefix(Self.mostNamed) where failures.count > 1 { messages.note(failure.message) }
-    guard failures.count > 1 else { throw first }
-    throw .malformed(
-      "\(failures.count) lines cannot be read; the first is \(first.message)",
-      hint: "nothing was imported; fix the lines and import again")
-  }
-
-  private func openLines() throws(CommandError) -> Int32 {
+  fileprivate func openLines() throws(CommandError) -> Int32 {
     guard let path = self[Import.file] else {
       guard isatty(world.standardInput) != 1 else {
         throw .usage("the items are missing", hint: "name a FILE, or give them on standard input")
@@ -137,6 +117,4 @@ extension Command {
     }
     return file
   }
-
-  private static let mostNamed = 20
 }

@@ -29,6 +29,7 @@ package enum VaultControl {
   package static func main(in world: World) -> Never {
     ProcessHardening.apply()
     VaultLibraries.leaveOutErrorTexts()
+    VaultLibraries.rewriteThroughFiles()
     ThisProcess.openStandardDescriptors()
     var world = world
     world.ignoredBrokenPipes = ThisProcess.isIgnored(SIGPIPE)

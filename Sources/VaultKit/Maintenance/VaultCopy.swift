@@ -59,6 +59,7 @@ struct VaultCopy: ~Copyable {
         if try accept(item) { try copy(row, item: item, from: &source, to: &rows, change: state) }
       }
       done += batch.count
+      source.rows.releasePages()
       progress(VerifyProgress(done: done, total: total))
     }
   }

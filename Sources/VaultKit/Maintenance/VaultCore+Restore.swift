@@ -146,7 +146,7 @@ extension SealedStore {
       try copy.copyItems(
         from: &self, to: &rows, progress,
         { item throws(VaultError) in
-          kept[item.id] = RestoredItem.State(item)
+          if newer != nil { kept[item.id] = RestoredItem.State(item) }
           return true
         }
       ) { (source, item, row, state) throws(VaultError) in

@@ -63,15 +63,19 @@ public struct ReadTransaction: ~Copyable, Sendable {
   /// Calls the body with every item, in the order of insertion, until the body returns `false`.
   ///
   /// - Parameters:
+  ///   - number: The row after which the walk begins.
   ///   - keepingPages: Whether the pages that were read stay in memory for later reads.
   ///   - damaged: Called with each item that does not open, and the reason; the item is skipped. Without it, such an
   ///     item is an error.
   package mutating func forEachItem(
-    keepingPages: Bool = true, damaged: ((ItemID, VaultError) -> Void)? = nil,
+    after number: Int64 = .min, keepingPages: Bool = true, damaged: ((ItemID, VaultError) -> Void)? = nil,
     _ body: (Item) throws(VaultError) -> Bool
   ) throws(VaultError) {
-    guard let damaged else { return try store.forEachItem(keepingPages: keepingPages, body) }
-    try store.forEachItem(keepingPages: keepingPages, damaged: { damaged(ItemID($0.id), $1) }, body)
+    guard let damaged else {
+      return try store.forEachItem(after: number, keepingPages: keepingPages, body)
+    }
+    try store.forEachItem(
+      after: number, keepingPages: keepingPages, damaged: { damaged(ItemID($0.id), $1) }, body)
   }
 
   /// The state of an item.

@@ -298,8 +298,16 @@ struct Connection: ~Copyable {
   /// The size to which the log is cut when it restarts after a long reader let it grow. An ordinary log is smaller.
   private static let mostIdleLogBytes = 8 << 20
 
-  /// The most memory for cached pages. A vault of 100,000 items fits.
-  private var mostCachedKiB: Int { 128 << 10 }
+  /// The most memory for cached pages: half of what a command may use for a vault of any size (docs/security/invariants.md). The
+  /// system caches the file beyond that.
+  private var mostCachedKiB: Int { 28 << 10 }
+
+  /// Runs `body` with a quarter of that. SQLite gives a temporary database a cache of the same size.
+  func withSmallCache(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+    try execute("PRAGMA cache_size=-\(mostCachedKiB / 4)")
+    defer { try? execute("PRAGMA cache_size=-\(mostCachedKiB)") }
+    try body()
+  }
 
   /// A path as it is written in a URI: every byte but letters, digits and `/-._~` as `%XX`.
   private static func percentEncoded(_ path: String) -> String {

@@ -1,4 +1,5 @@
 import CSQLite
+package import Synchronization
 
 extension Store {
   /// The version of the SQLite library in use, `3.40.1`.
@@ -39,15 +40,25 @@ extension Store {
     try connection.integrityCheck(progress: progress)
   }
 
-  /// Rewrites the whole file, without free pages.
+  /// Rewrites the whole file, without free pages. SQLite first makes the new file in memory, or in a temporary file where
+  /// ``rewritesThroughFiles`` says so.
   ///
   /// - Precondition: No transaction is open.
   package mutating func vacuum() throws(StorageError) {
     precondition(!isInTransaction, "Store.vacuum: a transaction is open")
     guard !isReadOnly else { throw .readOnly }
     try checkName()
-    try connection.execute("VACUUM")
+    guard Self.rewritesThroughFiles.load(ordering: .relaxed) else { return try connection.execute("VACUUM") }
+    let folder = VaultPath.parent(of: path).split(separator: "'", omittingEmptySubsequences: false)
+    try connection.execute(
+      "PRAGMA temp_store_directory='\(folder.joined(separator: "''"))'; PRAGMA temp_store=FILE")
+    defer { try? connection.execute("PRAGMA temp_store=MEMORY; PRAGMA temp_store_directory=''") }
+    try connection.withSmallCache { () throws(StorageError) in try connection.execute("VACUUM") }
   }
+
+  /// Whether a file is rewritten through a temporary file. That file has no name, and is in the directory of the vault, so that no
+  /// copy of the vault gets to another disk.
+  package static let rewritesThroughFiles = Atomic(false)
 
   /// Writes a copy without free pages to a new file at `path`, mode 0600. The copy has no log beside it.
   ///

@@ -1,0 +1,71 @@
+import CommandLineKit
+import Glibc
+import VaultKit
+import VaultWords
+
+/// The lines of an import. All of them are judged before the first one is stored.
+///
+/// Those of a file are then read again, because there can be more of them than fit into memory. Those of a pipe are kept.
+struct ImportLines {
+  private let descriptor: Int32
+  /// Where the lines begin; `nil` in a pipe.
+  private let start: off_t?
+  private var kept: [ItemLine] = []
+  private(set) var count = 0
+  /// The hash values of all names.
+  private(set) var names: Set<Int> = []
+
+  /// Reads and judges all lines.
+  ///
+  /// - Parameter note: Called with each line that cannot be read, where there are several.
+  /// - Throws: An error that counts them.
+  init(_ descriptor: Int32, note: (String) -> Void) throws(CommandError) {
+    self.descriptor = descriptor
+    var status = stat()
+    let isFile = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    let position = lseek(descriptor, 0, SEEK_CUR)
+    start = isFile && position >= 0 ? position : nil
+    let reader = ItemLineReader(descriptor: descriptor)
+    var failures: [CommandError] = []
+    var failureCount = 0
+    while true {
+      let number = reader.line
+      do throws(CommandError) {
+        guard let line = try reader.next() else { break }
+        count += 1
+        names.insert(line.name.hashValue)
+        if start == nil { kept.append(line) }
+      } catch {
+        guard error.exit == .malformed else { throw error }
+        failureCount += 1
+        if failures.count < Self.mostNamed { failures.append(error.inLine(max(number, reader.line))) }
+        try reader.skipLine()
+      }
+    }
+    guard let first = failures.first else { return }
+    guard failureCount > 1 else { throw first }
+    for failure in failures { note(failure.message) }
+    throw .malformed(
+      "\(failureCount) lines cannot be read; the first is \(first.message)",
+      hint: "nothing was imported; fix the lines and import again")
+  }
+
+  func forEach(_ body: (ItemLine) throws -> Void) throws {
+    guard let start else { return try kept.forEach(body) }
+    guard lseek(descriptor, start, SEEK_SET) == start else {
+      throw CommandError.io("reading the items again", errno: errno)
+    }
+    let reader = ItemLineReader(descriptor: descriptor)
+    var left = count
+    while let line = try reader.next() {
+      left -= 1
+      try body(line)
+    }
+    guard left == 0 else {
+      throw CommandError.malformed(
+        "the file with the items was changed while it was read", hint: "nothing was imported; try again")
+    }
+  }
+
+  private static let mostNamed = 20
+}
