@@ -12,6 +12,8 @@ package import VaultFormat
 ///    appear after a crash. No error path deletes a named key.
 /// 3. A named key is deleted only when the vault's own header lists it as replaced (field 20), after the vault was
 ///    opened with its current key, and while no file of a restore beside the vault names it (``RestoreFiles``).
+/// 4. The key of a new vault that an interrupted restore left is deleted with that vault, by that restore or the next one, while
+///    nothing else names it.
 ///
 /// Every other key with this vault id may belong to a vault that this one does not know, such as a backup restored
 /// elsewhere: it is listed and never deleted. Read `DeviceKey.swift` and `Protectors/Protector.swift` first, then this
@@ -94,6 +96,27 @@ package struct DeviceKeys: Sendable {
       throw VaultError(.policy, "\(keeper.file) needs the device key \(key)")
     }
     try protector.deleteKey(key, of: vault)
+  }
+
+  /// Deletes the key of a new vault that an interrupted restore left and that was never in its place. If the deletion fails, the
+  /// key stays, and opens nothing.
+  ///
+  /// - Parameters:
+  ///   - file: The new vault, which is about to be removed.
+  ///   - path: The vault that it was to replace. The key stays if that vault, or another file beside it, names the key or cannot be
+  ///     read.
+  package func deleteUnused(_ key: DeviceKeyID, of file: String, beside path: String) {
+    guard let present = try? VaultOutline(at: path), present.vault == vault, present.deviceKey != key
+    else { return }
+    deleteUnnamed(key, beside: path, except: file)
+  }
+
+  /// Deletes a key that no file was given. The key stays if a file of a restore beside the path needs it.
+  func deleteUnnamed(_ key: DeviceKeyID, beside path: String, except file: String? = nil) {
+    do throws(VaultError) {
+      guard try RestoreFiles(path: path).keeper(of: key, vault, except: file) == nil else { return }
+      try protector.deleteKey(key, of: vault)
+    } catch {}
   }
 
   // MARK: Listing

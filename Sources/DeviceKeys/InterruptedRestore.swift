@@ -1,8 +1,8 @@
 package import VaultFormat
 
 /// What an interrupted restore leaves beside the vault that it replaces. ``RestoreFiles`` says how the names tell a new
-/// vault that was never used from the old vault that was replaced. The next restore removes the former and renames the
-/// latter to its final name. No device key is deleted: a copy of what was left may need it.
+/// vault that was never used from the old vault that was replaced. The next restore removes the former, with its device key,
+/// and renames the latter to its final name. No other device key is deleted.
 package struct InterruptedRestore {
   /// The vault in its place.
   package let path: String
@@ -14,8 +14,8 @@ package struct InterruptedRestore {
 
   /// One file that an interrupted restore left.
   package enum Leftover: Equatable {
-    /// A new vault that was never used.
-    case unused(String)
+    /// A new vault that was never used, and its device key.
+    case unused(String, DeviceKeyID)
     /// The old vault: the new one is in its place.
     case old(String)
     /// Another file, or one whose origin is unknown.
@@ -30,7 +30,7 @@ package struct InterruptedRestore {
       else { return .foreign(file.path) }
       guard outline.deviceKey == made else { return .old(file.path) }
       // A copy of the present vault has the same key too: then the origin of the file is unknown.
-      return present == nil || present?.deviceKey == made ? .foreign(file.path) : .unused(file.path)
+      return present == nil || present?.deviceKey == made ? .foreign(file.path) : .unused(file.path, made)
     }
   }
 }

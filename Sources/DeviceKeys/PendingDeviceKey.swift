@@ -27,6 +27,22 @@ package struct PendingDeviceKey: ~Copyable, Sendable {
 
   package var id: DeviceKeyID { key.id }
 
+  /// The vault and the key, to be noted where the file that will name the key is made.
+  package var name: String { keys.vault.hexadecimal + " " + id.hexadecimal }
+
+  /// Deletes the key of a process that was killed before its file got its name.
+  ///
+  /// - Parameters:
+  ///   - name: What that process noted; empty for nothing.
+  ///   - path: Where the file would be. The key stays if a file of a restore beside it needs the key.
+  package func deleteLeft(by name: String, beside path: String) {
+    let words = name.split(separator: " ").map(String.init)
+    guard words.count == 2, let vault = VaultID(hexadecimal: words[0]),
+      let key = DeviceKeyID(hexadecimal: words[1])
+    else { return }
+    DeviceKeys(keys.protector, of: vault).deleteUnnamed(key, beside: path)
+  }
+
   /// Stores the key: durable when this returns. After a failure, removes what was written.
   package mutating func store() throws(VaultError) {
     precondition(state == .made, "PendingDeviceKey.store: stored already")

@@ -36,6 +36,22 @@ package struct RestoreFiles: Sendable {
     }
   }
 
+  /// A new vault that got no name, because the restore that made it was killed.
+  package struct Unnamed: Sendable {
+    package let path: String
+    /// Its device key.
+    package let key: DeviceKeyID
+  }
+
+  /// Every new vault that got no name. Its name begins with a dot, and ends in `.new`.
+  package func unnamed() throws(VaultError) -> [Unnamed] {
+    try names(beginningWith: "." + fileName + Self.besidePrefix).compactMap { name in
+      let rest = name.dropFirst(1 + fileName.count + Self.besidePrefix.count)
+      guard let key = Self.key(in: rest), rest.dropFirst(33) == ".new" else { return nil }
+      return Unnamed(path: folder + name, key: key)
+    }
+  }
+
   /// Files that were never a vault under its own name: what a restore leaves if it is killed while it makes the new
   /// vault, and SQLite's files beside a removed vault.
   package func debris() throws(VaultError) -> [String] {
@@ -89,9 +105,12 @@ package struct RestoreFiles: Sendable {
 
   /// The file beside the vault that names this key, or that may name it because it cannot be read.
   ///
+  /// - Parameter other: A file that is not looked at.
   /// - Throws: ``VaultError/Code/io`` when the directory cannot be read: then any file may need the key.
-  package func keeper(of key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> Keeper? {
-    for file in try all() {
+  package func keeper(
+    of key: DeviceKeyID, _ vault: VaultID, except other: String? = nil
+  ) throws(VaultError) -> Keeper? {
+    for file in try all() where file != other {
       guard let outline = try? VaultOutline(at: file) else {
         return Keeper(file: file, isReadable: false)
       }

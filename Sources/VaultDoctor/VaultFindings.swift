@@ -92,10 +92,10 @@ package enum VaultFindings {
     let left = InterruptedRestore(path: path, vault: vault)
     return try left.leftovers().map { leftover in
       switch leftover {
-      case .unused(let file):
+      case .unused(let file, _):
         Finding(
           "interruptedRestore", .warning, "a restore is under way, or was interrupted: it has left \(file)",
-          "the vault is unchanged; the next 'vaultctl restore' removes that file")
+          "the vault is unchanged; the next 'vaultctl restore' removes that file and its device key")
       case .old(let file):
         Finding(
           "interruptedRestore", .warning,

@@ -9,7 +9,8 @@ import VaultTestKit
 extension Torture {
   /// `restore` killed at each system call that names or writes a file.
   ///
-  /// Verified to fail when the two vaults are exchanged by "move the old one aside, then move the new one in".
+  /// Verified to fail when the two vaults are exchanged by "move the old one aside, then move the new one in", and, for the keys,
+  /// on commit 1a77a28b, where each restore that was killed left one more.
   @Suite("A restore that is killed", .bounded, .serialized)
   struct RestoreKills {
     @Test(
@@ -34,11 +35,36 @@ extension Torture {
           try expect(home.look(), equals: "restored", "\(point), the second time")
           #expect(!home.hasLeftovers, "\(point)")
         }
+        try expect(home.keyCount(), equals: 2, "\(point): the old vault's and the restored one's")
       }
       report(
         "restore over a vault\(hasNamedKey ? ", key in a named file" : ""), killed: \(seen.sorted { $0.key < $1.key })"
       )
       expect(seen.count, equals: 2, "all kills fell to one side")
+    }
+
+    // Verified to fail on commit 1a77a28b: a key stays, and a part of the new vault.
+    @Test(
+      "a signal that can be caught leaves no part of the new vault and no key of it",
+      arguments: ["SIGINT", "SIGTERM", "SIGHUP"], [false, true])
+    func ended(signal: String, keepsVault: Bool) throws {
+      try Shell.need("strace")
+      let template = try Home.withBackup(keepsVault: keepsVault, hasNamedKey: signal == "SIGHUP")
+      let keys = try template.keyCount()
+      var seen: [String: Int] = [:]
+      for point in try template.killPoints(Scale.pick(10, long: .max)) {
+        let home = try template.copy()
+        let status = try home.restore(before: point.signalling(signal))
+        let found = try home.look()
+        seen[found, default: 0] += 1
+        #expect(
+          found == (keepsVault ? "old" : "none") || found == "restored", "\(point): \(found), \(status)")
+        #expect(status != 0 || found == "restored", "\(point)")
+        try expect(home.keyCount(), equals: keys + (found == "restored" ? 1 : 0), "\(point): \(found)")
+        expect(home.unfinished, equals: [], "\(point)")
+      }
+      report("restore ended by \(signal): \(seen.sorted { $0.key < $1.key })")
+      expect(seen.count, equals: 2, "all signals fell to one side")
     }
 
     // Verified to fail on commit b8da9bc: the restore succeeds, and "later" is in `.before-restore` alone.
@@ -88,9 +114,12 @@ extension Torture {
         let found = try home.look()
         #expect(found == "none" || found == "restored", "\(point): \(found)")
         seen[found, default: 0] += 1
-        guard found == "none" else { continue }
-        try expect(home.restore(), equals: 0)
-        try expect(home.look(), equals: "restored", "\(point), the second time")
+        if found == "none" {
+          try expect(home.restore(), equals: 0)
+          try expect(home.look(), equals: "restored", "\(point), the second time")
+          expect(home.unfinished, equals: [], "\(point)")
+        }
+        try expect(home.keyCount(), equals: 1, "\(point)")
       }
       report("restore over nothing, killed: \(seen.sorted { $0.key < $1.key })")
       expect(seen.count, equals: 2, "all kills fell to one side")
@@ -170,9 +199,27 @@ extension Torture {
 
     /// Restores; the exit code, or minus the signal that ended it.
     func restore(killedAt point: SystemCall? = nil) throws -> Int32 {
-      try start(
-        ["restore", backup, "--replace", "--passphrase-fd", "0"], "long phrase", before: point?.killing ?? []
-      ).0
+      try restore(before: point?.killing ?? [])
+    }
+
+    /// The same as the program of another one.
+    func restore(before: [String]) throws -> Int32 {
+      try start(["restore", backup, "--replace", "--passphrase-fd", "0"], "long phrase", before: before).0
+    }
+
+    /// How many device keys there are, wherever a restore keeps them. One on its way to its final name can have two.
+    func keyCount() throws -> Int {
+      let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+      let keys = try files.filter { $0.hasSuffix(".key") || $0.contains("device.key") }.filter { name in
+        let about = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+        return about[.type] as? FileAttributeType == .typeRegular && about[.size] as? Int == 32
+      }
+      return Set(try keys.map { try Data(contentsOf: URL(fileURLWithPath: folder + "/" + $0)) }).count
+    }
+
+    /// What a restore makes beside the vault and has not finished: drafts and locks. What SQLite leaves is no part of it.
+    var unfinished: [String] {
+      beside.filter { $0.hasSuffix(".new") || $0.contains(".restoring") || $0.hasSuffix(".lock") }
     }
 
     /// Which `newfstatat` of a whole restore is the last one before a call with this in it: the lock on the old vault, or

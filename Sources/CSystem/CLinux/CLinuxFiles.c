@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -52,6 +54,39 @@ int clinux_rename_to_free(const char *from, const char *to) {
   // A file system without RENAME_NOREPLACE: link fails with EEXIST just the same.
   if (link(from, to) != 0) return -1;
   return unlink(from);
+}
+
+int clinux_unnamed_file(const char *folder) {
+  int file = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0) return -1;
+  char name[32];
+  snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+  // Without /proc it could never be named.
+  if (access(name, F_OK) == 0) return file;
+  close(file);
+  errno = EOPNOTSUPP;
+  return -1;
+}
+
+int clinux_name_file(int file, const char *path) {
+  char name[32];
+  snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+  return linkat(AT_FDCWD, name, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
+// The flag is set after the path is whole, and taken back before it changes.
+static char draft[4096];
+static volatile sig_atomic_t is_draft_noted;
+
+void clinux_note_draft(const char *path) {
+  is_draft_noted = 0;
+  if (path == NULL || strlen(path) >= sizeof draft) return;
+  strcpy(draft, path);
+  is_draft_noted = 1;
+}
+
+void clinux_remove_draft(void) {
+  if (is_draft_noted) unlink(draft);
 }
 
 static atomic_uint forks;

@@ -34,26 +34,12 @@ enum SecretFile {
   ///
   /// - Throws: exit 8 if the path already exists, 13 if writing fails.
   static func create(_ path: String, secret: borrowing SecretBytes, named name: String) throws(CommandError) {
-    let file = retrying { unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
-    guard file >= 0 else {
-      if errno == EEXIST { throw FilePlace.taken(path) }
-      throw .io("making the file \(printable(path)) for the \(name)", errno: errno)
-    }
-    defer { close(file) }
+    let file = try NewFile(path)
     let line = SecretBytes.joining(secret, SecretBytes(copying: [UInt8(ascii: "\n")]))
-    // The umask can also remove permission bits of the owner.
-    let isWritten =
-      retrying { fchmod(file, 0o600) } == 0 && line.expose { write(all: $0, to: file) }
-      && retrying { fsync(file) } == 0
-    guard isWritten else {
-      let problem = errno
-      remove(path)
-      throw .io("writing the file \(printable(path)) for the \(name)", errno: problem)
+    guard line.expose({ write(all: $0, to: file.descriptor) }) else {
+      throw .io("writing the file \(printable(path)) for the \(name)", errno: errno)
     }
-    do throws(CommandError) { try FilePlace.synchronizeFolder(of: path) } catch {
-      remove(path)
-      throw error
-    }
+    try file.finish()
   }
 
   /// Removes a file that was made a moment ago.

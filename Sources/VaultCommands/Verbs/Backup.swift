@@ -1,4 +1,5 @@
 import CommandLineKit
+import SecretMemory
 import TextFormats
 import VaultKit
 import VaultWords
@@ -31,17 +32,22 @@ enum Backup: VaultVerb {
     let core = try command.vault.opened()
     let typed = try command.secrets.secret(.passphrase, isNew: true)
     let isGuessable = command.warnIfGuessable(typed, what: "passphrase")
-    let passphrase = try Passcode(typed)
+    let passphrase = SharedSecret(typed)
     let progress = command.progress("writing the backup")
     defer { progress.finish() }
     let report: BackupReport
-    do throws(VaultError) {
-      report = try core.backUp(to: path, passphrase: passphrase) {
-        progress.update(done: $0.done, of: $0.total)
+    do {
+      report = try EndingSignals.undoing {
+        try core.backUp(to: path, passphrase: Passcode(passphrase.copy())) { step throws(VaultError) in
+          try EndingSignals.check()
+          progress.update(done: step.done, of: step.total)
+        }
       }
-    } catch {
-      guard error.code == .vaultExists else { throw error }
+    } catch let error as VaultError where error.code == .vaultExists {
       throw FilePlace.taken(path)
+    }
+    if !report.isLogged {
+      command.messages.note("the vault could not be written: its audit does not name this backup")
     }
     let newer = report.leftOut.count { $0.reason == .newerVersion }
     if newer > 0 {

@@ -29,7 +29,7 @@ enum Export: VaultVerb {
       + "the person declined (declined), or no enrolled member can open them (beyondReach). Items that are left "
       + "out are not an error: the exit code is 0. Each item that is written is audited first.",
     "A person whom an access rule asks for is asked once for all items, for five minutes. A wrong answer ends the export.",
-    "FILE is never overwritten. Standard output must not be a file that others can read (9).",
+    "FILE is never overwritten, and has its name only when it is whole: an export that is interrupted leaves no file. Standard output must not be a file that others can read (9).",
     "With --json, which needs FILE: path, items (how many), leftOut with id, name and reason.",
   ]
   static let example = "vaultctl export jsonl items.jsonl --plain"
@@ -46,27 +46,21 @@ enum Export: VaultVerb {
       throw CommandError.usage("--json needs FILE: standard output carries the items")
     }
     let destination = try ExportDestination(path, command: command)
-    do {
-      let report = try command.exportItems(to: destination.stream)
-      try destination.finish()
-      return command.outcome(path, report: report)
-    } catch {
-      destination.discard()
-      throw error
-    }
+    let report = try command.exportItems(to: destination.stream)
+    try destination.finish()
+    return command.outcome(path, report: report)
   }
 }
 
-/// Where the lines go: a file that did not exist, or standard output.
+/// Where the lines go: a file that did not exist, and that has no name before the last line is in it; or standard output.
 private struct ExportDestination {
   let stream: OutputStream
-  private let path: String?
-  private let descriptor: Int32
+  private let file: NewFile?
 
   init(_ path: String?, command: Command) throws(CommandError) {
-    self.path = path
     guard let path else {
-      descriptor = command.world.standardOutput
+      file = nil
+      let descriptor = command.world.standardOutput
       stream = OutputStream(descriptor: descriptor, name: "standard output")
       var status = stat()
       if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
@@ -78,35 +72,39 @@ private struct ExportDestination {
       }
       return
     }
-    descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      if errno == EEXIST { throw FilePlace.taken(path) }
-      throw .io("making \(printable(path))", errno: errno)
-    }
-    stream = OutputStream(descriptor: descriptor, name: "the export")
+    let file = try NewFile(path)
+    self.file = file
+    stream = OutputStream(descriptor: file.descriptor, name: "the export")
   }
 
   /// A file and its name are on the disk when this returns. Standard output belongs to the caller: it is only written.
   func finish() throws(CommandError) {
     try stream.flush()
-    guard let path else { return }
-    guard fsync(descriptor) == 0 else { throw .io("writing \(printable(path))", errno: errno) }
-    // The file is still open: after an error `discard` removes it.
-    try FilePlace.synchronizeFolder(of: path)
-    close(descriptor)
+    try file?.finish()
   }
+}
 
-  func discard() {
-    guard let path else { return }
-    unsafe unlink(path)
-    close(descriptor)
+/// What is known of the items before the first one is written. They are not kept: a vault can have more of them than fit into memory.
+private struct FoundItems {
+  var count = 0
+  /// Whether an item that goes needs the unlocked vault.
+  var needsUnlock = false
+  /// The first item that goes and that the passcode answers for.
+  var asking: Item?
+
+  mutating func note(_ item: Item) {
+    count += 1
+    guard Exported.reasonToStay(item) == nil else { return }
+    if item.access.accessibility != .afterFirstUnlock { needsUnlock = true }
+    let isAsking = !item.access.constraints.isDisjoint(with: [.devicePasscode, .userPresence])
+    if isAsking, asking == nil { asking = item }
   }
 }
 
 /// What was written, and what was left out and why.
 private struct ExportReport {
   var items = 0
-  var leftOut: [(item: Item, reason: String)] = []
+  var leftOut: [(id: ItemID, name: String?, reason: String)] = []
   /// Whoever declines once is not asked for the next item.
   var isDeclined = false
 }
@@ -114,41 +112,57 @@ private struct ExportReport {
 extension Command {
   /// Items go out in groups: the entries of a group are on disk before its secrets leave.
   fileprivate func exportItems(to stream: OutputStream) throws -> ExportReport {
-    let found = try vault.opened().listing(of: nil)
-    if let unreadable = found.unreadable.first { throw unreadable.error }
-    let items = found.items
-    try unlockOnce(for: items)
+    let core = try vault.opened()
+    let found = try core.reading { transaction throws(VaultError) in
+      var found = FoundItems()
+      try transaction.forEachItem(keepingPages: false) { item throws(VaultError) in
+        found.note(item)
+        return true
+      }
+      return found
+    }
+    try unlockOnce(for: found)
     var report = ExportReport()
     let progress = progress("exporting")
     defer { progress.finish() }
-    for start in stride(from: 0, to: items.count, by: 200) {
-      let group = items[start..<min(start + 200, items.count)]
+    var (last, done) = (Int64.min, 0)
+    while true {
+      let group = try core.reading { transaction throws(VaultError) in
+        var group: [Item] = []
+        try transaction.forEachItem(after: last, keepingPages: false) { item throws(VaultError) in
+          group.append(item)
+          return group.count < 200
+        }
+        return group
+      }
+      guard let end = group.last else { break }
+      last = end.row
       let unasked = try vault.write { transaction in
         try group.map { $0.isConstrained ? nil : try Exported(unasked: $0.id, in: &transaction) }
       }
       for (item, answer) in zip(group, unasked) {
         let answer = try answer ?? exportConstrained(item, report: &report)
         if let reason = answer.reason {
-          report.leftOut.append((answer.item, reason))
+          report.leftOut.append((answer.item.id, answer.item.name, reason))
         } else if let json = answer.json {
           try json.write(to: stream)
           try stream.write("\n")
           report.items += 1
         }
       }
-      progress.update(done: start + group.count, of: items.count)
+      done += group.count
+      progress.update(done: done, of: found.count)
     }
     return report
   }
 
   /// Where items ask for the passcode, the one that unlocks the vault serves for them too. A vault that need not be
   /// unlocked stays locked: each item asks for itself.
-  private func unlockOnce(for items: [Item]) throws {
-    let going = items.filter { Exported.reasonToStay($0) == nil }
-    guard going.contains(where: { $0.access.accessibility != .afterFirstUnlock }) else { return }
-    let asking = going.first { !$0.access.constraints.isDisjoint(with: [.devicePasscode, .userPresence]) }
+  private func unlockOnce(for found: FoundItems) throws {
+    guard found.needsUnlock else { return }
     let core = try vault.opened()
-    guard let asking, !core.isUnlocked, let context = try vault.context(for: asking.access, keeping: true)
+    guard let asking = found.asking, !core.isUnlocked,
+      let context = try vault.context(for: asking.access, keeping: true)
     else { return }
     try vault.unlocking { _ in try core.unlock(with: context) }
   }
@@ -177,8 +191,8 @@ extension Command {
   }
 
   fileprivate func outcome(_ path: String?, report: ExportReport) -> Outcome {
-    for (item, reason) in report.leftOut {
-      messages.note("left out '\(item.name ?? item.id.hexadecimal)' (\(reason))")
+    for item in report.leftOut {
+      messages.note("left out '\(item.name ?? item.id.hexadecimal)' (\(item.reason))")
     }
     if report.leftOut.count > 1 { messages.note("\(report.leftOut.count) items were left out") }
     if report.leftOut.contains(where: { $0.reason == "promptNeeded" }) {
@@ -186,11 +200,11 @@ extension Command {
     }
     guard let path else { return Outcome(json: nil) }
     messages.note("\(path) holds every secret in clear: delete it as soon as it has served")
-    let leftOut = report.leftOut.map { item, reason in
+    let leftOut = report.leftOut.map { item in
       JSON.object {
         Field("id", item.id.hexadecimal)
         Field("name", item.name)
-        Field("reason", reason)
+        Field("reason", item.reason)
       }
     }
     return Outcome(

@@ -27,9 +27,10 @@ enum Restore: VaultVerb {
       + "until the new one is complete; then both change names in one step (15 when the file system cannot do that).",
     "The old device key stays too, for the old file: under its own name, or beside a key file that --device-key names as "
       + "KEY.before-restore. 'vaultctl doctor' lists what is left.",
-    "An interrupted restore leaves the old vault or the new one at PATH. It can also leave PATH.restoring-KEYID: either a "
-      + "new vault that was not used, which the next restore removes, or the old vault, which the next restore renames to "
-      + "PATH.before-restore. No device key is deleted.",
+    "An interrupted restore leaves the old vault or the new one at PATH, and nothing else. Where it was ended by SIGKILL or with the "
+      + "machine, it can also leave PATH.restoring-KEYID: either a new vault that was not used, which the next restore removes "
+      + "with its device key, or the old vault, which the next restore renames to PATH.before-restore. No other device key is "
+      + "deleted.",
     "The recovery code of the backup is valid again when no vault was at PATH, or when the vault there has the same code. When "
       + "it has another code or none, no recovery code works afterwards: make one with 'vaultctl recovery-code new'.",
     "With --json: path, deviceKey, items (how many), countersBehind (how many), and recoveryCode (valid, kept or revoked) "
@@ -119,10 +120,18 @@ private struct Restoration {
       })
   }
 
-  private func showingProgress<R>(_ body: ((VerifyProgress) -> Void) throws -> R) rethrows -> R {
+  /// A signal leaves neither a part of the new vault nor its key.
+  private func showingProgress<R>(
+    _ body: ((VerifyProgress) throws(VaultError) -> Void) throws -> R
+  ) throws -> R {
     let progress = command.progress("restoring")
     defer { progress.finish() }
-    return try body { progress.update(done: $0.done, of: $0.total) }
+    return try EndingSignals.undoing {
+      try body { step throws(VaultError) in
+        try EndingSignals.check()
+        progress.update(done: step.done, of: step.total)
+      }
+    }
   }
 
   private func passphrase() throws -> SharedSecret {

@@ -2,6 +2,7 @@ package import CommandLineKit
 import Glibc
 import VaultKit
 import VaultPrompts
+import VaultWords
 
 /// One command while it runs: its arguments and the world that it runs in.
 package struct Command {
@@ -30,9 +31,22 @@ package struct Command {
   }
 
   /// Runs the verb. A signal that would end the process waits until the verb has completed its work.
+  ///
+  /// - Throws: What the verb throws. Where a disk or another process ended it midway, the error says what was done.
   func run() throws -> Outcome {
     if verb.usesClock { vault.warnOfClock() }
-    return try holdingEndingSignal(for: world.patience.afterSignal) { try verb.run(self) }
+    _ = vault.takeDone()
+    do {
+      return try holdingEndingSignal(for: world.patience.afterSignal) { try verb.run(self) }
+    } catch {
+      let done = vault.takeDone().names
+      var told = CommandError(describing: error)
+      guard told.exit == .io, !done.isEmpty else { throw error }
+      let stays =
+        "what was done before that stays: \(done.joined(separator: ", ")), as 'vaultctl audit' names it"
+      told.hint = [stays, told.hint].compactMap(\.self).joined(separator: "; ")
+      throw told
+    }
   }
 
   package var secrets: Secrets {

@@ -101,6 +101,9 @@ final class OpenVault {
   /// Closes the files of the vault and wipes its keys.
   func close() { core = nil }
 
+  /// What was committed since this was asked last.
+  func takeDone() -> DoneOperations { core?.takeDone() ?? DoneOperations() }
+
   /// Runs `body`. If the vault is locked, unlocks it and runs `body` once more.
   func unlocking<R: ~Copyable>(_ body: (VaultCore) throws -> R) throws -> R {
     let core = try opened()

@@ -27,6 +27,8 @@ extension Hint {
     public static let exportWithOldCommit = Action(rawValue: "exportWithOldCommit")
     /// Open it with the newer version that made it.
     public static let useNewerVersion = Action(rawValue: "useNewerVersion")
+    /// Free some space on the disk of the vault, or make a backup on another disk and restore it there.
+    public static let freeSpace = Action(rawValue: "freeSpace")
     /// List the items for their names.
     public static let listItems = Action(rawValue: "listItems")
 

@@ -46,7 +46,14 @@ extension VaultError: StorageFailure {
           "an item of that kind with the same identifying attributes, such as service and account, exists already"
         )
       case .full:
-        VaultError(.io, "the disk is full; nothing was changed", hint: "free some space and try again")
+        // A call can have made other changes before this one.
+        VaultError(
+          .io, "the disk is full; the change was not stored",
+          hint: Hint(
+            .freeSpace,
+            saying:
+              "free some space and try again, or restore a backup on another disk, which a full one does not prevent"
+          ))
       case .io(let code, let number):
         VaultError(
           .io, "reading or writing \(vault) failed (SQLite \(code), errno \(number))",

@@ -32,6 +32,8 @@ package final class VaultCore: Sendable {
     private let locksAtEnd = Atomic(false)
     /// Ends tokens at their time.
     let tokenTimer = TokenTimer()
+    /// The bits of what was committed: see ``VaultCore/takeDone()``.
+    let done = Atomic<UInt64>(0)
     /// The newest commit that the protector was told of.
     private let noted = Mutex((key: DeviceKeyID?.none, sequence: UInt64(0)))
 
@@ -159,12 +161,18 @@ package final class VaultCore: Sendable {
         throw error
       }
       notes = changes.notes
+      session.done.bitwiseOr(changes.done.bits, ordering: .relaxed)
       store.noteOwn(commit)
       committed = (commit, store.keys.header.deviceKey, store.vault)
       session.tokenTimer.set(nextTokenEnd, of: session, clock: environment.clock)
       if changes.needsCleaning { store.clean() }
       return outcome
     }
+  }
+
+  /// What this session has committed since it was asked last.
+  package func takeDone() -> DoneOperations {
+    DoneOperations(bits: session.done.exchange(0, ordering: .relaxed))
   }
 
   /// In a copy of the file, or an older state, marks what may have been used elsewhere, as the next write would. Who reads a mark

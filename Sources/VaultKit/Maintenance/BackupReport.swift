@@ -9,6 +9,8 @@ import VaultStorage
 public struct BackupReport: Sendable {
   /// How many items are in the new file.
   public internal(set) var items = 0
+  /// Whether the audit of the vault names the backup. It does not where the vault is read-only, or its disk full.
+  public internal(set) var isLogged = true
   /// The items that were left out, with names and reasons.
   public internal(set) var leftOut: [(id: ItemID, name: String?, reason: Reason)] = []
   /// The items that the replaced vault had and the backup does not have.

@@ -11,12 +11,13 @@ extension InterruptedRestore {
     throw VaultNames.taken(files.aside)
   }
 
-  /// Completes an interrupted restore.
+  /// Completes an interrupted restore, or removes the new vault that it has left, with its device key.
   ///
   /// - Parameters:
   ///   - lock: The lock on the device keys. While this process holds it, no other restore runs.
+  ///   - keys: Where a restore keeps new device keys; `nil` if no key may be deleted.
   ///   - note: Called with a message about each completed step.
-  func settle(_ lock: ProtectorLock?, note: (String) -> Void) throws(VaultError) {
+  func settle(_ lock: ProtectorLock?, _ keys: DeviceKeys?, note: (String) -> Void) throws(VaultError) {
     try refuseTaken()
     let left = try leftovers()
     guard let lock else {
@@ -24,10 +25,13 @@ extension InterruptedRestore {
       throw VaultNames.taken(file.path)
     }
     defer { lock.keep() }
+    // The key goes first: what names it, and so tells that it may go, is still there after a crash.
+    for file in try files.unnamed() { keys?.deleteUnused(file.key, of: file.path, beside: path) }
     try files.debris().forEach(VaultNames.removeDebris)
     for leftover in left {
       switch leftover {
-      case .unused(let file):
+      case .unused(let file, let key):
+        keys?.deleteUnused(key, of: file, beside: path)
         VaultNames.remove(vault: file)
         note("removed what an interrupted restore had left beside the vault: \(file)")
       case .old(let file):

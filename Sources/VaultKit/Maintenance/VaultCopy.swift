@@ -31,7 +31,8 @@ struct VaultCopy: ~Copyable {
   /// - Parameter unreadable: Called with each item whose attributes or state do not open, and the reason; the item is
   ///   left out. Without it, such an item is an error.
   mutating func copyItems(
-    from source: inout SealedStore, to rows: inout VaultRows, _ progress: (VerifyProgress) -> Void,
+    from source: inout SealedStore, to rows: inout VaultRows,
+    _ progress: (VerifyProgress) throws(VaultError) -> Void,
     unreadable: ((ItemID, VaultError) -> Void)? = nil, _ accept: (Item) throws(VaultError) -> Bool,
     state: StateChange = { _, _, _, state in state }
   ) throws(VaultError) {
@@ -58,9 +59,9 @@ struct VaultCopy: ~Copyable {
         }
         if try accept(item) { try copy(row, item: item, from: &source, to: &rows, change: state) }
       }
-      done += batch.count
       source.rows.releasePages()
-      progress(VerifyProgress(done: done, total: total))
+      done += batch.count
+      try progress(VerifyProgress(done: done, total: total))
     }
   }
 

@@ -19,7 +19,7 @@ extension VaultCore {
   /// - Throws: ``VaultError/Code/vaultExists``, ``VaultError/Code/io``.
   package func backUp(
     to path: String, passphrase: consuming Passcode, parameters: Argon2id.Parameters? = nil,
-    progress: (VerifyProgress) -> Void = { _ in }
+    progress: (VerifyProgress) throws(VaultError) -> Void = { _ in }
   ) throws(VaultError) -> BackupReport {
     let standard = environment.bounds == .standard ? .backup : environment.parameters
     let derivation = try KeyDerivation.fresh(parameters ?? standard, random: environment.random)
@@ -32,7 +32,8 @@ extension VaultCore {
         to: path, key: key, derivation: derivation, progress: progress)
     }
     try Self.verifyBackup(at: path, key: key, environment: environment)
-    try logIfWritable(AuditNote(operation: AuditOperation(rawValue: 20), detail: "\(report.items) items"))
+    report.isLogged = try logIfWritable(
+      AuditNote(operation: AuditOperation(rawValue: 20), detail: "\(report.items) items"))
     return report
   }
 
@@ -74,9 +75,18 @@ extension VaultCore {
     return store
   }
 
-  private func logIfWritable(_ note: AuditNote) throws(VaultError) {
-    guard !isReadOnly else { return }
-    try writing { transaction throws(VaultError) in try transaction.log(note) }
+  /// A vault on a full disk must have a way to another one.
+  ///
+  /// - Returns: Whether the vault could be written.
+  private func logIfWritable(_ note: AuditNote) throws(VaultError) -> Bool {
+    guard !isReadOnly else { return false }
+    do throws(VaultError) {
+      try writing { transaction throws(VaultError) in try transaction.log(note) }
+      return true
+    } catch {
+      guard error.advice?.action == .freeSpace else { throw error }
+      return false
+    }
   }
 }
 
@@ -88,7 +98,7 @@ extension Argon2id.Parameters {
 extension SealedStore {
   fileprivate mutating func writeBackup(
     to path: String, key: borrowing SecretBytes, derivation: KeyDerivation,
-    progress: (VerifyProgress) -> Void
+    progress: (VerifyProgress) throws(VaultError) -> Void
   ) throws(VaultError) -> BackupReport {
     let change = try backupKeys(under: key, derivation: derivation)
     var copy = VaultCopy(head: try head().forBackup(), change: change)

@@ -44,7 +44,7 @@ extension VaultCore {
   package static func restore(
     from backup: String, passphrase: consuming Passcode, to path: String, isBeside: Bool = false,
     protector: any Protector, newer: RestorePoint? = nil, environment: VaultEnvironment = .system,
-    progress: (VerifyProgress) -> Void = { _ in }
+    progress: (VerifyProgress) throws(VaultError) -> Void = { _ in }
   ) throws(VaultError) -> RestoredCore {
     var source = try openedBackup(at: backup, passphrase: passphrase, environment: environment)
     let vault = source.vault
@@ -55,20 +55,35 @@ extension VaultCore {
     var pending = try PendingDeviceKey(
       for: path, DeviceKeys(protector, of: vault), random: environment.random)
     let change = try source.restoredKeys(for: pending.key, kind: protector.kind, over: newer)
-    let place = isBeside ? RestoreFiles(path: path).beside(pending.id) : path
-    try pending.store()
-    var report: BackupReport
+    let made = isBeside ? RestoreFiles(path: path).beside(pending.id) : path
+    var report = try write(
+      &source, to: made, change: change, newer: newer, pending: &pending, progress: progress)
+    report.recoveryCode = .of(change.header, from: source.keys.header, over: newer)
+    let core = try VaultCore.open(at: made, protector: protector, environment: environment)
+    core.noteState()
+    return RestoredCore(core: core, report: report, path: made)
+  }
+
+  /// Makes the file. Its place is there before its device key, and names the key until the file has its name: if this process is
+  /// killed, the next restore to the same path knows which key to delete.
+  private static func write(
+    _ source: inout SealedStore, to path: String, change: KeyChange, newer: RestorePoint?,
+    pending: inout PendingDeviceKey, progress: (VerifyProgress) throws(VaultError) -> Void
+  ) throws(VaultError) -> BackupReport {
+    let place = try NewVaultPlace.prepared(path)
     do throws(VaultError) {
-      report = try source.writeRestored(
-        to: place, change: change, newer: newer, publishing: { pending.willBeNamed() }, progress: progress)
+      pending.deleteLeft(by: place.left, beside: path)
+      try place.note(pending.name, at: path)
+      try pending.store()
+      let report = try source.writeRestored(
+        in: place, change: change, newer: newer, publishing: { pending.willBeNamed() }, progress: progress)
+      place.finish()
+      return report
     } catch {
       pending.abandon()
+      place.abandon()
       throw error
     }
-    report.recoveryCode = .of(change.header, from: source.keys.header, over: newer)
-    let core = try VaultCore.open(at: place, protector: protector, environment: environment)
-    core.noteState()
-    return RestoredCore(core: core, report: report, path: place)
   }
 
   /// What a restore over the vault at `point` would take from it.
@@ -102,6 +117,18 @@ extension VaultCore {
   }
 }
 
+extension NewVaultPlace {
+  /// ``prepare(_:makingFolders:)`` with the errors of a vault.
+  fileprivate static func prepared(_ path: String) throws(VaultError) -> NewVaultPlace {
+    do throws(StorageError) { return try prepare(path) } catch { throw VaultError(error, at: path) }
+  }
+
+  /// ``note(_:)`` with the errors of a vault.
+  fileprivate func note(_ text: String, at path: String) throws(VaultError) {
+    do throws(StorageError) { try note(text) } catch { throw VaultError(error, at: path) }
+  }
+}
+
 extension SealedStore {
   /// The slots of a restored vault, with new roots for this device. The next unlock makes the keys of this device
   /// that need the passcode.
@@ -131,8 +158,9 @@ extension SealedStore {
   }
 
   fileprivate mutating func writeRestored(
-    to path: String, change: KeyChange, newer: RestorePoint?, publishing: () throws(VaultError) -> Void,
-    progress: (VerifyProgress) -> Void
+    in place: borrowing NewVaultPlace, change: KeyChange, newer: RestorePoint?,
+    publishing: () throws(VaultError) -> Void,
+    progress: (VerifyProgress) throws(VaultError) -> Void
   ) throws(VaultError) -> BackupReport {
     var report = BackupReport()
     var copy = VaultCopy(head: try head().forBackup(), change: change)
@@ -141,7 +169,7 @@ extension SealedStore {
     copy.head.sequence = VaultCore.firstSequence
     var states = RestoredStates(newer: newer)
     var kept: [ItemID: RestoredItem.State] = [:]
-    _ = try VaultRows.create(at: path, publishing: publishing) { rows throws(VaultError) in
+    _ = try VaultRows.create(in: place, publishing: publishing) { rows throws(VaultError) in
       try copy.writeKeys(change, to: &rows)
       try copy.copyItems(
         from: &self, to: &rows, progress,

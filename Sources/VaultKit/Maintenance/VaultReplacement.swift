@@ -70,23 +70,26 @@ package struct VaultReplacement: Sendable {
   ///   system cannot exchange two names. The vault is then unchanged.
   package func run(
     passphrase: consuming Passcode, over point: RestorePoint, note: (String) -> Void = { _ in },
-    progress: (VerifyProgress) -> Void = { _ in }
+    progress: (VerifyProgress) throws(VaultError) -> Void = { _ in }
   ) throws(VaultError) -> BackupReport {
     // No other restore runs while this lock is held.
     let keys = DeviceKeys(protector, of: old.vault)
     let lock = try keys.lock()
     defer { lock?.keep() }
-    try left.settle(lock, note: note)
+    try left.settle(lock, keys, note: note)
     try left.refuseTaken()
     try refuseChanges(since: point.sequence)
     let made: Made
     let oldKey: DeviceKeyID
+    var isAttempted = false
     do throws(VaultError) {
       made = try restored(passphrase, over: point, progress: progress)
-      oldKey = try exchange(made.path, since: point.sequence)
+      // The last moment at which everything can be undone.
+      try progress(VerifyProgress(done: made.report.items, total: made.report.items))
+      oldKey = try exchange(made.path, since: point.sequence) { isAttempted = true }
     } catch {
-      // The new vault is removed if it was never used; its device key stays, like every key that a file has named.
-      try? left.settle(lock) { _ in }
+      // The new vault is removed if it is not in its place. An exchange that failed can appear after a crash: the key then stays.
+      try? left.settle(lock, isAttempted ? nil : keys) { _ in }
       throw error
     }
     try finish(made, over: oldKey, keys: keys)
@@ -108,7 +111,8 @@ package struct VaultReplacement: Sendable {
 
   /// The restored vault is closed when this returns.
   private func restored(
-    _ passphrase: consuming Passcode, over point: RestorePoint, progress: (VerifyProgress) -> Void
+    _ passphrase: consuming Passcode, over point: RestorePoint,
+    progress: (VerifyProgress) throws(VaultError) -> Void
   ) throws(VaultError) -> Made {
     let restored = try VaultCore.restore(
       from: backup, passphrase: passphrase, to: path, isBeside: true, protector: protector, newer: point,
@@ -121,8 +125,11 @@ package struct VaultReplacement: Sendable {
   /// as it was. From the last look at it to the exchange nobody can open it, so nothing has to be undone: a program that
   /// waits to open it sees then that its name leads to another file.
   ///
+  /// - Parameter attempting: Called directly before the names are exchanged.
   /// - Returns: The device key of the old vault.
-  private func exchange(_ new: String, since sequence: UInt64) throws(VaultError) -> DeviceKeyID {
+  private func exchange(
+    _ new: String, since sequence: UInt64, attempting: () -> Void
+  ) throws(VaultError) -> DeviceKeyID {
     // Before the last look at its commits: what is written after that leaves another stamp.
     let stamp = try VaultNames.stamp(of: path)
     let key = try refuseChanges(since: sequence)
@@ -130,6 +137,7 @@ package struct VaultReplacement: Sendable {
     guard try !VaultNames.isInUse(vault: path), try VaultNames.stampNow(of: path) == stamp else {
       throw inUse
     }
+    attempting()
     try VaultNames.exchange(path, with: new)
     // Longer than any program waits between two tries.
     usleep(20_000)

@@ -17,6 +17,8 @@ struct TransactionChanges: Sendable {
   var endedTokens = 0
   /// What was noted in the audit, where a log of this process is on. The lines are written after the commit.
   var notes: [AuditNote] = []
+  /// What was done, for ``VaultCore/takeDone()``.
+  var done = DoneOperations()
   /// Suite-2 seals written.
   var seals: UInt64 = 0
 }

@@ -16,6 +16,7 @@ extension WriteTransaction {
     let (keys, vault, environment) = (store.keys.current, store.vault, store.environment)
     try head.append(note, keys: keys, vault: vault, environment: environment, to: &reading.store.rows)
     if VaultLog.isOn { changes.notes.append(note) }
+    changes.done.insert(note)
     changes.underWay -= 1
     changes.seals += 1
     changes.isDirty = true

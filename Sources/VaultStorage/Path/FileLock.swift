@@ -15,6 +15,22 @@ enum FileLock {
     throw .busy
   }
 
+  /// What the last holder noted; empty if it noted nothing, or if it was no note.
+  static func note(in file: Int32) -> String {
+    var bytes = [UInt8](repeating: 0, count: mostNoted)
+    let count = unsafe pread(file, &bytes, bytes.count, 0)
+    return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+  }
+
+  static func note(_ text: String, in file: Int32) throws(StorageError) {
+    let bytes = Array(text.utf8)
+    precondition(bytes.count <= mostNoted, "FileLock.note: a note that is too long")
+    guard ftruncate(file, 0) == 0, unsafe pwrite(file, bytes, bytes.count, 0) == bytes.count, fsync(file) == 0
+    else { throw .creating(errno) }
+  }
+
+  private static let mostNoted = 128
+
   static func release(_ file: Int32, in place: borrowing VaultPath) {
     unsafe unlinkat(place.folder, place.name + ".lock", 0)
     close(file)

@@ -12,6 +12,9 @@ package struct NewVaultPlace: ~Copyable {
   let path: String
   private let madeFolders: [String]
   private let lock: Int32
+  /// What a process noted that was killed before its file got its name; else empty. The temporary file shows that: the rename
+  /// takes it away.
+  package let left: String
 
   /// Makes the missing directories (0700), checks the last one, takes the lock, and refuses when something is there
   /// already.
@@ -43,10 +46,17 @@ package struct NewVaultPlace: ~Copyable {
     self.path = path
     self.madeFolders = madeFolders
     self.lock = lock
+    let isLeft = (try? self.place.status(of: Self.temporaryName(of: self.place))) != nil
+    left = isLeft ? FileLock.note(in: lock) : ""
   }
 
+  /// Notes something for the process that makes a vault here after this one was killed: durable when this returns.
+  package func note(_ text: String) throws(StorageError) { try FileLock.note(text, in: lock) }
+
   /// The name under which the vault is made.
-  var temporaryName: String { "." + place.name + ".new" }
+  var temporaryName: String { Self.temporaryName(of: place) }
+
+  private static func temporaryName(of place: borrowing VaultPath) -> String { "." + place.name + ".new" }
 
   /// Gives the finished file its name, durably.
   ///
@@ -79,6 +89,8 @@ package struct NewVaultPlace: ~Copyable {
     for suffix in [""] + VaultPath.companions {
       guard try place.status(of: place.name + suffix) == nil else { throw .alreadyExists }
     }
+    // Beside a new temporary file, the note of a vault that got its name would say that it got none.
+    if left.isEmpty, !FileLock.note(in: lock).isEmpty { try FileLock.note("", in: lock) }
     removeTemporary()
     try place.makeEmptyFile(temporaryName)
   }

@@ -44,6 +44,10 @@ package enum HintWords {
       "if it is your vault, move it into your home and let only yourself read it; else name another with --vault",
     .exportWithOldCommit: "docs/guides/backup-and-recovery.md says what an export leaves out",
     .useNewerVersion: "open it with the version of vaultctl that made it",
+    .freeSpace: """
+    free some space and try again; if only the vault is on that disk: 'vaultctl backup' to another disk, and \
+    'vaultctl restore' there, or, where there is no room at all, copy its file there and name it with --vault
+    """,
     .listItems: "'vaultctl item list' shows the names",
   ]
 

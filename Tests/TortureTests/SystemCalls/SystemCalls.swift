@@ -52,10 +52,13 @@ extension Torture {
 
     /// What starts a program whose first thread is killed as it begins this call, after all that it did before. What the program
     /// starts is not killed.
-    var killing: [String] {
+    var killing: [String] { signalling("SIGKILL") }
+
+    /// The same with another signal.
+    func signalling(_ signal: String) -> [String] {
       [
         "strace", "-qq", "-o", "/dev/null", "-e", "trace=\(name)", "-e",
-        "inject=\(name):signal=SIGKILL:when=\(number)",
+        "inject=\(name):signal=\(signal):when=\(number)",
       ]
     }
 

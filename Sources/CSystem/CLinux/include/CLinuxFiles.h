@@ -30,6 +30,20 @@ int clinux_hold_database(const char *path);
 /// Renames, failing with EEXIST when `to` exists. Returns 0, or -1 with errno set.
 int clinux_rename_to_free(const char *from, const char *to);
 
+/// The Glibc module has no O_TMPFILE. Makes a file of mode 0600 that has no name in any folder, for writing: without
+/// `clinux_name_file` nothing is left of it when it is closed. Returns a descriptor, or -1 with errno set, which is EOPNOTSUPP, EISDIR
+/// or EINVAL where there are no such files.
+int clinux_unnamed_file(const char *folder);
+
+/// Gives it a name, failing with EEXIST when the name exists. Returns 0, or -1 with errno set.
+int clinux_name_file(int file, const char *path);
+
+/// Which file `clinux_remove_draft` removes; NULL for none. One at a time.
+void clinux_note_draft(const char *path);
+
+/// Async-signal-safe, which nothing in Swift is that knows a path.
+void clinux_remove_draft(void);
+
 /// pthread_atfork takes handlers that must not be Swift. How often this process and its ancestors have forked since
 /// the first call: a value read before `fork` differs from one read in the child.
 uint32_t clinux_fork_count(void);
