@@ -14,6 +14,9 @@ package enum BiometryLockout {
   /// The attempt was right, or the passcode or the PIN was.
   package static func succeed(_ failures: inout UInt32) { failures = 0 }
 
+  /// The file was copied or restored, so the count says nothing about the attempts elsewhere.
+  package static func lock(_ failures: inout UInt32) { failures = max(failures, limit) }
+
   /// The attempt never ran.
   package static func takeBack(_ failures: inout UInt32) {
     if failures > 0 { failures -= 1 }

@@ -76,6 +76,17 @@ package enum Lockout {
     return delay(after: state.failures)
   }
 
+  /// The vault was restored: at least the delay of the fifth failure begins. Returns the delay in milliseconds.
+  package static func restore(_ state: inout VaultState, clock: any VaultClock) -> UInt64 {
+    _ = settle(&state)
+    state.failures = max(state.failures, UInt32(freeFailures))
+    state.failureBootMilliseconds = clock.bootMilliseconds()
+    state.boot = clock.bootID() ?? [UInt8](repeating: 0, count: 16)
+    state.failureWall = clock.now()
+    state.delayMilliseconds = delay(after: state.failures)
+    return state.delayMilliseconds
+  }
+
   /// How many more wrong attempts are judged before a delay; 0 during a delay.
   package static func attemptsLeft(_ state: VaultState) -> Int { max(0, freeFailures - Int(state.failures)) }
 

@@ -10,7 +10,8 @@ import VaultKeys
 extension Vault {
   // MARK: Backup
 
-  /// Writes a backup: a vault that a passphrase opens, without the device key. This vault may be locked.
+  /// Writes a backup: a vault that a passphrase opens, without the device key. Where a passcode is set, the vault
+  /// must be unlocked.
   ///
   /// Items of this device only, tokens, consents, items that do not open, and the audit log are left out
   /// (``BackupReport/leftOut``). The file appears complete, with mode 0600, and was opened once with the passphrase
@@ -20,7 +21,7 @@ extension Vault {
   ///   - path: A path where nothing is. Missing directories are made with mode 0700.
   ///   - passphrase: What opens the backup.
   ///   - progress: Is called between the steps, on the thread that does the work.
-  /// - Throws: ``VaultError/Code/vaultExists``, ``VaultError/Code/io``.
+  /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/vaultExists``, ``VaultError/Code/io``.
   public func backUp(
     to path: VaultPath, passphrase: consuming Passcode,
     progress: @Sendable (VerifyProgress) -> Void = { _ in }

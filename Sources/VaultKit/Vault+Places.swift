@@ -32,7 +32,8 @@ extension Vault {
     try await openOrCreate(at: path, protector: protector, passcode: passcode, environment: .system)
   }
 
-  /// Makes a vault from a backup, with the same items and a new device key.
+  /// Makes a vault from a backup, with the same items and a new device key. If it has a passcode, the vault accepts it after
+  /// ``BackupReport/passcodeDelay``, and judges no phrase and no PIN before it was right once.
   ///
   /// One-time-password counters give no code before they are set or resynchronized, because their server may be ahead
   /// (``BackupReport/needsResync``). Items of this device only are not in a backup.
@@ -66,24 +67,28 @@ extension Vault {
   ///   - passphrase: The passphrase of the backup.
   ///   - path: The vault. Look at ``droppedItems(byRestoring:passphrase:over:protector:)`` first: items that only it
   ///     has are dropped.
+  ///   - proof: The passcode of that vault, or its recovery code; `nil` if it has no passcode.
   ///   - protector: Who keeps the present and the new device key; `nil` for the protector that the header names.
   ///   - progress: Is called between the steps, on the thread that does the work.
-  /// - Throws: ``VaultError/Code/policy`` if the vault is another one than the backup's; ``VaultError/Code/fileExists``
+  /// - Throws: ``VaultError/Code/locked`` without a proof that is needed; what ``unlock(with:)-(Passcode)`` and
+  ///   ``checkRecoveryCode(_:)`` throw; ``VaultError/Code/policy`` if the vault is another one than the backup's;
+  ///   ``VaultError/Code/fileExists``
   ///   if the vault of an earlier restore is still there; ``VaultError/Code/busy`` if a program uses the vault;
   ///   ``VaultError/Code/unsupported`` if the file system cannot exchange two names; as
   ///   ``restore(from:passphrase:to:protector:progress:)``. The vault is then unchanged.
   public static func restore(
     from backup: VaultPath, passphrase: consuming Passcode, replacing path: VaultPath,
-    protector: (any Protector)? = nil, progress: @Sendable (VerifyProgress) -> Void = { _ in }
+    showing proof: consuming OwnerProof? = nil, protector: (any Protector)? = nil,
+    progress: @Sendable (VerifyProgress) -> Void = { _ in }
   ) async throws(VaultError) -> RestoredVault {
     try await restore(
-      from: backup, passphrase: passphrase, replacing: path, protector: protector, environment: .system,
-      progress: progress)
+      from: backup, passphrase: passphrase, replacing: path, showing: proof, protector: protector,
+      environment: .system, progress: progress)
   }
 
   /// The items that a restore over a vault would drop, because the backup does not have them. Changes nothing.
   ///
-  /// - Throws: As ``restore(from:passphrase:replacing:protector:progress:)``.
+  /// - Throws: As ``restore(from:passphrase:replacing:showing:protector:progress:)``.
   public static func droppedItems(
     byRestoring backup: VaultPath, passphrase: consuming Passcode, over path: VaultPath,
     protector: (any Protector)? = nil
@@ -135,11 +140,11 @@ extension Vault {
 
   package static func restore(
     from backup: VaultPath, passphrase: consuming Passcode, replacing path: VaultPath,
-    protector: (any Protector)?, environment: VaultEnvironment,
+    showing proof: consuming OwnerProof? = nil, protector: (any Protector)?, environment: VaultEnvironment,
     progress: @Sendable (VerifyProgress) -> Void = { _ in }
   ) async throws(VaultError) -> RestoredVault {
     try await VaultMaker().restore(
-      from: backup, passphrase: passphrase, replacing: path, protector: protector,
+      from: backup, passphrase: passphrase, replacing: path, showing: proof, protector: protector,
       environment: environment, progress: progress)
   }
 

@@ -26,12 +26,13 @@ extension VaultMaker {
 
   func restore(
     from backup: VaultPath, passphrase: consuming Passcode, replacing path: VaultPath,
-    protector: (any Protector)?, environment: VaultEnvironment, progress: @Sendable (VerifyProgress) -> Void
+    showing proof: consuming OwnerProof?, protector: (any Protector)?, environment: VaultEnvironment,
+    progress: @Sendable (VerifyProgress) -> Void
   ) throws(VaultError) -> RestoredVault {
     let replacement = try replacement(
       of: path, by: backup, protector: protector, environment: environment)
     let report = try replacement.run(
-      passphrase: passphrase, over: try replacement.point(), progress: progress)
+      passphrase: passphrase, over: try replacement.point(by: proof), progress: progress)
     let core = try VaultCore.open(at: path.path, protector: protector, environment: environment)
     return RestoredVault(
       vault: Vault(core: core), report: report, path: path.path, oldVault: replacement.aside)
@@ -43,7 +44,7 @@ extension VaultMaker {
   ) throws(VaultError) -> [RestoredItem] {
     let replacement = try replacement(
       of: path, by: backup, protector: protector, environment: environment)
-    return try replacement.losses(passphrase: passphrase, over: try replacement.point()).dropped
+    return try replacement.losses(passphrase: passphrase, over: try replacement.point(by: nil)).dropped
   }
 
   private func replacement(
@@ -95,5 +96,26 @@ extension VaultMaker {
   ) throws(VaultError) -> any Protector {
     if let given { return given }
     return try environment.protector(kind)
+  }
+}
+
+extension VaultReplacement {
+  fileprivate func point(by proof: consuming OwnerProof?) throws(VaultError) -> RestorePoint {
+    var proof = proof
+    do {
+      return try point { core in
+        switch proof.take() {
+        case .none: return false
+        case .passcode(let passcode):
+          try core.unlock(with: passcode)
+          return false
+        case .recoveryCode(let code):
+          try core.checkRecoveryCode(code)
+          return true
+        }
+      }
+    } catch let error as VaultError { throw error } catch {
+      preconditionFailure("VaultReplacement.point(by:): an error of another type")
+    }
   }
 }

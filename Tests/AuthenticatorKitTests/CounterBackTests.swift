@@ -52,17 +52,18 @@ struct CounterBackTests {
     await expect(.policy, awaiting: { try await credential.setCounter(to: .max) })
   }
 
-  @Test("a counter goes back only where the secret may be used: not in a locked vault")
+  @Test("a counter is set in the unlocked vault alone, forward and back")
   func gate() async throws {
     let vault = try TemporaryVault().make(passcode: "1234")
     let credential = try await OTPCredential.enroll(SecretBytes(testing: uri), named: "n", in: vault)
     _ = try await credential.nextCode()
     vault.lock()
-    try await credential.setCounter(to: 9)
-    await expect(.locked, awaiting: { try await credential.setCounter(to: 5, force: true) })
+    await expect(.locked, awaiting: { try await credential.setCounter(to: 9) })
+    await expect(.locked, awaiting: { try await credential.setCounter(to: 0, force: true) })
     let id = credential.id
-    try await expect(vault.read { transaction in try transaction.state(of: id).counter }, equals: 9)
+    try await expect(vault.read { transaction in try transaction.state(of: id).counter }, equals: 1)
     try await vault.unlock(with: Passcode(testing: "1234"))
+    try await credential.setCounter(to: 9)
     try await credential.setCounter(to: 5, force: true)
     try await expect(credential.nextCode().factor, equals: .counter(5))
   }

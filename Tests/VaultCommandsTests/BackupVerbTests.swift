@@ -7,7 +7,11 @@ struct BackupVerbTests {
   @Test("a backup restores in an empty home by its passphrase alone", arguments: [nil, "correct horse"])
   func emptyHome(passcode: String?) throws {
     let tool = try filled(passcode)
-    let made = try backUp(tool)
+    if passcode != nil {
+      let locked = try backUp(tool)
+      #expect(locked.exit == 6 && locked.errors.contains("--passcode-fd"), "\(locked.errors)")
+    }
+    let made = try backUp(tool, passcode)
     expect(made.exit, equals: 0, "\(made.errors)")
     try expect(made.json["items"] as? Int, equals: 2)
     let leftOut = try #require(try made.json["leftOut"] as? [[String: Any]])
@@ -17,6 +21,9 @@ struct BackupVerbTests {
     let restored = try restore(tool.home.path + "/b.vault", in: other)
     expect(restored.exit, equals: 0, "\(restored.errors)")
     #expect(try restored.json["items"] as? Int == 2 && restored.json["countersBehind"] as? Int == 1)
+    try expect(restored.json["passcodeDelay"] as? Int, equals: passcode == nil ? nil : 60)
+    try expect(unlocked(other, passcode, "item", "get", "mail").exit, equals: passcode == nil ? 0 : 4)
+    other.advance(by: 60)
     try expect(unlocked(other, passcode, "item", "get", "mail").output, equals: [1, 2, 3])
     try expect(unlocked(other, passcode, "item", "get", "here").exit, equals: 1)
     try expect(unlocked(other, passcode, "verify").exit, equals: 0)
@@ -266,9 +273,11 @@ struct BackupVerbTests {
     return tool
   }
 
-  private func backUp(_ tool: Tool) throws -> Tool.Run {
-    try tool(
-      "backup", tool.home.path + "/b.vault", "--passphrase-fd", "3", "--json", secrets: [3: "long phrase"])
+  private func backUp(_ tool: Tool, _ passcode: String? = nil) throws -> Tool.Run {
+    try tool.run(
+      ["backup", tool.home.path + "/b.vault", "--passphrase-fd", "3", "--json"]
+        + (passcode == nil ? [] : ["--passcode-fd", "4"]),
+      secrets: [3: "long phrase", 4: passcode ?? ""])
   }
 
   private func restore(

@@ -47,6 +47,10 @@ struct FormatFixtureTests {
       secrets: [3: try fixture.word("passphrase")], program: Tool.shippedPath)
     expect(run.exit, equals: 0, "\(run.errors)")
     let restored = Fixture(other, fixture)
+    try expect(restored("item", "get", "password").exit, equals: 4)
+    let code = try restored.run(
+      ["item", "get", "password", "--recovery-fd", "4"], secrets: [4: fixture.word("recovery-code")])
+    expect(code.exit, equals: 0, "\(code.errors)")
     for (item, secret) in try fixture.secrets() {
       let run = try restored("item", "get", item)
       if try fixture.expected("thisDeviceOnly", [String].self).contains(item) {
@@ -187,7 +191,7 @@ private struct Fixture {
   func run(_ more: [String], input: [UInt8] = [], secrets: [Int32: String] = [:]) throws -> Tool.Run {
     var secrets = secrets
     var all = more + words
-    let asksNothing = [["item", "show"], ["otp", "counter"], ["rotate", "device-key"]]
+    let asksNothing = [["item", "show"], ["rotate", "device-key"]]
     if hasPasscode, !asksNothing.contains(Array(more.prefix(2))) {
       all += ["--passcode-fd", "3"]
       secrets[3] = try word("passcode")

@@ -205,7 +205,9 @@ struct RotationVerbTests {
     #expect(status["damaged"] as? Int == 1 && status["rotation"] as? String == (isMidway ? "paused" : nil))
     try expect(tool("doctor").text.contains("rotation: "), equals: isMidway)
     let file = tool.home.path + "/b.vault"
-    let backup = try tool("backup", file, "--passphrase-fd", "3", "--json", secrets: [3: "a long phrase"])
+    let backup = try tool.run(
+      ["backup", file, "--passphrase-fd", "3", "--json"] + (passcode == nil ? [] : ["--passcode-fd", "4"]),
+      secrets: [3: "a long phrase", 4: passcode ?? ""])
     let left = try #require(try backup.json["leftOut"] as? [[String: Any]])
     #expect(
       backup.exit == 0 && left.contains { $0["id"] as? String == id && $0["reason"] as? String == "damaged" })

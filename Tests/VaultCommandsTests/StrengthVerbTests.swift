@@ -29,7 +29,8 @@ struct StrengthVerbTests {
       ["passcode", "change", "--passcode-fd", "4", "--new-passcode-fd", "3"], "1", old: "2",
       key: "passcodeGuessable")
     let backup = try tool(
-      "backup", tool.home.path + "/b", "--passphrase-fd", "3", secrets: [3: "correct horse"])
+      "backup", tool.home.path + "/b", "--passphrase-fd", "3", "--passcode-fd", "4",
+      secrets: [3: "correct horse", 4: good])
     #expect(backup.exit == 0 && backup.errors.contains("the passphrase can be guessed, it has about 22 bits"))
   }
 

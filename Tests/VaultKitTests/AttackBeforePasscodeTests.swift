@@ -13,7 +13,7 @@ import VaultTestKit
 /// What a passcode vouches for must not follow from that.
 @Suite("Attacks by a holder of the device key from before the first passcode", .bounded)
 struct AttackBeforePasscodeTests {
-  private let place = TemporaryVault()
+  private let place = TemporaryVault(environment: .testing(clock: FixedClock()))
   private var intruder: Intruder { Intruder(place: place) }
 
   private func passcode(_ text: String = "passcode") throws(VaultError) -> Passcode {
@@ -135,6 +135,7 @@ struct AttackBeforePasscodeTests {
       from: backup, passphrase: passcode("passphrase"), to: place.folder + "/new/v.vault",
       protector: place.protector, environment: place.environment
     ).core
+    place.environment.passRestoreDelay()
     try restored.unlock(with: passcode())
     _ = try restored.enroll(BiometricPhrase(testing: "mine"), named: "me", passcode: passcode())
     try expect(restored.verify().problems, equals: [])

@@ -240,7 +240,7 @@ struct AuthenticationTests {
   }
 
   // Fails when a denial is not written.
-  @Test("every use of a constrained item and every denial is in the audit log; deleting asks no one")
+  @Test("every use of a constrained item and every denial is in the log; deleting needs the unlocked vault")
   func audited() throws {
     let (core, id) = try makeCore()
     let before = try core.status().auditSequence
@@ -257,6 +257,8 @@ struct AuthenticationTests {
       ])
     #expect(entries.allSatisfy { $0.item == id })
     core.lock()
+    expect(.locked) { () throws(VaultError) in try core.delete(Query(name: "n")) }
+    try core.unlock(with: Passcode(testing: "passcode"))
     try expect(core.delete(Query(name: "n")), equals: 1)
   }
 
@@ -351,6 +353,7 @@ struct AuthenticationTests {
       from: backup, passphrase: Passcode(testing: "passphrase"), to: place.folder + "/data/second.vault",
       protector: FileProtector(folder: place.folder + "/second"), environment: place.environment
     ).core
+    place.environment.passRestoreDelay()
     for vault in [core, try place.openCore(), restored] {
       let context = AuthenticationContext(reason: "")
       context.provide(try Passcode(testing: "new"))

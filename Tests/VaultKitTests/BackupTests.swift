@@ -14,7 +14,7 @@ struct BackupTests {
     let report = try open(place, passcode).backUp(to: backup, passphrase: Passcode(testing: "long phrase"))
     expect(report.items, equals: 2)
     expect(report.leftOut.map(\.name), equals: ["device", "token"])
-    let other = TemporaryVault()
+    let other = TemporaryVault(environment: .testing(clock: FixedClock()))
     expect(.authenticationFailed) { () throws(VaultError) in
       _ = try VaultCore.restore(
         from: backup, passphrase: Passcode(testing: "wrong"), to: other.path, protector: other.protector,
@@ -24,6 +24,7 @@ struct BackupTests {
       from: backup, passphrase: Passcode(testing: "long phrase"), to: other.path, protector: other.protector,
       environment: other.environment)
     expect(restored.report.needsResync, equals: 1)
+    other.environment.passRestoreDelay()
     let core = try open(other, passcode)
     try expect(core.secret(of: ids[0]).bytesForTesting, equals: Array("plain".utf8))
     let state = try core.reading { transaction throws(VaultError) in try transaction.state(of: ids[1]) }

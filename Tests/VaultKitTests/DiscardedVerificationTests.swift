@@ -255,7 +255,9 @@ struct DiscardedVerificationTests {
     case .policy:
       changes.audit = .all
       try await other.update(held.guarded, changes, context: context)
-    case .deletion: try await other.delete(Query(id: held.guarded))
+    case .deletion:
+      try await other.unlock(with: Passcode(testing: "passcode"))
+      try await other.delete(Query(id: held.guarded))
     case .member, .lastMember: try await other.removeMember(named: "voice")
     case .set: _ = try await enroll("third", held)
     case .deviceKey: try held.place.openCore().rotateDeviceKey()

@@ -126,7 +126,7 @@ struct RecoveryCodeTests {
 /// What a restore does with the recovery code, with and without a vault at the path (section 13).
 @Suite("Recovery codes after a restore", .bounded)
 struct RestoredRecoveryCodeTests {
-  private let place = TemporaryVault()
+  private let place = TemporaryVault(environment: .testing(clock: FixedClock()))
   private var backup: String { place.folder + "/data/b.vault" }
   private var restoredPath: String { place.folder + "/data/r.vault" }
 
@@ -191,11 +191,16 @@ struct RestoredRecoveryCodeTests {
     #expect(try fields()[19] == (passcode == nil ? nil : [7, 0, 0, 0]))
     #expect(try (fields()[12] == nil) == (passcode == nil))
     // A backup of it, restored where there is no vault, does not bring the code back.
+    if let passcode {
+      place.environment.passRestoreDelay()
+      try restored.core.unlock(with: Passcode(testing: passcode))
+    }
     _ = try restored.core.backUp(to: backup + "2", passphrase: Passcode(testing: "phrase"))
     let beside = try VaultCore.restore(
       from: backup + "2", passphrase: Passcode(testing: "phrase"), to: restoredPath + "2",
       protector: place.protector, environment: place.environment)
     #expect(try beside.report.recoveryCode == nil && !beside.core.status().hasRecoveryCode)
+    place.environment.passRestoreDelay()
     let again = try open()
     if let passcode { try again.unlock(with: Passcode(testing: passcode)) }
     #expect(try fields()[12] == nil && fields()[19] == nil)

@@ -192,6 +192,8 @@ struct RotationDamageTests {
     let vault = try Damaged(passcode: "p", count: 12)
     _ = try vault.damage(part, at: 3)
     let locked = try vault.place.openCore()
+    expect(.locked) { () throws(VaultError) in try locked.delete(vault.ids[3]) }
+    try locked.unlock(with: Passcode(testing: "p"))
     try locked.write { transaction in try transaction.delete(vault.ids[3]) }
     let later = try vault.place.openCore()
     try later.unlock(with: Passcode(testing: "p"))

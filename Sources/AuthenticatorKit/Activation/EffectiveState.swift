@@ -87,7 +87,7 @@ extension WriteTransaction {
   /// Deletes an activation that leads to no credential. The seal of its secret leaves the file with this commit.
   mutating func endActivation(_ item: Item, result: AuditResult, detail: String) throws(VaultError) {
     try log(.activationEnded, item: item, result: result, detail: detail)
-    try delete(item.id)
+    try destroy(item.id)
   }
 }
 

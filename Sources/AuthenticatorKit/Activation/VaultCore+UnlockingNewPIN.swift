@@ -105,7 +105,7 @@ extension WriteTransaction {
     _ old: Item, by new: NewPeerCredential, component: Component
   ) throws(VaultError) {
     let state = try state(of: old.id)
-    try delete(old.id)
+    try destroy(old.id)
     var item = new.item(
       named: old.name ?? old.id.hexadecimal, described: old.lastingAttributes, access: old.access,
       now: reading.expiryTime)

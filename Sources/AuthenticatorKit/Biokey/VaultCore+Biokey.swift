@@ -90,7 +90,7 @@ extension WriteTransaction {
   @discardableResult
   mutating func deleteBiokeys(of pin: ItemID) throws(VaultError) -> Int {
     let items = try items(matching: Query(.biokey)).filter { $0.pinOfBiokey == pin }
-    for item in items { try delete(item.id) }
+    for item in items { try destroy(item.id) }
     return items.count
   }
 }

@@ -87,7 +87,7 @@ extension VaultCore {
       let clock = transaction.reading.clock
       for item in try transaction.tokensAndConsents() {
         if transaction.reading.isForgotten(item) {
-          try transaction.delete(item.id)
+          try transaction.destroy(item.id)
         } else if item.tokenLife?.standing(clock) == .over {
           try transaction.end(item, as: .expired, detail: "its time is over")
         }
@@ -204,7 +204,7 @@ extension WriteTransaction {
 
   /// Deletes a token or a consent of this name that has ended.
   mutating func deleteEnded(named name: String) throws(VaultError) {
-    if let item = try reading.ended(named: name) { try delete(item.id) }
+    if let item = try reading.ended(named: name) { try destroy(item.id) }
   }
 }
 

@@ -38,7 +38,7 @@ extension VaultCore {
     item.state.isRenewed = old != nil
     let added = try unlocking(context) { [item] () throws(VaultError) in
       try writing { transaction throws(VaultError) in
-        if let old { try transaction.delete(old.id) } else { try transaction.deleteEnded(named: new.name) }
+        if let old { try transaction.destroy(old.id) } else { try transaction.deleteEnded(named: new.name) }
         try transaction.endConsents(of: session?.hash)
         let added = try transaction.add(item, secret: ConsentRecord.holding().data.copy(), by: component)
         try transaction.log(

@@ -64,10 +64,13 @@ public struct ClientRegistrations: Sendable {
   }
 
   /// Deletes a registration and its tokens, here alone: ``TokenSets/revoke(_:over:context:)`` first revokes the tokens at the
-  /// server. Asks no person, also in a locked vault.
+  /// server.
   ///
-  /// - Throws: ``VaultError/Code/itemNotFound``.
-  public func remove(_ id: ItemID) async throws(VaultError) {
-    try await vault.asking(nil) { core, _ throws(VaultError) in try core.removeRegistration(id) }
+  /// - Parameter context: Gives the passcode of a locked vault.
+  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/locked``.
+  public func remove(_ id: ItemID, context: AuthenticationContext? = nil) async throws(VaultError) {
+    try await vault.asking(context) { core, context throws(VaultError) in
+      try core.removeRegistration(id, context: context)
+    }
   }
 }

@@ -82,10 +82,14 @@ extension VaultCore {
   }
 
   /// Deletes a registration and its tokens.
-  package func removeRegistration(_ id: ItemID) throws(VaultError) {
-    try writing { transaction throws(VaultError) in
-      _ = try ClientRegistration(transaction.item(id))
-      try transaction.delete(id)
+  package func removeRegistration(
+    _ id: ItemID, context: AuthenticationContext? = nil
+  ) throws(VaultError) {
+    try unlocking(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        _ = try ClientRegistration(transaction.item(id))
+        try transaction.delete(id)
+      }
     }
   }
 

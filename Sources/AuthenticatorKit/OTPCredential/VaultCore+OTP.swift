@@ -166,6 +166,7 @@ extension VaultCore {
       let item = try transaction.item(id)
       guard item.kind == .otp else { throw .noCredential }
       guard item.countsCodes else { throw VaultError(.policy, "the credential has no counter") }
+      try transaction.permitWithoutSecret(on: item)
       let (before, now) = (try transaction.state(of: id), transaction.reading.expiryTime)
       // A counter at its end stays there and is blocked, because setting it again would go back.
       let isBackward = counter < before.counter || before.isBlocked

@@ -26,7 +26,7 @@ extension VaultCore {
         if let old = try transaction.items(matching: Query(name: name)).first,
           old.kind == .responseJWT, old.hasEnded(at: now)
         {
-          try transaction.delete(old.id)
+          try transaction.destroy(old.id)
         }
         item.expires = now.advanced(byMilliseconds: seconds * 1000)
         let record = ResponseRecord(session: request.session, request: request.id, issuer: request.issuer)
@@ -107,7 +107,7 @@ extension VaultCore {
     try writing { transaction throws(VaultError) in
       let item = try transaction.item(named: name)
       guard item.kind == .responseJWT else { throw .noChallenge }
-      try transaction.delete(item.id)
+      try transaction.destroy(item.id)
     }
   }
 

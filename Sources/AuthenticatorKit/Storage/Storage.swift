@@ -69,10 +69,12 @@ public struct ItemStorage: Storage {
     }
   }
 
-  /// - Throws: As ``get(_:)``, but needs no unlocked vault.
+  /// - Throws: As ``get(_:)``.
   public func remove(_ key: String) async throws(VaultError) {
     let place = try place(of: key)
-    try await vault.asking(nil) { core, _ throws(VaultError) in try core.removeValue(place) }
+    try await vault.asking(context) { core, context throws(VaultError) in
+      try core.removeValue(place, context: context)
+    }
   }
 
   /// Makes a new value of the old one, in one commit: what other processes change comes before it or after it.

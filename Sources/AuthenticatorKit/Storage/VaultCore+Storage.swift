@@ -38,9 +38,13 @@ extension VaultCore {
     }
   }
 
-  package func removeValue(_ place: NewItem) throws(VaultError) {
-    try writing { transaction throws(VaultError) in
-      if let item = try transaction.reading.duplicate(of: place) { try transaction.delete(item.id) }
+  package func removeValue(
+    _ place: NewItem, context: AuthenticationContext? = nil
+  ) throws(VaultError) {
+    try unlocking(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        if let item = try transaction.reading.duplicate(of: place) { try transaction.delete(item.id) }
+      }
     }
   }
 }

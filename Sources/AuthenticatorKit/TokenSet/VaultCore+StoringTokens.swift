@@ -104,7 +104,7 @@ extension VaultCore {
             .wrongState, "the tokens were replaced while they were revoked", hint: "revoke the new ones too")
         }
         try transaction.log(.tokensRevoked, item: present.item)
-        try transaction.delete(present.item.id)
+        try transaction.destroy(present.item.id)
       }
     }
   }

@@ -99,7 +99,7 @@ extension VaultCore {
         if let present = all.first(where: { $0.attributes[.credential] == item.id.bytes }) {
           let time = KeptTime(transaction.reading)
           guard try time.isOver(present) else { return present.id }
-          try transaction.delete(present.id)
+          try transaction.destroy(present.id)
         }
         if offered.text.whyHidden != nil {
           guard try transaction.reading.hasRoomForHidden(of: item) else { return nil }

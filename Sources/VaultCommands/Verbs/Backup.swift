@@ -4,18 +4,20 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl backup FILE`: a vault that a passphrase opens; nothing needs to be unlocked for it.
+/// `vaultctl backup FILE`: a vault that a passphrase opens.
 enum Backup: VaultVerb {
   static let words = ["backup"]
   static let summary = "Write a backup that a passphrase opens."
   static let file = Argument("FILE", .path, "The new file; an existing file is never overwritten.")
   static let arguments = [file]
   static let channels = [SecretChannel.passphrase]
+  static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
   static let notes = [
-    "The vault need not be unlocked: secrets that the passcode protects need it in the backup too. "
-      + "Items of this device only, tokens, consents, items that are damaged and do not open, and the audit are left out; "
+    "Secrets that the passcode protects need it in the backup too. In a vault without a passcode, every program that can call "
+      + "this command can make a copy in which it tries PINs without a limit.",
+    "Items of this device only, tokens, consents, items that are damaged and do not open, and the audit are left out; "
       + "the items are listed.",
     "A passphrase that can be guessed is accepted with a warning, as a passcode is by 'vaultctl passcode set'.",
     "The backup is opened once with the passphrase and verified before the command ends.",
@@ -30,6 +32,8 @@ enum Backup: VaultVerb {
     // Checked before a person thinks of a passphrase; the writing itself replaces nothing either.
     guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
     let core = try command.vault.opened()
+    // Without a vault that is open, no passphrase is asked for.
+    try command.vault.unlock(core)
     let typed = try command.secrets.secret(.passphrase, isNew: true)
     let isGuessable = command.warnIfGuessable(typed, what: "passphrase")
     let passphrase = SharedSecret(typed)

@@ -13,6 +13,8 @@ enum ItemEdit: VaultVerb {
     "audit", .auditPolicy, "", "What is audited from now on: changes, or reads too.")
   static let ownOptions: [any OptionKey] = ItemOptions.attributes + [ItemOptions.expires, noExpiry, audit]
   static let channels = [.passcode, .recovery] + ItemOptions.accessChannels
+  static let passcodeCase: String? =
+    "where one is set, for anything but --label and --comment, and the item is not of --accessible after-first-unlock"
   static let asksByFlags = true
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused]

@@ -8,6 +8,8 @@ enum ItemRemove: VaultVerb {
   static let summary = "Delete an item, without confirmation."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
+  static let channels = [SecretChannel.passcode, .recovery]
+  static let passcodeCase: String? = PasscodeGuard.verbCase
   static let audited = Audited.always
   static let notes = [
     "With --id it also removes an item that does not open, because it is damaged or a newer version made it; 'vaultctl verify' "
@@ -20,10 +22,17 @@ enum ItemRemove: VaultVerb {
   }
 }
 
-/// Deletes one item. Nothing is asked: deleting needs no passcode.
+/// What the passcode guards besides secrets: that items are there, what they are called, what they are for, and where their
+/// counters are.
+enum PasscodeGuard {
+  /// When such a verb needs the passcode.
+  static let verbCase = "where one is set, and the item is not of --accessible after-first-unlock"
+}
+
+/// Deletes one item, without a question beside that for the passcode.
 func remove(_ command: Command, kind: ItemKind?) throws -> Outcome {
   let id = try idToRemove(command, kind: kind)
-  try command.vault.opened().delete(id)
+  try command.vault.unlocking { try $0.delete(id) }
   return Outcome(
     json: .object {
       Field("id", id.hexadecimal)

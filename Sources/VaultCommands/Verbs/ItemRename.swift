@@ -10,6 +10,7 @@ enum ItemRename: VaultVerb {
   static let arguments = [ItemOptions.name, new]
   static let target = Target.full
   static let channels = [.passcode, .recovery] + ItemOptions.accessChannels
+  static let passcodeCase: String? = PasscodeGuard.verbCase
   static let asksByFlags = true
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists]

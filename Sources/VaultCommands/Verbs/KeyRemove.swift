@@ -8,6 +8,8 @@ enum KeyRemove: VaultVerb {
   static let summary = "Delete a key and its certificates, without confirmation."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
+  static let channels = [SecretChannel.passcode, .recovery]
+  static let passcodeCase: String? = PasscodeGuard.verbCase
   static let audited = Audited.always
   static let notes = ["A key that is not exportable is nowhere else, except in backups of the vault."]
   static let example = "vaultctl key rm shop"

@@ -14,6 +14,7 @@ enum OTPCounter: VaultVerb {
   static let force = Flag("force", "Accept a counter that was used before: codes will repeat.")
   static let ownOptions: [any OptionKey] = [set, force]
   static let channels = [.passcode, .recovery] + ItemOptions.accessChannels + [.pin]
+  static let passcodeCase: String? = "for --set, " + PasscodeGuard.verbCase
   static let asksByFlags = true
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.refused]
@@ -27,9 +28,10 @@ enum OTPCounter: VaultVerb {
     }
     let core = try command.vault.opened()
     if let counter = command[set] {
-      try core.setCounter(
-        of: item.id, to: counter, force: command[force],
-        context: command.vault.context(for: item))
+      try command.vault.unlocking {
+        try $0.setCounter(
+          of: item.id, to: counter, force: command[force], context: command.vault.context(for: item))
+      }
     } else if command[force] {
       throw CommandError.usage("--force needs --set N")
     }

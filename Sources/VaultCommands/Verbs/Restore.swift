@@ -15,7 +15,9 @@ enum Restore: VaultVerb {
     "What keeps the device key.", defaultValue: "the protector of the vault that is replaced, else file")
   static let replace = Flag("replace", "Replace the vault that is there with the restored one.")
   static let ownOptions: [any OptionKey] = [protector, replace]
-  static let channels = [SecretChannel.passphrase]
+  static let channels = [SecretChannel.passphrase, .passcode, .recovery]
+  static let passcodeCase: String? =
+    "with --replace, where the vault that is replaced has one; its recovery code serves too"
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused, .malformed, .unsupported]
   static let notes = [
@@ -23,6 +25,7 @@ enum Restore: VaultVerb {
     "When the same vault is already there, nothing is changed without --replace (9): the items that only that vault has, and "
       + "that a restore would drop, are listed, and those that have changed since the backup. Another vault is never replaced "
       + "(9).",
+    "A vault that does not open here is never replaced, whatever --device-key names: move it away first.",
     "With --replace the larger counters and attempts stay, and the old file is kept as PATH.before-restore. It stays at PATH "
       + "until the new one is complete; then both change names in one step (15 when the file system cannot do that).",
     "The old device key stays too, for the old file: under its own name, or beside a key file that --device-key names as "
@@ -33,8 +36,11 @@ enum Restore: VaultVerb {
       + "deleted.",
     "The recovery code of the backup is valid again when no vault was at PATH, or when the vault there has the same code. When "
       + "it has another code or none, no recovery code works afterwards: make one with 'vaultctl recovery-code new'.",
-    "With --json: path, deviceKey, items (how many), countersBehind (how many), and recoveryCode (valid, kept or revoked) "
-      + "where there was one; with --replace also oldVault, oldDeviceKey where a file keeps it, dropped and changed; without it, over "
+    "A restored vault accepts its passcode after a minute at the earliest, as after five wrong ones, and judges no PIN and no "
+      + "phrase before the passcode was right once. The recovery code ends the delay. With --replace and the passcode that the "
+      + "backup has too there is none.",
+    "With --json: path, deviceKey, items (how many), countersBehind (how many), passcodeDelay in seconds where there is one, and "
+      + "recoveryCode (valid, kept or revoked) where there was one; with --replace also oldVault, oldDeviceKey where a file keeps it, dropped and changed; without it, over "
       + "a vault, only wouldDrop and wouldChange. They list id, name and kind.",
   ]
   static let example = "vaultctl restore monday.vault --replace --passphrase-file phrase"
@@ -55,6 +61,21 @@ enum Restore: VaultVerb {
     case .refused(let losses): return refusal(path, losses)
     case .done(let report): return try done(report, restore: restore, isReplacing: true)
     }
+  }
+}
+
+extension Command {
+  /// Shows a vault that is to be replaced its recovery code, if that was given, or else its passcode.
+  ///
+  /// - Returns: Whether it was the recovery code.
+  fileprivate func showsOwner(to old: VaultCore) throws -> Bool {
+    guard old.hasPasscode else { return false }
+    if let code = try secrets.given(.recovery) {
+      try old.checkRecoveryCode(RecoveryCode(text: code))
+      return true
+    }
+    try vault.judging(old, to: "replace the vault that is there") { try old.unlock(with: $0.passcode()) }
+    return false
   }
 }
 
@@ -108,7 +129,9 @@ private struct Restoration {
       oldProtector: command.places.deviceKey.map { FileProtector(file: $0) },
       environment: command.vaultWorld)
     let passphrase = try passphrase()
-    let point = try replacement.point()
+    let point = try replacement.point { old in
+      try command[Restore.replace] && command.showsOwner(to: old)
+    }
     guard command[Restore.replace] else {
       return .refused(try replacement.losses(passphrase: Passcode(passphrase.copy()), over: point))
     }
@@ -169,6 +192,12 @@ private func done(_ report: BackupReport, restore: Restoration, isReplacing: Boo
         + "'vaultctl otp counter NAME --set N', with N from the server"
     )
   }
+  let delay = report.passcodeDelay.map { $0.components.seconds }
+  if let delay {
+    restore.command.messages.note(
+      "the passcode is accepted in \(delay < 120 ? "\(delay) s" : "\(delay / 60) min"), because the vault was restored; the "
+        + "recovery code ends the delay")
+  }
   tell(restore.command, code: report.recoveryCode)
   restore.command.messages.note("the device key is a new one: keep a copy of it elsewhere")
   var fields: [(String, JSON)] = [("path", .string(restore.path))]
@@ -189,6 +218,7 @@ private func done(_ report: BackupReport, restore: Restoration, isReplacing: Boo
   fields += [
     ("items", .integer(Int64(report.items))), ("countersBehind", .integer(Int64(report.needsResync))),
   ]
+  if let delay { fields.append(("passcodeDelay", .integer(delay))) }
   if let code = report.recoveryCode { fields.append(("recoveryCode", .string(code.rawValue))) }
   return Outcome(
     json: .object(fields),

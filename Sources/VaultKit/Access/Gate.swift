@@ -241,13 +241,27 @@ enum Gate {
     else { throw VaultError(.busy, "the item or its rule was changed meanwhile", hint: "try again") }
   }
 
+  /// Decides about what a passcode guards besides secrets: that items are there, what they are called, what they are for, and
+  /// where their counters are. Items of ``Accessibility/afterFirstUnlock`` serve programs while no person is there.
+  ///
+  /// - Parameter item: `nil` for one that does not open.
+  /// - Throws: ``VaultError/Code/locked``.
+  static func permitWithoutSecret(on item: Item?, keys: borrowing KeyRing) throws(VaultError) {
+    guard !keys.isUnlocked, item?.access.accessibility != .afterFirstUnlock else { return }
+    if keys.isShut { throw KeyRing.shutError }
+    throw locked
+  }
+
   /// Why a class is not open.
   static func locked(_ access: AccessControl, keys: borrowing KeyRing) -> VaultError {
     if access.thisDeviceOnly, keys.current.deviceRoot == nil {
       return VaultError(.policy, "the item opens with its own device key only, not with the recovery code")
     }
-    if keys.isShut { return KeyRing.shutError }
-    return VaultError(.locked, "the vault is locked", hint: "unlock it with the passcode")
+    return keys.isShut ? KeyRing.shutError : locked
+  }
+
+  private static var locked: VaultError {
+    VaultError(.locked, "the vault is locked", hint: "unlock it with the passcode")
   }
 
   private static var verificationNeeded: VaultError {

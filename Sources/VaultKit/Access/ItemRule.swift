@@ -59,3 +59,13 @@ struct ItemRule {
   /// Name, service, account, label, comment, description, generic, issuer.
   private static let ofPeople: Set<UInt16> = [1, 2, 3, 4, 5, 6, 7, 40]
 }
+
+extension ItemChanges {
+  /// Whether the passcode guards the change: what leads to the item, says what it is for or ends it. Label, comment and
+  /// description are remarks for people.
+  var needPasscode: Bool {
+    expires != nil || audit != nil || !(attributes.codes + removed).allSatisfy(Self.remarks.contains)
+  }
+
+  private static let remarks: Set<UInt16> = [4, 5, 6]
+}

@@ -252,7 +252,8 @@ extension VaultCore {
 
   private static func delayed(_ milliseconds: UInt64) -> VaultError {
     VaultError(
-      .passcodeDelay, "too many wrong passcodes: the next attempt is accepted in \(words(milliseconds))",
+      .passcodeDelay,
+      "too many wrong passcodes, or a restored vault: the next attempt is accepted in \(words(milliseconds))",
       hint: "wait, or end the delay with the recovery code", attemptsLeft: 0,
       retryAfter: .milliseconds(milliseconds))
   }

@@ -20,6 +20,9 @@ public struct BackupReport: Sendable {
   /// How many counters must be resynchronized before they give a code. Not counted are the states of items of programs'
   /// own kinds, which have ``ItemState/needsResync`` too.
   public internal(set) var needsResync = 0
+  /// How long the restored vault does not accept its passcode, as after five wrong ones; `nil` if it accepts it at once. The
+  /// recovery code ends the delay.
+  public internal(set) var passcodeDelay: Duration?
   /// What the restore did with the recovery code; `nil` when there was none.
   public internal(set) var recoveryCode: RestoredRecoveryCode?
 

@@ -17,4 +17,8 @@ package struct RestorePoint: Sendable {
   package let sequence: UInt64
   /// The recovery half of that vault.
   let recoveryHalf: [UInt8]?
+  /// Whether the vault has no passcode, or it was unlocked or its recovery code was shown. Without that it is not replaced.
+  let isAgreed: Bool
+  /// How the passcode that was shown became a key; `nil` if none was shown.
+  let shownPasscode: KeyDerivation?
 }

@@ -10,17 +10,20 @@ extension VaultCore {
   /// Writes a backup: a vault that a passphrase opens, without this-device-only items, tokens, consents, transactions
   /// and the log.
   ///
-  /// The vault may be locked: items that need the passcode need it in the backup too. The file appears complete.
+  /// Where a passcode is set, the vault must be unlocked: a backup is a copy in which a person with its passphrase may try
+  /// passcodes without the limit of this vault. Items that need the passcode need it in the backup too. The file appears complete.
   /// Before this returns, it opens the backup once with the passphrase and verifies it. While the keys are being
   /// rotated, the backup has both generations, and a vault restored from it continues the rotation.
   /// - Parameters:
   ///   - path: A path that does not exist yet.
   ///   - parameters: Argon2id parameters, at least 256 MiB for the real ones.
-  /// - Throws: ``VaultError/Code/vaultExists``, ``VaultError/Code/io``.
+  /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/vaultExists``, ``VaultError/Code/io``.
   package func backUp(
     to path: String, passphrase: consuming Passcode, parameters: Argon2id.Parameters? = nil,
     progress: (VerifyProgress) throws(VaultError) -> Void = { _ in }
   ) throws(VaultError) -> BackupReport {
+    // Before the derivation, which takes long; and again in the transaction that copies.
+    try reading { transaction throws(VaultError) in try transaction.permitBackup() }
     let standard = environment.bounds == .standard ? .backup : environment.parameters
     let derivation = try KeyDerivation.fresh(parameters ?? standard, random: environment.random)
     let key = HKDF.derive(
@@ -28,6 +31,7 @@ extension VaultCore {
       label: Labels.passphrase)
     var report = BackupReport()
     try reading { transaction throws(VaultError) in
+      try transaction.permitBackup()
       report = try transaction.store.writeBackup(
         to: path, key: key, derivation: derivation, progress: progress)
     }
@@ -87,6 +91,13 @@ extension VaultCore {
       guard error.advice?.action == .freeSpace else { throw error }
       return false
     }
+  }
+}
+
+extension ReadTransaction {
+  /// - Throws: ``VaultError/Code/locked`` where a passcode is set and the vault is locked.
+  fileprivate func permitBackup() throws(VaultError) {
+    guard store.keys.isUnlocked else { throw Gate.locked(AccessControl(), keys: store.keys) }
   }
 }
 

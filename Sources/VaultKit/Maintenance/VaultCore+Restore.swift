@@ -8,7 +8,9 @@ import VaultStorage
 
 extension VaultCore {
   /// The counters and attempts that a restore over this vault must not set back, and its items.
-  package func restorePoint() throws(VaultError) -> RestorePoint {
+  ///
+  /// - Parameter isAgreed: Whether the recovery code of the vault was shown.
+  package func restorePoint(isAgreed: Bool = false) throws(VaultError) -> RestorePoint {
     try reading { transaction throws(VaultError) in
       var states: [ItemID: ItemState] = [:]
       var items: [RestoredItem] = []
@@ -26,7 +28,10 @@ extension VaultCore {
       return RestorePoint(
         vault: transaction.store.vault, items: items, states: states,
         failures: try transaction.store.vaultStateOrFresh(), sequence: try transaction.status().sequence,
-        recoveryHalf: transaction.store.keys.header.recoveryHalf)
+        recoveryHalf: transaction.store.keys.header.recoveryHalf,
+        isAgreed: isAgreed || transaction.store.keys.isUnlocked,
+        shownPasscode: transaction.store.keys.isUnlocked
+          ? try transaction.store.keys.header.passcodeDerivation() : nil)
     }
   }
 
@@ -191,6 +196,7 @@ extension SealedStore {
     let losses = RestoreLosses(of: newer, keeping: kept)
     (report.dropped, report.changed) = (losses.dropped, losses.changed)
     report.needsResync = states.needsResync
+    report.passcodeDelay = states.passcodeDelay
     return report
   }
 }
@@ -199,6 +205,8 @@ extension SealedStore {
 private struct RestoredStates {
   let newer: RestorePoint?
   var needsResync = 0
+  /// How long the passcode is not accepted.
+  var passcodeDelay: Duration?
 
   mutating func restored(
     _ source: inout SealedStore, item: Item, row: ItemRow, stored: StateRow
@@ -217,13 +225,21 @@ private struct RestoredStates {
       random: source.environment.random)
   }
 
-  func restoredVaultState(_ source: inout SealedStore) throws(VaultError) -> StateRow {
+  /// The larger failures of the two vaults. Other restored vaults may have judged passcodes and phrases too: unless the passcode
+  /// was shown, its next attempt waits, and no phrase is judged before it.
+  mutating func restoredVaultState(_ source: inout SealedStore) throws(VaultError) -> StateRow {
     var (state, row) = try source.vaultState()
-    guard let later = newer?.failures else { return row }
-    let biometry = max(state.biometryFailures, later.biometryFailures)
-    guard later.failures >= state.failures || biometry != state.biometryFailures else { return row }
-    if later.failures >= state.failures { state = later }
-    state.biometryFailures = biometry
+    let before = state.bytes
+    if let later = newer?.failures {
+      let biometry = max(state.biometryFailures, later.biometryFailures)
+      if later.failures >= state.failures { state = later }
+      state.biometryFailures = biometry
+    }
+    if let derivation = try source.keys.header.passcodeDerivation(), newer?.shownPasscode != derivation {
+      passcodeDelay = .milliseconds(Lockout.restore(&state, clock: source.environment.clock))
+      BiometryLockout.lock(&state.biometryFailures)
+    }
+    guard state.bytes != before else { return row }
     return try source.keys.current.sealState(
       state.bytes, of: ItemID.zero.stored, revision: row.revision + 1, in: source.vault,
       random: source.environment.random)

@@ -6,7 +6,7 @@ import VaultKeys
 /// A restore over a vault. The old vault stays whole at its path until the new one is complete; then both change names
 /// in one step. The old vault and its device key are kept beside it.
 ///
-/// Call ``init(of:by:protector:oldProtector:environment:)``, then ``point()``, then ``losses(passphrase:over:)``
+/// Call ``init(of:by:protector:oldProtector:environment:)``, then ``point(showing:)``, then ``losses(passphrase:over:)``
 /// or ``run(passphrase:over:note:progress:)``. A person can be asked in between, because no lock is held.
 package struct VaultReplacement: Sendable {
   private let path: String
@@ -39,19 +39,29 @@ package struct VaultReplacement: Sendable {
     try refuseTakenKey()
   }
 
-  /// The items, counters and attempts of the vault that is replaced.
-  package func point() throws(VaultError) -> RestorePoint {
+  /// The items, counters and attempts of the vault that is replaced. A vault that does not open is not replaced, whatever
+  /// keeps its key.
+  ///
+  /// - Parameter show: Shows the old vault its passcode or its recovery code: unlocks it, or returns whether it showed the code.
+  package func point(showing show: (VaultCore) throws -> Bool = { _ in false }) throws -> RestorePoint {
+    let core: VaultCore
+    do throws(VaultError) { core = try openedOld() } catch { throw mustBeMoved(error) }
+    let isAgreed = try show(core)
     let point: RestorePoint
-    do throws(VaultError) { point = try openedOld().restorePoint() } catch {
-      throw VaultError(
-        error.code, error.message,
-        hint:
-          "its counters and attempts cannot be taken over; to restore without them, move \(path) away first",
-        underlying: error.underlying)
+    do throws(VaultError) { point = try core.restorePoint(isAgreed: isAgreed) } catch {
+      throw mustBeMoved(error)
     }
     // The opening may have moved the vault's key to the named file.
     try refuseTakenKey()
     return point
+  }
+
+  private func mustBeMoved(_ error: VaultError) -> VaultError {
+    VaultError(
+      error.code, error.message,
+      hint:
+        "its counters and attempts cannot be taken over; to restore without them, move \(path) away first",
+      underlying: error.underlying)
   }
 
   /// What this restore would take from the vault that is replaced. Changes nothing.
@@ -65,13 +75,18 @@ package struct VaultReplacement: Sendable {
   /// Replaces the vault. All vaults are closed when this returns.
   ///
   /// - Parameter note: Called with a message about each step that completes an earlier, interrupted restore.
-  /// - Throws: ``VaultError/Code/busy`` if another program uses the vault or has changed it since `point`;
+  /// - Throws: ``VaultError/Code/locked`` if neither the passcode nor the recovery code of the old vault was shown;
+  ///   ``VaultError/Code/busy`` if another program uses the vault or has changed it since `point`;
   ///   ``VaultError/Code/authenticationFailed`` for a wrong passphrase; ``VaultError/Code/unsupported`` if the file
   ///   system cannot exchange two names. The vault is then unchanged.
   package func run(
     passphrase: consuming Passcode, over point: RestorePoint, note: (String) -> Void = { _ in },
     progress: (VerifyProgress) throws(VaultError) -> Void = { _ in }
   ) throws(VaultError) -> BackupReport {
+    guard point.isAgreed else {
+      throw VaultError(
+        .locked, "the vault that is to be replaced is locked", hint: "show its passcode or its recovery code")
+    }
     // No other restore runs while this lock is held.
     let keys = DeviceKeys(protector, of: old.vault)
     let lock = try keys.lock()

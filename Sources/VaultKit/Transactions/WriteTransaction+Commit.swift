@@ -38,6 +38,7 @@ extension WriteTransaction {
     if isBehind {
       let marked = try markStatesBehind()
       changes.hasMarked = true
+      try lockBiometry()
       let lack = missing.map { "commit \($0) is not in the file; " } ?? ""
       try log(.copyDetected, detail: lack + "\(marked) counters need a resynchronization")
     }
@@ -52,6 +53,17 @@ extension WriteTransaction {
   /// Whether this transaction found out that the file is a copy or an older state. A mark that it set is settled by nothing that
   /// a person has shown before.
   package var hasMarked: Bool { changes.hasMarked }
+
+  /// In a copy with a passcode, no phrase and no finger is judged before the passcode was right once: each further copy would have
+  /// five attempts.
+  private mutating func lockBiometry() throws(VaultError) {
+    guard store.keys.header.hasPasscode else { return }
+    // Without a state that opens, nothing is judged either.
+    guard let found = try? store.vaultState() else { return }
+    var state = found.state
+    BiometryLockout.lock(&state.biometryFailures)
+    try setVaultState(state, replacing: found.row)
+  }
 
   /// Marks the states that another side may be ahead of, and returns their number.
   private mutating func markStatesBehind() throws(VaultError) -> Int {

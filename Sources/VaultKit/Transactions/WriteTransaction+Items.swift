@@ -79,7 +79,8 @@ extension WriteTransaction {
   /// Changes an item's attributes, expiry and audit policy, and its secret if a new one is given.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked`` if the
-  ///   key of the secret is needed.
+  ///   key of the secret is needed, and where a passcode is set and the vault is locked for any change but that of label,
+  ///   comment and description, unless the item is of ``Accessibility/afterFirstUnlock``.
   @discardableResult
   public mutating func update(
     _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil
@@ -98,6 +99,7 @@ extension WriteTransaction {
     let old = found.generation == store.keys.current.generation ? found : try move(found)
     let item = try store.open(old)
     try ItemRule.check(changes, of: item, by: component)
+    if component == nil, changes.needPasscode { try Gate.permitWithoutSecret(on: item, keys: store.keys) }
     let keys = store.keys.current
     var attributes = item.attributes
     attributes.merge(changes.attributes)
@@ -158,8 +160,17 @@ extension WriteTransaction {
   /// with all items behind it: otherwise the transaction fails with ``VaultError/Code/policy`` when it ends. A client
   /// registration takes its token set with it, and a credential the transactions that its server sent.
   ///
-  /// - Throws: ``VaultError/Code/itemNotFound``.
+  /// - Throws: ``VaultError/Code/itemNotFound``; ``VaultError/Code/locked`` where a passcode is set and the vault is locked,
+  ///   unless the item is of ``Accessibility/afterFirstUnlock``.
   public mutating func delete(_ id: ItemID) throws(VaultError) {
+    let row = try store.row(of: id)
+    // The class of an item that does not open is not known.
+    try Gate.permitWithoutSecret(on: try? store.open(row), keys: store.keys)
+    try destroy(id)
+  }
+
+  /// As ``delete(_:)``, by the rules of a component that ends its items: also in a locked vault.
+  package mutating func destroy(_ id: ItemID) throws(VaultError) {
     let row = try store.row(of: id)
     if ItemRule.of(ItemKind(rawValue: row.kind)).staysUnderOthers { changes.removedPINs.insert(id) }
     let item: Item
@@ -170,17 +181,17 @@ extension WriteTransaction {
     try remove(row, item: item)
     try log(
       AuditNote(operation: .itemDeleted, item: id, kind: item.kind, detail: item.name))
-    if item.kind == .clientRegistration { try delete(.tokenSet, of: id) }
-    if item.kind == .otp { try delete(.transaction, of: id) }
+    if item.kind == .clientRegistration { try destroy(.tokenSet, of: id) }
+    if item.kind == .otp { try destroy(.transaction, of: id) }
   }
 
   /// Items that have another one as their account are of no use without it: no name leads to tokens, and nothing can answer a
   /// transaction. One that does not open stays.
-  private mutating func delete(_ kind: ItemKind, of owner: ItemID) throws(VaultError) {
+  private mutating func destroy(_ kind: ItemKind, of owner: ItemID) throws(VaultError) {
     var attributes = Attributes()
     attributes[.account] = owner.hexadecimal
     let found = try reading.items(matching: Query(kind, where: attributes), damaged: { _, _ in })
-    for item in found { try delete(item.id) }
+    for item in found { try destroy(item.id) }
   }
 
   /// A PIN item may have been deleted while the person typed: what is put behind it then would never open.

@@ -96,6 +96,13 @@ public struct WriteTransaction: ~Copyable, Sendable {
     return opened.secret
   }
 
+  /// Asks the gate whether an item may be deleted, or its counter set: what a passcode guards besides secrets.
+  ///
+  /// - Throws: ``VaultError/Code/locked``.
+  package mutating func permitWithoutSecret(on item: Item) throws(VaultError) {
+    try Gate.permitWithoutSecret(on: item, keys: store.keys)
+  }
+
   /// Asks the gate whether an item may be changed, for a change that opens no secret.
   ///
   /// - Parameters:

@@ -20,7 +20,8 @@ enum BiometryCount {
     switch self {
     case .vault:
       VaultError(
-        .biometryLocked, "biometry is locked after \(BiometryLockout.limit) failures",
+        .biometryLocked,
+        "biometry is locked: after \(BiometryLockout.limit) failures, or because the file was copied or restored",
         hint: "unlock the vault with the passcode: that ends it", attemptsLeft: 0)
     case .biokey:
       VaultError(
@@ -41,6 +42,15 @@ extension ItemState {
   package func biokeyFailures(uses: UInt64) -> UInt32 { counter == uses ? failures : 0 }
 }
 
+extension ReadTransaction {
+  /// Whether this is a locked copy that cannot be written, so that nothing can mark it and no attempt can be counted.
+  fileprivate mutating func isUncountedCopy() throws(VaultError) -> Bool {
+    guard store.rows.isReadOnly, !store.keys.isUnlocked else { return false }
+    let identity = try store.head().fileIdentity
+    return identity != 0 && identity != store.rows.fileIdentity
+  }
+}
+
 /// The attempts of phrases and fingers.
 extension VaultCore {
   /// Throws if biometry is locked, before any prompt. While that of the vault is locked, no biokey is opened either.
@@ -48,7 +58,7 @@ extension VaultCore {
   /// - Returns: How many attempts are left.
   @discardableResult
   func refuseLockedBiometry(_ count: BiometryCount) throws(VaultError) -> Int {
-    if case .biokey = count { try refuseLockedBiometry(.vault) }
+    if case .biokey = count { try refuseLockedBiometry(.vault) } else { try markIfCopied() }
     let left = try attemptsLeft(count)
     guard left > 0 else { throw count.lock }
     return left
@@ -67,6 +77,7 @@ extension VaultCore {
   private func attemptsLeft(_ count: BiometryCount) throws(VaultError) -> Int {
     let failures = try reading { transaction throws(VaultError) -> UInt32 in
       guard case .biokey(let id, let pin) = count else {
+        guard try !transaction.isUncountedCopy() else { return BiometryLockout.limit }
         return try transaction.store.vaultState().state.biometryFailures
       }
       return try transaction.state(of: id).biokeyFailures(uses: transaction.state(of: pin).uses)

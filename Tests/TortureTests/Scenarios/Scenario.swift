@@ -140,7 +140,7 @@ extension Torture.Scenario {
       words: ["otp", "add", "new", "--suite", countedSuite, "--secret-format", "raw"], input: secrets["new"]!),
     Self(
       verb: "transaction sign", before: { try $0.addSigner("signer", role: "prover", suite: countedSuite) },
-      words: ["transaction", "sign", "signer", "--pin-file", "@/in/pin"], input: "Pay 12 EUR to Anna"),
+      words: ["transaction", "sign", "signer", "--suite-pin-file", "@/in/pin"], input: "Pay 12 EUR to Anna"),
     Self(
       verb: "transaction sign", variant: "behind a passcode, without a counter, logged", start: .locked,
       before: { home in
@@ -177,7 +177,8 @@ extension Torture.Scenario {
     Self(
       verb: "biometry enroll", start: .locked,
       words: ["biometry", "enroll", "other", "--phrase-file", "@/in/other-phrase"] + passcodeOption),
-    Self(verb: "biometry remove", start: .locked, words: ["biometry", "remove", "voice"]),
+    Self(
+      verb: "biometry remove", start: .locked, words: ["biometry", "remove", "voice"] + passcodeOption),
     Self(
       verb: "biokey register", start: .locked, before: { try $0.setPIN() },
       words: ["biokey", "register"] + pinOption + passcodeOption),

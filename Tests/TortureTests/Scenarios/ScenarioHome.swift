@@ -417,7 +417,7 @@ extension Torture.ScenarioHome {
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
     try run(["otp", "add", "counter"] + passcode, uri)
     try run(["otp", "add", "door", "--role", "verifier"] + passcode, uri)
-    try run(["backup", "@/in/backup.vault", "--passphrase-file", "@/in/passphrase"])
+    try run(["backup", "@/in/backup.vault", "--passphrase-file", "@/in/passphrase"] + passcode)
     for _ in 0..<3 { try run(["otp", "code", "counter"] + passcode) }
     try add("late")
     guard !passcode.isEmpty else { return }
