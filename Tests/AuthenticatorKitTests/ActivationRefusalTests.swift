@@ -86,7 +86,7 @@ struct ActivationRefusalTests {
     try expect(scene.state(), equals: .started)
     scene.server.change {
       ($0.device, $0.credential) = (
-        nil, ActivationServer.credential(key: [UInt8](repeating: 0x80, count: 20))
+        nil, ActivationServer.credential(key: PINRig.rawKey.reversed())
       )
     }
     try scene.finish(pin: pin, scene.rig.context("8306"))

@@ -67,6 +67,23 @@ struct ActivationTests {
     expect(credential.state.lastSynchronization, equals: Instant(seconds: 1_700_000_000))
   }
 
+  /// A secret under two identifiers would be masked twice, and the frames of a commit that failed may be on the disk.
+  ///
+  /// Verified to fail when the identifier is chosen in the last step.
+  @Test("the identifier of the credential is there from the start", .requirement("R24"), arguments: [0, 1])
+  func sameIdentifier(mode: UInt64) throws {
+    let scene = try ActivationScene(mode: mode)
+    let pin = mode == 0 ? nil : try scene.rig.camouflaged()
+    try scene.start()
+    let chosen = try scene.core.items(.name("bank"))[0].attributes.bytes(of: 93)
+    scene.server.change { $0.before = { _ throws(VaultError) in throw VaultError(.network, "cut") } }
+    expect(.network) { () throws(VaultError) in try scene.finish(pin: pin, scene.rig.context("8306")) }
+    scene.server.change { $0.before = nil }
+    let id = try scene.finish(pin: pin, scene.rig.context("8306")).credential
+    #expect(chosen == id.bytes)
+    #expect(try scene.core.items(.id(id))[0].attributes.bytes(of: 93) == nil)
+  }
+
   /// Verified to fail when the deadline is a wall time, when an activation of an earlier boot is accepted, and when the
   /// activation is only marked as over.
   @Test(

@@ -9,8 +9,11 @@ import VaultTestKit
 /// A vault for tests of PINs, which counts derivations.
 struct PINRig {
   static let rfc4226 = ["755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583"]
-  /// The key of RFC 4226 with a byte that does not print, so that it may be camouflaged.
-  static let rawKey = [0x00] + Array("2345678901234567890".utf8)
+  /// A random key, so that it may be camouflaged.
+  static let rawKey: [UInt8] = [
+    0x9F, 0x3B, 0x0C, 0xD1, 0xE4, 0x82, 0x77, 0x16, 0xA0, 0x5B, 0xFE, 0x33, 0x09, 0xC4, 0xD8, 0x12, 0x7A,
+    0xE6, 0x61, 0x4F,
+  ]
 
   let clock = FixedClock()
   let derivations = Derivations()

@@ -225,7 +225,8 @@ struct TransactionVerbTests {
     ] { try expectRefused(tool, sign(name), input: data, exit: 9, saying: "QH64") }
     for words in [
       sign("n", "--question", "1", "--session", "x"), sign("n", "--question", "1", "--at", "1"),
-      sign("n", "--question", "1", "--pin-fd", "3"), sign("s", "--question", "1"),
+      sign("n", "--question", "1", "--pin-fd", "3"), sign("n", "--question", "1", "--suite-pin-fd", "3"),
+      sign("p", "--question", "1", "--pin-fd", "3"), sign("s", "--question", "1"),
       sign("n", "--own-question", "1"),
       sign("n", "--question", "1", "--session-format", "hex"),
     ] { try expectRefused(tool, words, secrets: [3: "1234"], exit: 2) }
@@ -235,8 +236,8 @@ struct TransactionVerbTests {
       try expectRefused(
         tool, sign("s", "--question", "1", "--session", text, "--session-format", "hex"), exit: 12)
     }
-    try expectRefused(tool, sign("p", "--question", "1", "--pin-fd", "3"), secrets: [3: ""], exit: 12)
-    try expectRefused(tool, sign("p", "--question", "1"), exit: 6, saying: "--pin-fd")
+    try expectRefused(tool, sign("p", "--question", "1", "--suite-pin-fd", "3"), secrets: [3: ""], exit: 12)
+    try expectRefused(tool, sign("p", "--question", "1"), exit: 6, saying: "--suite-pin-fd")
     try expectRefused(tool, sign("t", "--question", "1", "--at", "-1"), exit: 2)
     try expect(
       tool("transaction", "sign", "h", "--question", "123").exit, equals: 0,
@@ -260,6 +261,39 @@ struct TransactionVerbTests {
       0,
       try tool.run(["transaction", "sign", "bank", "--pin-fd", "3"], input: data, secrets: [3: "8306"]))
     expect(9, try tool.run(["transaction", "sign", "bank"], input: data), "could not see")
+  }
+
+  /// Verified to fail when both PINs come from one channel, and when the suite is not looked at.
+  @Test(
+    "the PIN of the suite and the PIN that guards the credential have a channel each", .requirement("R24"))
+  func twoPINs() throws {
+    let tool = try newTool()
+    let suite = "OCRA-1:HOTP-SHA1-6:QN08-PSHA1"
+    try add(tool, "plain", suite)
+    func guarded(_ name: String, _ mode: String) throws -> Tool.Run {
+      try tool(
+        "otp", "add", name, "--suite", suite, "--secret-format", "hex", "--pin-mode", mode, "--pin-fd",
+        "3",
+        input: Array("9f3b0cd1e4827716a05bfe3309c4d8127ae6614f".utf8), secrets: [3: "8306"])
+    }
+    let refused = try guarded("camouflaged", "camouflaged")
+    #expect(refused.exit == 9 && refused.errors.contains("a suite with a PIN"), "\(refused.errors)")
+    try expect(guarded("bank", "checked").exit, equals: 0)
+    try add(tool, "other", suite, key: "9f3b0cd1e4827716a05bfe3309c4d8127ae6614f")
+    let words = ["--question", "12345678", "--no-input"]
+    func sign(_ name: String, _ pin: String?, _ suitePIN: String?) throws -> Tool.Run {
+      try tool.run(
+        ["transaction", "sign", name] + words + (pin == nil ? [] : ["--pin-fd", "3"])
+          + (suitePIN == nil ? [] : ["--suite-pin-fd", "4"]),
+        secrets: [3: pin ?? "", 4: suitePIN ?? ""])
+    }
+    let code = try sign("other", nil, "2749")
+    let both = try sign("bank", "8306", "2749")
+    #expect(both.exit == 0 && both.text == code.text, "\(both.errors)")
+    let (one, another) = (try sign("bank", "8306", nil), try sign("bank", nil, "2749"))
+    #expect(one.exit == 6 && one.errors.contains("the PIN of the suite is needed"), "\(one.errors)")
+    #expect(another.exit == 6 && another.errors.contains("the PIN is needed"), "\(another.errors)")
+    try expect(sign("bank", "2749", "8306").exit, equals: 3)
   }
 
   // MARK: vectors
@@ -290,7 +324,7 @@ struct TransactionVerbTests {
     expect(codes, equals: plain.map(\.code))
     for vector in vectors {
       guard let pin = vector.pin else { continue }
-      let run = try tool.run(vector.words + ["--pin-fd", "3"], secrets: [3: pin])
+      let run = try tool.run(vector.words + ["--suite-pin-fd", "3"], secrets: [3: pin])
       expect(run.text, equals: vector.code + "\n", "\(vector.words): \(run.errors)")
     }
   }

@@ -142,6 +142,7 @@ extension Item {
     }
     for attribute in [Attribute<String>.name, .ocraSuite, .unlock] { kept[attribute] = nil }
     kept[.keepsUnlockKey] = nil
+    kept[.activated] = nil
     return kept
   }
 }

@@ -18,7 +18,8 @@ extension VaultCore {
     let context = context?.witnessingPasscode()
     var found = try activation(named: name)
     let peer = try permit(transport, for: found.peer, context: context)
-    let (secret, shown) = try preparing(found, behind: pin, context: context)
+    let (secret, prepared) = try preparing(found, behind: pin, context: context)
+    var shown = prepared
     // The person may have taken long to type.
     try refuseLapsed(found.item)
     var fields = TransportFields()
@@ -36,7 +37,14 @@ extension VaultCore {
       throw try endedActivation(found.item, error)
     }
     let finished = try FinishedActivation(answer, after: secret, now: environment.clock.now())
-    if let shown, shown.isMasking { try TextKey.refuseMasking(finished.credential.secret.bytes) }
+    if let shown, shown.isMasking {
+      try finished.credential.attributes.refuseMasking(finished.credential.secret.bytes)
+    }
+    if shown?.mustBeMadeFirst == true {
+      try unlocking(context) { () throws(VaultError) in
+        try writing { transaction throws(VaultError) in try shown?.makeFirst(in: &transaction) }
+      }
+    }
     return try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         try transaction.finish(found, with: finished, transport: transport.identity, behind: shown)
@@ -81,7 +89,8 @@ extension VaultCore {
         SharedSecret(try transaction.useSecret(of: found.item, by: .otp).intoSecret())
       }
     }
-    let new = NewItem(.otp, name: found.name, access: found.item.access)
+    var new = NewItem(.otp, name: found.name, access: found.item.access)
+    new.id = found.credential
     guard let pin else {
       guard found.peer.mode.isEmpty else {
         throw VaultError(
@@ -158,6 +167,9 @@ private struct PendingActivation {
     name = new
   }
 
+  /// The identifier that the credential will have.
+  var credential: ItemID? { item.attributes[.activated].flatMap(ItemID.init) }
+
   var wantsUnlockKey: Bool { item.attributes[.keepsUnlockKey] ?? false }
 
   /// The credential that the person uses.
@@ -170,7 +182,7 @@ private struct PendingActivation {
     finished.limits.write(to: &described)
     var new = finished.credential.item(
       named: name, described: described, access: item.access, now: now)
-    (new.audit, new.expires) = (item.audit, item.expires)
+    (new.id, new.audit, new.expires) = (credential, item.audit, item.expires)
     new.state.secondsOffset = finished.secondsOffset
     return new
   }
@@ -206,7 +218,7 @@ extension WriteTransaction {
     var found = found
     if let present = try items(matching: Query(id: found.item.id)).first {
       found.update(present, in: &reading)
-      try delete(present.id)
+      try destroy(present.id)
     }
     if let replaced = found.replaced { try remove(replaced) }
     let now = reading.expiryTime
@@ -233,8 +245,8 @@ extension WriteTransaction {
   /// Deletes a disabled credential that is replaced.
   private mutating func remove(_ replaced: Item) throws(VaultError) {
     guard try state(of: replaced.id).credentialState() == .disabled else { throw .nameChanged }
-    if let device = try reading.deviceCredential(of: replaced) { try delete(device.id) }
-    try delete(replaced.id)
+    if let device = try reading.deviceCredential(of: replaced) { try destroy(device.id) }
+    try destroy(replaced.id)
   }
 }
 

@@ -15,7 +15,8 @@ extension VaultCore {
     try environment.clock.refuseWithoutBoot()
     let place = try placeOfActivation(new.name)
     let device = DeviceID(try environment.random.newBytes(16))!
-    var item = new.item(in: place, device: device, transport: transport)
+    let credential = ItemID(try environment.random.newBytes(16))!
+    var item = new.item(in: place, of: credential, device: device, transport: transport)
     // What cannot be stored is refused before the code is used.
     try permitAdding(item, by: .otp, context: context)
     let answer = try exchange(.activationStart, new.fields(code, device), over: transport, context: context)
@@ -26,7 +27,7 @@ extension VaultCore {
     return try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         guard try transaction.reading.placeOfActivation(new.name) == place else { throw .nameChanged }
-        if let pending = place.pending { try transaction.delete(pending) }
+        if let pending = place.pending { try transaction.destroy(pending) }
         let added = try transaction.add(item, secret: started.secret.bytes.copy(), by: .otp)
         try transaction.log(.activationStarted, item: added)
         return added
@@ -99,13 +100,17 @@ extension NewActivation {
   }
 
   /// The activation under way. No policy guards its secret, which is no key of codes.
+  ///
+  /// - Parameter credential: The identifier that the credential will have, however often its last step is tried: one secret under
+  ///   two of them would be masked twice, and the two masks tell the PIN.
   fileprivate func item(
-    in place: ActivationPlace, device: DeviceID, transport: any Transport
+    in place: ActivationPlace, of credential: ItemID, device: DeviceID, transport: any Transport
   ) -> NewItem {
     var attributes = Attributes()
     attributes[.otpType] = Activation.type
     attributes[.transport] = transport.identity
     attributes[.device] = device.bytes
+    attributes[.activated] = credential.bytes
     if let service { attributes[.service] = service }
     if let account { attributes[.account] = account }
     if let disabled = place.disabled { attributes[.credential] = disabled.bytes }

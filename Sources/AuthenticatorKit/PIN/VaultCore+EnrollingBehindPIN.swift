@@ -11,7 +11,7 @@ extension VaultCore {
   ) throws(VaultError) -> Item {
     let context = context?.witnessingPasscode()
     let stored = try usablePIN(pin, context: context)
-    if stored.mode != .checked { try TextKey.refuseMasking(secret) }
+    if stored.mode != .checked { try new.attributes.refuseMasking(secret) }
     let shown = try enrollingPIN(stored, for: new, role: role, context: context)
     return try add(
       shown.guarding(new), secret: shown.data(secret), by: shown.component, noting: shown.notes,
@@ -28,7 +28,8 @@ extension VaultCore {
     _ stored: StoredPIN, for new: NewItem, role: OTPRole = .prover, context: AuthenticationContext?
   ) throws(VaultError) -> EnrollingPIN {
     try stored.item.access.refuseAbove(new.access)
-    let (id, name) = (ItemID(try environment.random.newBytes(16))!, new.attributes[.name])
+    let id = if let chosen = new.id { chosen } else { ItemID(try environment.random.newBytes(16))! }
+    let name = new.attributes[.name]
     guard stored.mode == .checked else {
       try stored.refuseMasking(role: role)
       var guarded = new
@@ -54,7 +55,7 @@ extension VaultCore {
   ) throws(VaultError) -> EnrollingPIN {
     try new.access.refuseAbove(credential.access)
     try reading { transaction throws(VaultError) in try transaction.refuseTaken(new.name, unless: []) }
-    let id = ItemID(try environment.random.newBytes(16))!
+    let id = if let chosen = credential.id { chosen } else { ItemID(try environment.random.newBytes(16))! }
     let made = try madePIN(new, context: context)
     if let secret = made.secret { return EnrollingPIN(making: made, .checked(secret), id: id) }
     var request = PINRequest("store a credential", of: nil, isTypedTwice: true)
@@ -89,7 +90,7 @@ struct EnrollingPIN {
   /// What the commit of the credential logs.
   var notes: [AuditNote]
   private let vault: VaultID
-  private let source: Source
+  private var source: Source
 
   private enum Source {
     /// The version of the data of the PIN item.
@@ -133,6 +134,18 @@ struct EnrollingPIN {
       let state = try transaction.reading.state(of: pin.item)
       guard state.pinOffset == offset, !state.hasPendingOffset else { throw .pinChanged }
     }
+  }
+
+  /// Whether a commit must make the camouflaged PIN item before that of the credential. If the latter failed, the step that is
+  /// tried again masks the secret behind the same item, and so alike.
+  var mustBeMadeFirst: Bool {
+    guard isMasking, case .made = source else { return false }
+    return true
+  }
+
+  mutating func makeFirst(in transaction: inout WriteTransaction) throws(VaultError) {
+    try prepare(in: &transaction)
+    source = .stored(material: try transaction.reading.materialVersion(of: pin.item))
   }
 
   /// The credential behind the PIN.

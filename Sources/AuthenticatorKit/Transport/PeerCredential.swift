@@ -61,6 +61,8 @@ extension Attribute where Value == [UInt8] {
   static var device: Self { Self(code: 77) }
   /// Of a credential, its device credential; of a transaction, the credential that it asks for.
   static var credential: Self { Self(code: 82) }
+  /// Of an activation under way, the identifier that its credential will have.
+  static var activated: Self { Self(code: 93) }
 }
 
 extension Attribute where Value == Bool {

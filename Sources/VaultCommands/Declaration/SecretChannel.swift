@@ -10,6 +10,8 @@ package enum SecretChannel: String, CaseIterable, Sendable {
   case recovery
   case pin
   case newPIN = "new-pin"
+  /// The PIN of a suite with P, which is a part of the code. Another one may guard the credential.
+  case suitePIN = "suite-pin"
   case unlockKey = "unlock-key"
   case code
   /// What a browser brings back from an OAuth server. Its option has the name of a code. It answers the address that the
@@ -29,6 +31,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .recovery: "recovery code"
     case .pin: "PIN"
     case .newPIN: "new PIN"
+    case .suitePIN: "PIN of the suite"
     case .unlockKey: "unlock key"
     case .code: "code"
     case .authorization: "authorization code"
@@ -69,6 +72,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .phrase: "enroll it"
     case .applicationPassword, .pin: "use the item"
     case .newPIN: "make a PIN"
+    case .suitePIN: "put its hash into the code"
     case .unlockKey: "set a new PIN"
     case .code: "check it"
     case .authorization: "get tokens: the code, or the whole address to which the browser was sent"

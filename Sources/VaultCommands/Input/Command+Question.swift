@@ -23,8 +23,8 @@ enum QuestionOptions {
     "Data goes into the code as it is where the suite takes exactly that: for N as many digits as the suite says, for A up "
       + "to so many ASCII letters and digits. A suite with QH64 always takes the SHA-256 of the data. Other data is "
       + "refused (9). A newline at the end is a part of the data.",
-    "Other options are given exactly where the suite names their value: --session for S, the PIN for P. The PIN is also given "
-      + "for a credential behind a PIN.",
+    "Other options are given exactly where the suite names their value: --session for S, --suite-pin-file or --suite-pin-fd for P. "
+      + "--pin-file and --pin-fd give the PIN that guards the credential, which is another one.",
   ]
 
   enum SessionFormat {
@@ -49,14 +49,15 @@ extension Command {
     for signer: OCRADescription, to purpose: String, isGuarded: Bool
   ) throws -> (request: OCRARequest, text: ShownText?) {
     let suite = signer.suite
-    try refuseSurplusOptions(of: suite, isBehindPIN: signer.item.isBehindPIN)
+    let isBehindPIN = signer.item.isBehindPIN
+    try refuseSurplusOptions(of: suite, isBehindPIN: isBehindPIN)
     let data = has(QuestionOptions.question) ? nil : SharedSecret(try secrets.data("data", to: purpose))
     let question = try question(for: suite, of: data)
-    let needsPIN = suite.pinHash != nil || signer.item.isBehindPIN
-    let isAsked = invocation.mayPrompt && (isGuarded || needsPIN && secrets.willAsk(.pin))
+    let asksPIN = isBehindPIN && secrets.willAsk(.pin) || suite.pinHash != nil && secrets.willAsk(.suitePIN)
+    let isAsked = invocation.mayPrompt && (isGuarded || asksPIN)
     let text = isAsked ? try shownText(of: data) : nil
     guard suite.pinHash != nil else { return (try adding(to: OCRARequest(question), suite: suite), text) }
-    let pin = try secrets.secret(.pin, to: purpose, showing: text)
+    let pin = try secrets.secret(.suitePIN, to: purpose, showing: text)
     return (try adding(to: OCRARequest(question, pin: pin), suite: suite), text)
   }
 
@@ -108,13 +109,17 @@ extension Command {
     if has(QuestionOptions.ownQuestion), !has(QuestionOptions.question) {
       throw .usage("--own-question needs --question")
     }
-    let surplus: [(isNamed: Bool, options: [any OptionKey], part: String)] = [
-      (suite.sessionByteCount != nil, [QuestionOptions.session, QuestionOptions.sessionFormat], "session"),
-      (suite.pinHash != nil || isBehindPIN, SecretChannel.pin.options.options, "PIN"),
-      (suite.timeStepSeconds != nil, [TransactionSign.at], "time"),
+    let surplus: [(isNamed: Bool, options: [any OptionKey], flaw: String)] = [
+      (
+        suite.sessionByteCount != nil, [QuestionOptions.session, QuestionOptions.sessionFormat],
+        "the suite has no session"
+      ),
+      (suite.pinHash != nil, SecretChannel.suitePIN.options.options, "the suite has no PIN"),
+      (isBehindPIN, SecretChannel.pin.options.options, "no PIN guards the credential"),
+      (suite.timeStepSeconds != nil, [TransactionSign.at], "the suite has no time"),
     ]
-    for (isNamed, options, part) in surplus where !isNamed {
-      if let option = options.first(where: has) { throw .usage("\(option.shown): the suite has no \(part)") }
+    for (isNamed, options, flaw) in surplus where !isNamed {
+      if let option = options.first(where: has) { throw .usage("\(option.shown): \(flaw)") }
     }
   }
 }

@@ -14,7 +14,7 @@ enum TransactionSign: VaultVerb {
   static let target = Target.full
   static let at = Setting("at", .moment, "T", "The code of this moment, for a suite with T; else of now.")
   static let ownOptions: [any OptionKey] = QuestionOptions.all + [at] + OnlineOptions.all
-  static let channels = ItemOptions.accessChannels + [.pin]
+  static let channels = ItemOptions.accessChannels + [.pin, .suitePIN]
   static let standardInput = StandardInput.data("data, unless --question is given")
   static let needs = VaultNeed.unlocked
   static let asksByFlags = true

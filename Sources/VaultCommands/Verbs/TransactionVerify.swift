@@ -13,7 +13,7 @@ enum TransactionVerify: VaultVerb {
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let ownOptions = QuestionOptions.all
-  static let channels = ItemOptions.accessChannels + [.pin, .code]
+  static let channels = ItemOptions.accessChannels + [.pin, .suitePIN, .code]
   static let standardInput = StandardInput.data(
     "data, or with --question the code, whose final newline is dropped")
   static let needs = VaultNeed.unlocked
