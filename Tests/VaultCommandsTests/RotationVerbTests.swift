@@ -191,7 +191,7 @@ struct RotationVerbTests {
       let dropped = try #require(try run.json["dropped"] as? [[String: Any]])
       #expect(run.exit == 0 && dropped.map { $0["id"] as? String } == [id], "\(run.errors)")
     } else {
-      try expect(tool("item", "rm", "--id", id).exit, equals: 0)
+      try expect(unlocked(tool, next, ["item", "rm", "--id", id]).exit, equals: 0)
       try expect(unlocked(tool, next, ["rotate", "epoch"]).exit, equals: 0)
     }
     try expect(unlocked(tool, next, "verify").exit, equals: 0)
@@ -258,7 +258,7 @@ struct RotationVerbTests {
     let tool = try newTool(passcode)
     let copy = tool.home.path + "/copy.key"
     try FileManager.default.copyItem(atPath: try keyPath(tool), toPath: copy)
-    try expect(tool("item", "rm", "here").exit, equals: 0)
+    try expect(unlocked(tool, passcode, "item", "rm", "here").exit, equals: 0)
     let run = try unlocked(tool, passcode, "purge")
     expect(run.exit, equals: 0, "\(run.errors)")
     #expect(run.text.contains("open nothing that was deleted before, if the old device key is really gone"))
