@@ -228,9 +228,11 @@ struct PINVerbTests {
     #expect(items[0]["attemptsLeft"] as? Int == 10 && items[0]["marked"] as? Bool == false)
     #expect(try tool("pin", "status", "pin", "--no-input").text.contains("attemptsLeft"))
     try expect(tool("pin", "status", "bank").exit, equals: 1)
-    let removed = try tool("item", "rm", "pin")
-    expect(removed.exit, equals: 9, "a PIN cannot be removed while something is behind it")
-    try expect(tool("item", "rename", "pin", "work").exit, equals: 0)
+    func unlocked(_ words: String...) throws -> Int32 {
+      try tool.run(words + ["--passcode-fd", "4"], secrets: [4: "pass"]).exit
+    }
+    try expect(unlocked("item", "rm", "pin"), equals: 9, "a PIN is not removed while something is behind it")
+    try expect(unlocked("item", "rename", "pin", "work"), equals: 0)
     let code = try tool(
       "otp", "code", "bank", "--pin-fd", "3", "--passcode-fd", "4", secrets: [3: "8306", 4: "pass"])
     expect(code.text, equals: Self.codes[0] + "\n", "\(code.errors)")
