@@ -75,13 +75,13 @@ struct ActivationTests {
     let scene = try ActivationScene(mode: mode)
     let pin = mode == 0 ? nil : try scene.rig.camouflaged()
     try scene.start()
-    let chosen = try scene.core.items(.name("bank"))[0].attributes.bytes(of: 93)
+    let chosen = try scene.core.items(.name("bank"))[0].attributes.bytes(of: 95)
     scene.server.change { $0.before = { _ throws(VaultError) in throw VaultError(.network, "cut") } }
     expect(.network) { () throws(VaultError) in try scene.finish(pin: pin, scene.rig.context("8306")) }
     scene.server.change { $0.before = nil }
     let id = try scene.finish(pin: pin, scene.rig.context("8306")).credential
     #expect(chosen == id.bytes)
-    #expect(try scene.core.items(.id(id))[0].attributes.bytes(of: 93) == nil)
+    #expect(try scene.core.items(.id(id))[0].attributes.bytes(of: 95) == nil)
   }
 
   /// Verified to fail when the deadline is a wall time, when an activation of an earlier boot is accepted, and when the

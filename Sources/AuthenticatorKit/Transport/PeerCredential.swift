@@ -62,7 +62,7 @@ extension Attribute where Value == [UInt8] {
   /// Of a credential, its device credential; of a transaction, the credential that it asks for.
   static var credential: Self { Self(code: 82) }
   /// Of an activation under way, the identifier that its credential will have.
-  static var activated: Self { Self(code: 93) }
+  static var activated: Self { Self(code: 95) }
 }
 
 extension Attribute where Value == Bool {
