@@ -1,7 +1,7 @@
 /// How many rows each batch of a rotation of the epoch moves.
 ///
 /// Only the number of rows decides, never the time that they take: each batch writes nearly all pages of the indexes, so a slow disk
-/// would get more batches, and with them more to write (docs/decisions/0040-batches-of-rows.md).
+/// would get more batches, and with them more to write (docs/decisions/0043-batches-of-rows.md).
 package struct RotationBatches: Sendable {
   /// The items of a batch. Other writers wait for one batch.
   package var items: Int

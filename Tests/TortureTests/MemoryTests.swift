@@ -13,7 +13,7 @@ extension Torture {
     /// What shows or compares every item or entry at once: more than that in the long form, 300,000 items.
     private static let growing: Set<String> = ["audit", "restore"]
 
-    /// The long form takes some minutes, and prints the figures of docs/decisions/0040-batches-of-rows.md.
+    /// The long form takes some minutes, and prints the figures of docs/decisions/0043-batches-of-rows.md.
     /// Verified to fail on commit 1a77a28b: SQLite cached 128 MiB, and an import kept its lines.
     @Test("no verb needs more than 64 MiB, however many items there are")
     func peaks() throws {
