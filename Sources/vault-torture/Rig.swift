@@ -71,7 +71,6 @@ private final class SteppingClock: VaultClock {
     fixed.bootMilliseconds() + step * looks.add(1, ordering: .relaxed).newValue
   }
   func bootID() -> [UInt8]? { fixed.bootID() }
-  func isSynchronized() -> Bool { fixed.isSynchronized() }
 }
 
 /// Counts key derivations: each adds one byte to a file.

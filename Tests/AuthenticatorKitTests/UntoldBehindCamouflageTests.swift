@@ -72,10 +72,9 @@ struct UntoldBehindCamouflageTests {
     let scene = try CamouflagedScene()
     let id = try scene.pushed()
     _ = try scene.loseAcceptance(of: id)
-    scene.clock.setSynchronized(true)
-    scene.clock.advance(by: .seconds(25 * 3600 + 71))
+    try scene.core.pass(.seconds(25 * 3600 + 71), on: scene.clock)
     scene.server.forget()
-    scene.clock.advance(by: .seconds(3 * 24 * 3600))
+    try scene.core.pass(.seconds(3 * 24 * 3600), on: scene.clock)
     #expect(try scene.place.openCore().items(matching: Query(id: id)).isEmpty)
   }
 }
