@@ -30,8 +30,8 @@ public final class TransportProgram: Transport {
   ///
   /// - Parameter path: 1 to 1,024 bytes. A link is followed at each request.
   /// - Throws: ``VaultError/Code/malformed`` if the path is not absolute or too long; ``VaultError/Code/network`` if there is
-  ///   no such program, it is not executable, it is another user's, others can change or replace it, or its path leads into `/dev` or
-  ///   `/proc`.
+  ///   no such program, it is not executable, it is another user's, others can change or replace it, or its path leads into `/dev` (but
+  ///   not `/dev/shm`) or `/proc`.
   public convenience init(_ path: String) throws(VaultError) { try self.init(path, limits: Limits()) }
 
   package init(_ path: String, limits: Limits) throws(VaultError) {

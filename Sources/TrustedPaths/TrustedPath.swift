@@ -20,7 +20,7 @@ package enum TrustedPath {
   }
 
   package enum Reason: Equatable, Sendable {
-    /// It is `/dev` or `/proc`, where one name is another file in each process.
+    /// It is `/dev` or `/proc`, where one name is another file in each process; `/dev/shm` is not meant.
     case ofKernel
     /// Another user owns it.
     case foreignOwner
@@ -43,7 +43,7 @@ package enum TrustedPath {
         continue
       }
       let next = here + "/" + part
-      if next == "/dev" || next == "/proc" { return Flaw(part: next, reason: .ofKernel) }
+      if isOfKernel(part, in: here) { return Flaw(part: here.isEmpty ? next : here, reason: .ofKernel) }
       guard let found = status(next) else { return nil }
       switch found.st_mode & S_IFMT {
       case S_IFDIR:
@@ -59,6 +59,11 @@ package enum TrustedPath {
       }
     }
     return nil
+  }
+
+  /// Whether a name is `/proc`, or is in `/dev` but not in `/dev/shm`, which holds ordinary files.
+  private static func isOfKernel(_ part: String, in here: String) -> Bool {
+    here == "/dev" && part != "shm" || here.isEmpty && part == "proc"
   }
 
   /// What is wrong with a directory. In one with the sticky bit, each may replace only what is their own.

@@ -20,7 +20,9 @@ enum Midway {
           try core.changePasscode(
             from: Passcode(testing: passcode), to: Passcode(testing: passcode + " changed"))
         case "device-key": try core.rotateDeviceKey()
-        case "backup": _ = try core.backUp(to: rig.folder + "/backup", passphrase: Passcode(testing: "p"))
+        case "backup":
+          try core.unlock(with: Passcode(testing: passcode))
+          _ = try core.backUp(to: rig.folder + "/backup", passphrase: Passcode(testing: "p"))
         default: fail("no such change")
         }
       }

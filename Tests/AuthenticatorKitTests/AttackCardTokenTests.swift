@@ -39,7 +39,9 @@ struct AttackCardTokenTests {
     arguments: [false, true])
   func rotating(isDamaged: Bool) throws {
     let scene = try CardScene(passcode: "passcode")
-    let other = try scene.core.add(NewItem(.genericPassword), secret: SecretBytes(testing: "x")).id
+    // A locked vault lets it go.
+    let new = NewItem(.genericPassword, name: "other", access: AccessControl(.afterFirstUnlock))
+    let other = try scene.core.add(new, secret: SecretBytes(testing: "x")).id
     let id = try scene.store()
     let row = try #require(try scene.core.items(matching: Query(id: id)).first).row
     try scene.core.beginRotationForTesting(passcode: Passcode(testing: "passcode"))

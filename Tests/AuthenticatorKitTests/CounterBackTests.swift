@@ -61,7 +61,7 @@ struct CounterBackTests {
     await expect(.locked, awaiting: { try await credential.setCounter(to: 9) })
     await expect(.locked, awaiting: { try await credential.setCounter(to: 0, force: true) })
     let id = credential.id
-    try await expect(vault.read { transaction in try transaction.state(of: id).counter }, equals: 1)
+    try await expect(vault.read { transaction in try transaction.state(of: id).counter }, equals: 6)
     try await vault.unlock(with: Passcode(testing: "1234"))
     try await credential.setCounter(to: 9)
     try await credential.setCounter(to: 5, force: true)

@@ -359,7 +359,7 @@ class Maker(Contents):
                 40: u64(len(self.terms)), 48: self.sum(), 80: u64(0), 88: u64(self.sequence), 96: u64(self.segments[-1][0]),
                 104: u64(self.segments[-1][1]), 112: self.k_a, 144: self.last_mac, 176: i64(NOW),
                 184: u64(self.seals2 + 1), 200: self.next_c, 256: bytes(15) + b"\1" + u64(5000),
-                280: i64(NOW + 90_000_000) + bytes(15) + b"\1" + u64(4000)}
+                280: i64(NOW + 20_000_000) + bytes(15) + b"\1" + u64(4000)}
 
     def head_row(self):
         plain = bytearray(320)

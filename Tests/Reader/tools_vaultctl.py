@@ -132,7 +132,7 @@ class Vaultctl(Case):
             self.assertEqual(self.tool("item", "get", name, program=TESTING, **shown), base64.b64decode(expected["secretBase64"]), name)
         self.tool("item", "get", "both", program=TESTING, code=3, phrase=b"another")
         self.tool("item", "get", "all of it", program=TESTING, code=15, phrase=maker.phrase)
-        self.tool("biometry", "remove", "left hand", program=TESTING, asks=False)
+        self.tool("biometry", "remove", "left hand", program=TESTING)
         self.tool("item", "get", "the set", program=TESTING, code=1, phrase=maker.phrase)
         self.assertIn(" is sound", self.tool("verify", program=TESTING).decode())
         self.read(device_key=maker.device_key, passcode=PASSCODE)

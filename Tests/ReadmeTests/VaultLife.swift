@@ -37,7 +37,7 @@ func callers(of service: String, in vault: Vault) async throws -> [Caller] {
     .compactMap(\.caller)
 }
 
-/// Writes a backup, and restores it to another place, as a test. Returns the names of the items that are not in it.
+/// Writes a backup of the unlocked vault, and restores it to another place, as a test. Returns the names of what is not in it.
 func backUp(_ vault: Vault, to path: VaultPath, trial: VaultPath, keys: any Protector, phraseFile: String)
   async throws -> [String?]
 {

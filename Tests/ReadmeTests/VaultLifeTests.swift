@@ -38,6 +38,7 @@ struct VaultLifeTests {
       equals: token.expose { unsafe $0.withUnsafeBytes { unsafe Data($0) } })
     try await expect(callers(of: "deploy", in: vault), equals: [peer])
 
+    try await vault.unlock(with: Passcode(.contents(ofFile: folder + "/passcode")))
     let phrase = try file("phrase", "five words nobody would ever guess")
     let leftOut = try await backUp(
       vault, to: VaultPath(folder + "/backup.vault"), trial: VaultPath(folder + "/trial/app.vault"),

@@ -36,8 +36,10 @@ package final class PipeEnds: Sendable {
     }
   }
 
-  package func write(_ text: String) {
-    var bytes = Array(text.utf8)[...]
+  package func write(_ text: String) { write(Array(text.utf8)) }
+
+  package func write(_ bytes: [UInt8]) {
+    var bytes = bytes[...]
     while !bytes.isEmpty {
       let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(writer, $0.baseAddress, $0.count) }
       guard count > 0 || errno == EINTR else { return }

@@ -34,7 +34,7 @@ extension Torture {
       let given = GivenSecrets()
       let gate = try Gate()
       let user = try torture("pin-secrets", vault.folder, passcode, phrase.text, gate: gate)
-      gate.write(given.text)
+      gate.write(given.bytes)
       try #require(user.line() == "deriving")
       var canaries =
         try given.canaries + OpenedSecrets(vault, passcode: passcode, phrase: phrase.text).canaries(by: given)
@@ -95,7 +95,7 @@ extension Torture {
       context.provide(new: try PIN(SecretBytes(testing: given.pin), policy: policy))
       let pin = try core.makePIN(new, context: context).id
       let uri = try OTPAuthURI(
-        kind: .hotp(counter: 0), account: "a", secret: SecretBytes(testing: given.keys[0]))
+        kind: .hotp(counter: 0), account: "a", secret: SecretBytes(copying: given.keys[0]))
       _ = try core.addOTP(uri, named: "checked", pin: pin, context: context)
     }
 
@@ -145,20 +145,21 @@ private struct GivenSecrets {
   let newPIN = digits()
   let camouflaged = "830617"
   let newCamouflaged = "274905"
-  /// Not printable, so that it may be camouflaged.
-  let keys = [key, key]
+  /// Random, so that they may be camouflaged.
+  let keys = [freshBytes(20), freshBytes(20)]
 
-  var text: String { pin + newPIN + camouflaged + newCamouflaged + keys.joined() }
+  var bytes: [UInt8] { Array((pin + newPIN + camouflaged + newCamouflaged).utf8) + keys.joined() }
 
   var canaries: [Torture.NamedCanary] {
-    [("PIN", pin), ("new PIN", newPIN), ("secret", keys[0]), ("secret without its mask", keys[1])].map {
+    [("PIN", pin), ("new PIN", newPIN)].map {
       Torture.NamedCanary(name: $0, canary: Torture.Canary($1))
     }
+      + [("secret", keys[0]), ("secret without its mask", keys[1])].map {
+        Torture.NamedCanary(name: $0, canary: Torture.Canary(bytes: $1))
+      }
   }
 
   private static func digits() -> String { Torture.Canary.letters(16, of: "0123456789") }
-
-  private static var key: String { "\u{1}" + Torture.Canary.letters(19) }
 }
 
 /// What the PINs of a vault uncover, opened from the specification.
@@ -216,7 +217,7 @@ private struct OpenedSecrets {
     let plain = keys.map {
       CamouflagedPIN.masked(masked.bytes, by: $0, of: item, vault: vault).bytesForTesting
     }
-    #expect(plain.contains(Array(given.keys[1].utf8)))
+    #expect(plain.contains(given.keys[1]))
     return [Self.named("masked secret", masked.bytes.bytesForTesting)]
       + keys.map { Self.named("key of the masks", $0.bytes.bytesForTesting) }
   }

@@ -10,8 +10,11 @@ import VaultTestKit
 
 /// A vault with one PIN item and HOTP credentials behind it, which all have one key.
 private struct PINVault {
-  /// No text, so that it may be camouflaged.
-  static let key = [UInt8](0..<20)
+  /// Random, so that it may be camouflaged.
+  static let key: [UInt8] = [
+    0xa5, 0x4d, 0xca, 0x18, 0x25, 0x30, 0xbb, 0x1d, 0x6d, 0x13,
+    0x2c, 0xde, 0xd6, 0x23, 0x7b, 0x2e, 0xd9, 0x1e, 0x3f, 0x72,
+  ]
   let vault = TemporaryVault(in: Place.fast)
   let name: String
 

@@ -123,6 +123,8 @@ final class Gate: Sendable {
 
   func write(_ text: String) { pipe.write(text) }
 
+  func write(_ bytes: [UInt8]) { pipe.write(bytes) }
+
   func open() { pipe.closeWriting() }
 }
 

@@ -142,6 +142,7 @@ struct AccessVerbTests {
       tool("otp", "counter", "rfc", "--set", "7", "--passcode-fd", "3", secrets: [3: "pass"]).exit, equals: 0)
     try expect(
       tool("otp", "code", "rfc", "--passcode-fd", "3", secrets: [3: "pass"]).text, equals: "162583\n")
-    try expect(tool("item", "rm", "rfc", "--no-input").exit, equals: 0)
+    try expect(tool("item", "rm", "rfc", "--no-input").exit, equals: 6)
+    try expect(tool("item", "rm", "rfc", "--passcode-fd", "3", secrets: [3: "pass"]).exit, equals: 0)
   }
 }

@@ -99,6 +99,7 @@ struct OutsideNumberTests {
     let core = try place.openCore()
     try expect(core.verify().countsNearEnd, equals: ["the number of its commits"])
     try expect(core.countsNearEnd(), equals: ["the number of its commits"])
+    try core.unlock(with: Passcode(testing: "passcode"))
     _ = try core.backUp(to: backup, passphrase: Passcode(testing: "passphrase"))
     #expect(try core.status().sequence < 100)
     try setHead(Offset.sequence, sequence)
