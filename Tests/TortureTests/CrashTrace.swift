@@ -97,8 +97,8 @@ extension Torture {
       case "rename": renamed(path("AT_FDCWD", words[0]), path("AT_FDCWD", words[1]), flags: "0")
       case "renameat", "renameat2":
         renamed(path(words[0], words[1]), path(words[2], words[3]), flags: words.count > 4 ? words[4] : "0")
-      case "link": linked(path("AT_FDCWD", words[0]), path("AT_FDCWD", words[1]))
-      case "linkat": linked(path(words[0], words[1]), path(words[2], words[3]))
+      case "link": linked(file("AT_FDCWD", words[0]), path("AT_FDCWD", words[1]))
+      case "linkat": linked(file(words[0], words[1]), path(words[2], words[3]))
       default:
         // What this model does not know must not touch one of the files.
         if words.contains(where: { handles[Int($0) ?? -1] != nil || path("AT_FDCWD", $0) != nil }) {
@@ -110,6 +110,10 @@ extension Torture {
     private mutating func opened(_ path: String?, flags: String, handle: Int) {
       handles[handle] = nil
       guard let path else { return }
+      if flags.contains("O_TMPFILE") {
+        handles[handle] = .file(files, position: 0)
+        return files += 1
+      }
       if flags.contains("O_DIRECTORY") { return handles[handle] = .folder(path) }
       if let file = names[path] {
         if flags.contains("O_TRUNC") { steps.append(.truncate(file: file, count: 0)) }
@@ -155,10 +159,22 @@ extension Torture {
       names[to] = file
     }
 
-    private mutating func linked(_ from: String?, _ to: String?) {
-      guard let from, let to, let file = names[from] else { return }
+    private mutating func linked(_ file: Int?, _ to: String?) {
+      guard let file, let to else { return }
       names[to] = file
       steps.append(.name(to, file: file))
+    }
+
+    /// The file of a name, or of a descriptor that is named as one: a file may have no name before.
+    private func file(_ place: String, _ word: String) -> Int? {
+      let own = "/proc/self/fd/"
+      if word.hasPrefix("\"") {
+        let name = String(decoding: TracedCall.bytes(word), as: UTF8.self)
+        if name.hasPrefix(own), case .file(let file, _) = handles[Int(name.dropFirst(own.count)) ?? -1] {
+          return file
+        }
+      }
+      return path(place, word).flatMap { names[$0] }
     }
 
     /// The path below the folder, or `nil`; the folder itself only when it is asked for. Slashes at the end of a

@@ -35,7 +35,7 @@ private struct TransactionVault {
     case $request in
     *'"activationStart"'*) more=',"peer":"c-17","pinMode":1,"secretBase64":"MDEyMzQ1Njc4OWFiY2RlZg=="' ;;
     *'"activationFinish"'*)
-      more=',"credential":{"type":"hotp","secretBase64":"AAECAwQFBgcICQoLDA0ODxAREhM="}' ;;
+      more=',"credential":{"type":"hotp","secretBase64":"5+7nYV7zXzDkm0guFcrnUAcgHhI="}' ;;
     *'"transactionNext"'*) more=',"transaction":{"alias":"'$alias'","lifeSeconds":2592000,"context":"Pay"}' ;;
     *'"transactionAnswer"'*) echo "$request" >> answers ;;
     esac
