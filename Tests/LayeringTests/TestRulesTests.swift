@@ -53,7 +53,8 @@ struct TestRulesTests {
   @Test(
     "what breaks a rule is found",
     arguments: [
-      "@Suite(\"x\")", "@Suite struct Y {", "    usleep(20)", "    try await Task.sleep(for: .seconds(1))",
+      "@Suite(\"x\")", "@Suite struct Y {", "    usleep(20)", "    usleep(100_000)",
+      "    nanosleep(&time, nil)", "    try await Task.sleep(for: .seconds(1))",
       "    Thread.sleep(forTimeInterval: 1)", "  \"until [ -e go ]; do sleep 0.05; done\"", "  time.sleep(9)",
       "    let process = Process()", "    print(\"skipped: no gdb\")", "    print(\"NOT RUN: no root\")",
       "    let start = ContinuousClock.now", "    while Date() < end {",
@@ -134,7 +135,9 @@ private enum TestRules {
   private static func rules(brokenBy line: Substring, _ isUnbounded: Bool) -> [TestRule] {
     var broken: [TestRule] = []
     if line.holds("@Suite"), !line.holds("\"@Suite"), isUnbounded { broken.append(.limit) }
-    if line.holds("leep"), let time = line.firstMatch(of: sleep), (time.1.flatMap { Double($0) } ?? 0) < 60 {
+    if line.holds("leep"),
+      line.contains(shortSleep) || line.firstMatch(of: sleep).map({ isShort($0.1) }) == true
+    {
       broken.append(.sleep)
     }
     if line.holds("Process"), line.contains(/\bProcess(?:\.run)?\(/) { broken.append(.program) }
@@ -158,10 +161,14 @@ private enum TestRules {
     "arc4random",
   ]
 
-  /// `usleep(`, `Task.sleep(`, `time.sleep(600)`, `sleep 0.05`; a program that sleeps for a minute or longer hangs on purpose.
+  /// `Task.sleep(`, `time.sleep(600)`, `sleep 0.05`; a program that sleeps for a minute or longer hangs on purpose.
   private static var sleep: Regex<(Substring, Substring?)> {
-    /(?:^|[^\w]|u)sleep(?:\(| +(?=[0-9]))(?:for[^)]*)?([0-9.]+)?/
+    /(?:^|[^\w])sleep(?:\(| +(?=[0-9]))(?:for[^)]*)?([0-9.]+)?/
   }
+  /// What takes parts of a second, and is not the name of a system call in a text.
+  private static var shortSleep: Regex<Substring> { /(?:\busleep|(?:^|[^\w",])(?:clock_)?nanosleep)\(/ }
+
+  private static func isShort(_ seconds: Substring?) -> Bool { (seconds.flatMap { Double($0) } ?? 0) < 60 }
   private static var silentSkip: Regex<Substring> { /print\("[^"]*(?:[sS]kipped|SKIPPED|NOT [A-Z]+)/ }
 
   /// The layout is checked by `scripts/format`, so the depth of a line says what contains it.
