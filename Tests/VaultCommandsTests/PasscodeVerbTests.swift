@@ -151,6 +151,10 @@ struct PasscodeVerbTests {
     expect(blocked.exit, equals: 4)
     try expect(blocked.error["retryAfter"] as? Int, equals: 60)
     #expect(!FileManager.default.fileExists(atPath: tool.home.path + "/derivations"))
+    // Verified to fail when the time since boot is asked of the C library.
+    let faking = try Shell.need("faketime")
+    let tomorrow = ["-f", "+1d", Tool.path, "item", "get", "a", "--passcode-fd", "3"]
+    try expect(tool.run(tomorrow, secrets: [3: "right"], program: faking).exit, equals: 4)
     let wrongCode = String(code.dropLast(4)) + (code.hasSuffix("AAAA") ? "BBBB" : "AAAA")
     let words = ["item", "get", "a", "--passcode-fd", "3", "--recovery-fd", "4"]
     #expect([3, 12].contains(try tool.run(words, secrets: [3: "right", 4: wrongCode]).exit))
