@@ -31,6 +31,17 @@ struct ImportDuplicateTests {
     {"kind":"password","name":"GitHub token","secret":"t2","service":"https://github.com","account":"alice"}
     """
 
+  /// Verified to fail when the dates are not compared: the item is gone with the next command.
+  @Test("a line that has expired does not replace an item that has not")
+  func expired() throws {
+    try add("r", "live")
+    let line = #"{"kind":"password","name":"r","secret":"old","expires":1000}"#
+    let run = try importing("replace", line)
+    expect(run.exit, equals: 9)
+    #expect(run.text.contains("it has expired") || run.errors.contains("it has expired"))
+    try expect(secret("r"), equals: "live")
+  }
+
   /// Verified to fail on commit ebe6282a, where one of the three items is left.
   @Test(
     "entries of one site and one user stay several, beside an item of another name",

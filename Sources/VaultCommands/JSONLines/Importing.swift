@@ -91,6 +91,7 @@ struct Importing {
         return
       case .replace where earlier == nil:
         try line.refuseReplacing(item)
+        try line.refuseExpired(over: item, at: transaction.reading.expiryTime)
         entry.warnings += line.losses(replacing: item)
         try transaction.delete(item.id)
         entry.result = .replaced
@@ -239,6 +240,13 @@ extension ItemLine {
         "a server has activated the credential with its name, and the line would replace it by one without a server"
       )
     }
+  }
+
+  /// Refuses to replace an item that has not expired by a line that has: it would be deleted soon.
+  fileprivate func refuseExpired(over old: Item, at now: Instant) throws(CommandError) {
+    guard let expires = item.expires, expires <= now else { return }
+    if let end = old.expires, end <= now { return }
+    throw guarded("it has expired, and would replace an item with its name that has not")
   }
 
   /// What the item has and the line does not replace.

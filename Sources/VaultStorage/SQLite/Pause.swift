@@ -5,7 +5,7 @@ enum Pause {
   /// Sleeps a little. Returns false at once when `patience` nanoseconds have passed since `start`.
   static func take(since start: Int64, attempts: Int32, patience: Int64) -> Bool {
     let instant = now()
-    guard instant - start < patience else { return false }
+    guard instant &- start < patience else { return false }
     // A commit takes about as long as one write to the disk, so with few waiting processes the lock is free soon.
     let most: UInt64 = attempts < 3 ? 150 : attempts < 8 ? 500 : 2_000
     var bits = UInt64(truncatingIfNeeded: instant) ^ UInt64(truncatingIfNeeded: getpid()) << 32
@@ -18,6 +18,6 @@ enum Pause {
   static func now() -> Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
 }
