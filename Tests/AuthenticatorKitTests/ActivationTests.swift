@@ -69,7 +69,7 @@ struct ActivationTests {
 
   /// A secret under two identifiers would be masked twice, and the frames of a commit that failed may be on the disk.
   ///
-  /// Fails when the identifier is chosen in the last step.
+  /// Verified to fail when the identifier is chosen in the last step.
   @Test("the identifier of the credential is there from the start", .requirement("R24"), arguments: [0, 1])
   func sameIdentifier(mode: UInt64) throws {
     let scene = try ActivationScene(mode: mode)

@@ -15,7 +15,7 @@ struct MaskableKeyTests {
     unsafe MaskableKey.isRandom(key.span.bytes)
   }
 
-  /// Fails when 12 bits are enough for text.
+  /// Verified to fail when 12 bits are enough for text.
   @Test("no random key of 20 bytes is refused, of a million")
   func random() {
     let random = SeededRandom(seed: SeededGenerator.seedOfRun)
@@ -26,7 +26,6 @@ struct MaskableKeyTests {
 
   /// Of the keys with 16 bytes, one in eight has the form of a UUID.
   ///
-  /// Fails when 12 bits are enough for text.
   @Test("of random keys of other lengths few are refused", arguments: [10, 12, 16, 24, 32, 64, 128])
   func lengths(count: Int) {
     let random = SeededRandom(seed: SeededGenerator.seedOfRun)
@@ -46,14 +45,14 @@ struct MaskableKeyTests {
     }
   }
 
-  /// Fails when the version is not looked at.
+  /// Verified to fail when the version is not looked at.
   @Test("a UUID of any version is refused")
   func uuid() {
     let random = SeededRandom(seed: SeededGenerator.seedOfRun)
     for _ in 0..<1000 { #expect(!Self.isRandom(Patterns.binaryUUID(random))) }
   }
 
-  /// Fails when the activation does not ask.
+  /// Verified to fail when the activation does not ask.
   @Test("it is refused at each entrance, and nothing is stored")
   func entrances() throws {
     let key = Array("1234567890123456789".utf8) + [0]
@@ -80,7 +79,7 @@ struct MaskableKeyTests {
 
   /// One PIN that is taken for the other gives it away: the code tells which it is.
   ///
-  /// Fails when the suite is not looked at.
+  /// Verified to fail when the suite is not looked at.
   @Test("a suite with a PIN of its own is not put behind a camouflaged PIN")
   func suite() throws {
     let rig = try PINRig()

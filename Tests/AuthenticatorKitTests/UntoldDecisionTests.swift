@@ -86,7 +86,7 @@ struct UntoldDecisionTests {
     try scene.expectNothingKept()
   }
 
-  @Test("a server that does not go on is asked no more than once more", .requirement("A19"))
+  @Test("a server that does not go on is asked one more time only", .requirement("A19"))
   func doesNotGoOn() throws {
     let scene = try TransactionScene()
     scene.server.goOn(false)

@@ -142,7 +142,7 @@ struct ClipboardTests {
     return (tool, canary, try #require(try watchers(tool).first))
   }
 
-  /// The processes that wait, by their program and the vault that they name. Another user than root may read no more of them.
+  /// The processes that wait, found by their program and the vault that they name: without root, a test can read nothing else of them.
   private func watchers(_ tool: Tool) throws -> [pid_t] {
     try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }.filter {
       let words = FileManager.default.contents(atPath: "/proc/\($0)/cmdline")?.split(separator: 0) ?? []

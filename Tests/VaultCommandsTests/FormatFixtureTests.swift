@@ -162,7 +162,7 @@ private struct Fixture {
     tool = try Tool()
     folder = tool.home.path + "/fixture"
     let files = FileManager.default
-    // The copy belongs to this user, whoever owns the repository.
+    // The copy belongs to this user; the repository may belong to another one.
     let original = Tool.repository.appendingPathComponent("Tests/Fixtures/" + format).path
     try #require(Program("/bin/cp", ["-r", original, folder]).run().status == 0)
     try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder)

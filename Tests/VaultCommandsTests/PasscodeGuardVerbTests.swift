@@ -39,7 +39,7 @@ struct PasscodeGuardVerbTests {
     }
   }
 
-  /// Fails when a deletion does not ask the gate, and when the expiry counts as a remark.
+  /// Verified to fail when a deletion does not ask the gate, and when the expiry counts as a remark.
   @Test("deleting, renaming, redirecting and setting counters need the passcode, but for after first unlock")
   func guarded() throws {
     let before = try guardedItems()
@@ -65,7 +65,7 @@ struct PasscodeGuardVerbTests {
     try expect(unlocked("otp", "counter", "guarded-code", "--set", "900").exit, equals: 0)
   }
 
-  /// Fails when the verb does not look for items that would be lost.
+  /// Verified to fail when the verb does not look for items that would be lost.
   @Test("a member is removed from a locked vault, unless items would be lost with it")
   func member() throws {
     let add = try tool.run(
@@ -79,7 +79,7 @@ struct PasscodeGuardVerbTests {
 
   /// AT1: neither `backup` nor `restore` gives a program that can only call them further attempts.
   ///
-  /// Fails when `backup` does not unlock the vault, and when `restore` asks for the passphrase alone.
+  /// Verified to fail when `backup` does not unlock the vault, and when `restore` asks for the passphrase alone.
   @Test("a backup and a restore over the vault need the passcode")
   func transfer() throws {
     let backup = tool.home.path + "/b.vault"

@@ -263,7 +263,7 @@ struct TransactionVerbTests {
     expect(9, try tool.run(["transaction", "sign", "bank"], input: data), "could not see")
   }
 
-  /// Fails when both PINs come from one channel, and when the suite is not looked at.
+  /// Verified to fail when both PINs come from one channel, and when the suite is not looked at.
   @Test(
     "the PIN of the suite and the PIN that guards the credential have a channel each", .requirement("R24"))
   func twoPINs() throws {

@@ -50,7 +50,7 @@ struct CopiedLimitTests {
     ).core
   }
 
-  /// Fails when the restore does not lock biometry.
+  /// Verified to fail when the restore does not lock biometry.
   @Test("a restored vault waits a minute for its passcode, and judges no phrase before it")
   func delay() throws {
     let copy = try restored()
@@ -65,7 +65,7 @@ struct CopiedLimitTests {
     try expect(copy.status().passcodeFailures, equals: 0)
   }
 
-  /// Fails when the failures begin with five whatever the backup has.
+  /// Verified to fail when the failures begin with five whatever the backup has.
   @Test("the failures of the passcode travel in the backup")
   func failures() throws {
     let open = try place.openCore()
@@ -86,7 +86,7 @@ struct CopiedLimitTests {
     expect(report.passcodeDelay, equals: .seconds(300))
   }
 
-  /// Fails when the commit that finds the copy does not lock biometry.
+  /// Verified to fail when the commit that finds the copy does not lock biometry.
   @Test("a copy of the file judges no phrase before the passcode")
   func copiedFile() throws {
     let copy = place.folder + "/data/copy.vault"
@@ -102,7 +102,7 @@ struct CopiedLimitTests {
   /// An attacker at random: copies, restored vaults, wrong phrases and passcodes, time that passes. Over all of them together, at
   /// most five phrases are judged, and no restored vault judges a passcode before its minute has passed.
   ///
-  /// Fails when neither restored vaults nor copies lock biometry.
+  /// Verified to fail when neither restored vaults nor copies lock biometry.
   @Test("no sequence of copies and restored vaults judges a sixth phrase")
   func model() throws {
     let random = SeededRandom(seed: SeededGenerator.seedOfRun)

@@ -137,30 +137,32 @@ struct MeanwhileTests {
   /// Verified to fail when a rotation asks its session who keeps the device key.
   @Test("a session that does not know of another protector leaves the device key there")
   func movedElsewhere() throws {
-    let files = place.protector
-    let other = OtherKind(files: FileProtector(folder: place.folder + "/other"))
-    let environment = environment(with: other)
-    let first = try VaultCore.create(at: place.path, protector: files, environment: environment)
-    let second = try VaultCore.open(at: place.path, protector: files, environment: environment)
-    try first.rotateDeviceKey(to: other)
+    let (second, other) = try sessionThatDoesNotKnow()
     try second.rotateDeviceKey()
-    try expect(second.status().protector, equals: .secretService)
-    try expect(other.keys(of: first.status().vault), equals: [second.status().deviceKey])
+    let status = try second.status()
+    expect(status.protector, equals: .secretService)
+    try expect(other.keys(of: status.vault), equals: [status.deviceKey])
   }
 
   /// Verified to fail when a commit asks its session who keeps the device key.
   @Test("a session that does not know of another protector notes its commits there")
   func notedElsewhere() throws {
+    let (second, other) = try sessionThatDoesNotKnow()
+    _ = try second.add(NewItem(.genericPassword, name: "n"))
+    let status = try second.status()
+    expect(other.seenCommit(under: status.deviceKey, of: status.vault)?.sequence, equals: status.sequence)
+    expect(place.protector.seenCommit(under: status.deviceKey, of: status.vault), equals: nil)
+  }
+
+  /// A session of a vault whose device key another session has given to another protector since.
+  private func sessionThatDoesNotKnow() throws -> (VaultCore, OtherKind) {
     let files = place.protector
     let other = OtherKind(files: FileProtector(folder: place.folder + "/other"))
     let environment = environment(with: other)
     let first = try VaultCore.create(at: place.path, protector: files, environment: environment)
     let second = try VaultCore.open(at: place.path, protector: files, environment: environment)
     try first.rotateDeviceKey(to: other)
-    _ = try second.add(NewItem(.genericPassword, name: "n"))
-    let status = try second.status()
-    expect(other.seenCommit(under: status.deviceKey, of: status.vault)?.sequence, equals: status.sequence)
-    expect(files.seenCommit(under: status.deviceKey, of: status.vault), equals: nil)
+    return (second, other)
   }
 
   private func environment(with other: OtherKind) -> VaultEnvironment {

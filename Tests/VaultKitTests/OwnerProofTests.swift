@@ -27,7 +27,7 @@ struct OwnerProofTests {
       showing: proof, protector: place.protector, environment: place.environment)
   }
 
-  /// Fails when the restore does not look whether the owner agreed.
+  /// Verified to fail when the restore does not look whether the owner agreed.
   @Test("without the passcode or the recovery code the vault stays")
   func refused() async throws {
     let before = try place.openCore().status()
@@ -55,7 +55,7 @@ struct OwnerProofTests {
     try await byPasscode.vault.unlock(with: Passcode(testing: "passcode"))
   }
 
-  /// Fails when the delay depends on whether a passcode was shown, and not on which.
+  /// Verified to fail when the delay depends on whether a passcode was shown, and not on which.
   @Test("a passcode that is not that of the backup leaves the delay")
   func otherPasscode() async throws {
     try place.openCore().changePasscode(from: Passcode(testing: "passcode"), to: Passcode(testing: "another"))
@@ -67,7 +67,7 @@ struct OwnerProofTests {
     expect(early?.code, equals: .passcodeDelay)
   }
 
-  /// Fails when it counts as the passcode.
+  /// Verified to fail when it counts as the passcode.
   @Test("the recovery code serves too, and leaves the delay")
   func recoveryCode() async throws {
     let restored = try await replace(showing: .recoveryCode(RecoveryCode(text: code.bytes)))

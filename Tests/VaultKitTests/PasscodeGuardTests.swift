@@ -38,7 +38,7 @@ struct PasscodeGuardTests {
   /// Changes at random of items of every class, in a locked vault, in one that is not locked, and in one without a passcode: each
   /// is made or refused as the rule says, and one that is refused leaves the item as it was.
   ///
-  /// Fails when a deletion does not ask the gate, when the expiry counts as a remark, and when items of after first
+  /// Verified to fail when a deletion does not ask the gate, when the expiry counts as a remark, and when items of after first
   /// unlock are not excepted.
   @Test("in a locked vault only items of after first unlock, and remarks, are changed", arguments: 0..<3)
   func model(state: Int) throws {
@@ -65,7 +65,7 @@ struct PasscodeGuardTests {
     try expect(core.verify().problems, equals: [])
   }
 
-  /// Fails when a deletion does not ask the gate.
+  /// Verified to fail when a deletion does not ask the gate.
   @Test("an item that does not open is deleted by the unlocked vault alone")
   func damaged() throws {
     let place = TemporaryVault()
@@ -82,7 +82,7 @@ struct PasscodeGuardTests {
     try expect(opened.status().itemCount, equals: 0)
   }
 
-  /// Fails when the look before the derivation and the one in the transaction are both left out.
+  /// Verified to fail when the look before the derivation and the one in the transaction are both left out.
   @Test("a backup needs the unlocked vault, and costs no derivation without it")
   func backup() throws {
     let place = TemporaryVault()

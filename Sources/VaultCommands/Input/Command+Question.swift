@@ -50,7 +50,7 @@ extension Command {
   ) throws -> (request: OCRARequest, text: ShownText?) {
     let suite = signer.suite
     let isBehindPIN = signer.item.isBehindPIN
-    try refuseSurplusOptions(of: suite, isBehindPIN: isBehindPIN)
+    try refuseUnneededOptions(of: suite, isBehindPIN: isBehindPIN)
     let data = has(QuestionOptions.question) ? nil : SharedSecret(try secrets.data("data", to: purpose))
     let question = try question(for: suite, of: data)
     let asksPIN = isBehindPIN && secrets.willAsk(.pin) || suite.pinHash != nil && secrets.willAsk(.suitePIN)
@@ -104,12 +104,12 @@ extension Command {
     } catch { throw CommandError(VaultError(otp: error)) }
   }
 
-  /// An option for a value that is no part of the code would make believe that it is signed.
-  private func refuseSurplusOptions(of suite: OCRASuite, isBehindPIN: Bool) throws(CommandError) {
+  /// An option for a value that is no part of the code would make a person believe that the value is signed.
+  private func refuseUnneededOptions(of suite: OCRASuite, isBehindPIN: Bool) throws(CommandError) {
     if has(QuestionOptions.ownQuestion), !has(QuestionOptions.question) {
       throw .usage("--own-question needs --question")
     }
-    let surplus: [(isNamed: Bool, options: [any OptionKey], flaw: String)] = [
+    let needed: [(isNamed: Bool, options: [any OptionKey], flaw: String)] = [
       (
         suite.sessionByteCount != nil, [QuestionOptions.session, QuestionOptions.sessionFormat],
         "the suite has no session"
@@ -118,7 +118,7 @@ extension Command {
       (isBehindPIN, SecretChannel.pin.options.options, "no PIN guards the credential"),
       (suite.timeStepSeconds != nil, [TransactionSign.at], "the suite has no time"),
     ]
-    for (isNamed, options, flaw) in surplus where !isNamed {
+    for (isNamed, options, flaw) in needed where !isNamed {
       if let option = options.first(where: has) { throw .usage("\(option.shown): \(flaw)") }
     }
   }
