@@ -151,13 +151,23 @@ struct PasscodeVerbTests {
     expect(blocked.exit, equals: 4)
     try expect(blocked.error["retryAfter"] as? Int, equals: 60)
     #expect(!FileManager.default.fileExists(atPath: tool.home.path + "/derivations"))
-    // Verified to fail when the time since boot is asked of the C library.
-    let faking = try Shell.need("faketime")
-    let tomorrow = ["-f", "+1d", Tool.path, "item", "get", "a", "--passcode-fd", "3"]
-    try expect(tool.run(tomorrow, secrets: [3: "right"], program: faking).exit, equals: 4)
     let wrongCode = String(code.dropLast(4)) + (code.hasSuffix("AAAA") ? "BBBB" : "AAAA")
     let words = ["item", "get", "a", "--passcode-fd", "3", "--recovery-fd", "4"]
     #expect([3, 12].contains(try tool.run(words, secrets: [3: "right", 4: wrongCode]).exit))
     try expect(tool.run(words, secrets: [3: "right", 4: code.lowercased() + "\n"]).output, equals: [1])
+  }
+
+  // Verified to fail when the time since boot is asked of the C library.
+  @Test("a library that fakes the clocks does not shorten the delay")
+  func fakedClock() throws {
+    let tool = try Tool()
+    let made = try tool("init", "--passcode-fd", "3", "--no-recovery-code", secrets: [3: "right"])
+    try expect(made.exit, equals: 0)
+    let words = ["passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "4"]
+    for _ in 0..<5 { try expect(tool.run(words, secrets: [3: "wrong", 4: "new"]).exit, equals: 3) }
+    let faking = try Shell.need("faketime")
+    try expect(tool.run(["-f", "+1d", Tool.path, "item", "list"], program: faking).exit, equals: 0)
+    let tomorrow = ["-f", "+1d", Tool.path] + words
+    try expect(tool.run(tomorrow, secrets: [3: "right", 4: "new"], program: faking).exit, equals: 4)
   }
 }
