@@ -162,7 +162,7 @@ struct PasscodeVerbTests {
   func fakedClock() throws {
     let tool = try Tool()
     let made = try tool("init", "--passcode-fd", "3", "--no-recovery-code", secrets: [3: "right"])
-    try expect(made.exit, equals: 0)
+    expect(made.exit, equals: 0)
     let words = ["passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "4"]
     for _ in 0..<5 { try expect(tool.run(words, secrets: [3: "wrong", 4: "new"]).exit, equals: 3) }
     let faking = try Shell.need("faketime")
