@@ -26,7 +26,7 @@ package final class JSONReader {
   /// Calls `member` with the name of each member. It must read the value.
   package func object(_ member: (String) throws(TextError) -> Void) throws(TextError) {
     try nested(in: "{", "}") { () throws(TextError) in
-      let name = try string(limit: longestName)
+      let name = try string(limit: longestName, wanted: "'\"' is missing")
       try expect(":")
       do throws(TextError) { try member(name) } catch { throw error.inside(name) }
     }
@@ -39,45 +39,48 @@ package final class JSONReader {
 
   /// A whole number of at most 18 digits.
   package func integer() throws(TextError) -> Int64 {
+    let wanted = "a whole number of at most 18 digits is wanted"
     let sign: Int64 = try accept("-") ? -1 : 1
     var value: Int64?
     var count = 0
     while let byte = try bytes.peek(), (0x30...0x39).contains(byte) {
-      guard value != 0, count < 18 else {
-        throw .malformed("a number begins with a zero, or is too long")
-      }
+      guard value != 0, count < 18 else { throw .malformed(wanted) }
       value = (value ?? 0) * 10 + Int64(byte - 0x30)
       count += 1
       _ = try bytes.next()
     }
-    guard let value else { throw .malformed("a whole number is missing") }
+    guard let value else { throw .malformed(wanted) }
+    try expectEnd(wanted)
     return sign * value
   }
 
   /// A whole number from 0 to 2^64 − 1.
   package func unsigned() throws(TextError) -> UInt64 {
+    let wanted = "a whole number from 0 to \(UInt64.max) is wanted"
     try skipSpace()
     var value: UInt64?
     while let byte = try bytes.peek(), (0x30...0x39).contains(byte) {
       let (product, isBeyond) = (value ?? 0).multipliedReportingOverflow(by: 10)
       let (sum, isFurther) = product.addingReportingOverflow(UInt64(byte - 0x30))
-      guard value != 0, !isBeyond, !isFurther else {
-        throw .malformed("a number begins with a zero, or is too large")
-      }
+      guard value != 0, !isBeyond, !isFurther else { throw .malformed(wanted) }
       value = sum
       _ = try bytes.next()
     }
-    guard let value else { throw .malformed("a whole number from 0 on is missing") }
+    guard let value else { throw .malformed(wanted) }
+    try expectEnd(wanted)
     return value
   }
 
   package func boolean() throws(TextError) -> Bool {
+    let wanted = "true or false is wanted"
     let isTrue = try accept("t")
     let isKnown = try isTrue ? true : accept("f")
-    guard isKnown else { throw .malformed("true or false is missing") }
+    guard isKnown else { throw .malformed(wanted) }
     for character in (isTrue ? "rue" : "alse").utf8 {
-      guard try bytes.next() == character else { throw .malformed("true or false is missing") }
+      guard try bytes.peek() == character else { throw .malformed(wanted) }
+      _ = try bytes.next()
     }
+    try expectEnd(wanted)
     return isTrue
   }
 
@@ -85,7 +88,11 @@ package final class JSONReader {
   ///
   /// - Parameter limit: The most bytes of its UTF-8.
   package func string(limit: Int) throws(TextError) -> String {
-    var decoder = try textDecoder()
+    try string(limit: limit, wanted: "a text is wanted")
+  }
+
+  private func string(limit: Int, wanted: String) throws(TextError) -> String {
+    var decoder = try textDecoder(wanted)
     var text: [UInt8] = []
     while let byte = try decoder.next() {
       guard text.count < limit else { throw .malformed("a text is longer than \(limit) bytes") }
@@ -160,8 +167,8 @@ extension JSONReader {
     depth -= 1
   }
 
-  private func textDecoder() throws(TextError) -> JSONTextDecoder {
-    try expect("\"")
+  private func textDecoder(_ wanted: String = "a text is wanted") throws(TextError) -> JSONTextDecoder {
+    guard try accept("\"") else { throw .malformed(wanted) }
     return JSONTextDecoder(bytes)
   }
 
@@ -186,6 +193,12 @@ extension JSONReader {
     }
     guard secret.byteCount <= limit else { throw .tooLong(limit: limit) }
     return secret
+  }
+
+  /// Refuses a number or a word that goes on: the value is wrong, and not what comes after it.
+  private func expectEnd(_ wanted: String) throws(TextError) {
+    guard let byte = try bytes.peek(), byte > 0x20, ![0x2C, 0x5D, 0x7D].contains(byte) else { return }
+    throw .malformed(wanted)
   }
 
   private func expect(_ character: Unicode.Scalar) throws(TextError) {

@@ -30,7 +30,7 @@ struct ConfigurationTests {
     (with(#""proxy":"http://u:p@p:1""#), "without a password"),
     (with(#""proxy":"ftp://p:1""#), "a proxy is"), (with(#""proxy":"http://p""#), "a proxy is"),
     (with(#""seconds":0"#), "1 to 58"), (with(#""seconds":59"#), "1 to 58"),
-    (with(#""connectSeconds":-1"#), "missing"),
+    (with(#""connectSeconds":-1"#), "wanted"),
     (with(#""pins":{"bank.example":["abc"]}"#), "44 characters"),
     (with(#""pins":{"bank.example":[]}"#), "1 to 16 pins"),
     (with(#""pins":{"bank.exemple":["\#(pin)"]}"#), "no host of 'origins'"),

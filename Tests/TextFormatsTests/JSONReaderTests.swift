@@ -38,7 +38,7 @@ final class JSONReaderTests {
     let text = #"{"outer":[{"inner":1},{"inner":x}]}"#
     let json = try reader(text)
     var numbers: [Int64] = []
-    #expect(throws: TextError.malformed("a whole number is missing", member: "inner")) {
+    #expect(throws: TextError.malformed("a whole number of at most 18 digits is wanted", member: "inner")) {
       try json.object { _ throws(TextError) in
         try json.array { () throws(TextError) in
           try json.object { _ throws(TextError) in numbers.append(try json.integer()) }
