@@ -62,6 +62,33 @@ struct ClockVerbTests {
     #expect(try tool("item", "show", "b", "--json").json["expired"] == nil)
   }
 
+  /// Verified to fail on commit c41b4145, where what a person is warned of is in no JSON.
+  @Test("what the text warns of is in JSON too, in a result, an error and a batch, once")
+  func warnings() throws {
+    let tool = try Tool()
+    try makeAhead(tool)
+    let words = "the clock is behind the recorded time"
+    func told(_ object: [String: Any]) -> Int {
+      (object["warnings"] as? [String] ?? []).count { $0.hasPrefix(words) }
+    }
+    for verb in [["verify"], ["item", "list"], ["item", "show", "one"], ["status"], ["token", "list"]] {
+      #expect(try tool.run(verb).errors.contains("vaultctl: \(words)"))
+      let run = try tool.run(verb + ["--json"])
+      #expect(try run.errors.isEmpty && told(run.json) == 1, "\(verb): \(run.text)")
+    }
+    let refused = try tool("item", "show", "none", "--json")
+    let line = try #require(
+      try JSONSerialization.jsonObject(with: Data(refused.errors.utf8)) as? [String: Any])
+    #expect(refused.exit == 1 && told(line) == 1, "\(refused.errors)")
+    let input = #"{"args":["item","list"]}"# + "\n" + #"{"args":["status"]}"#
+    let lines = try tool("batch", "--json", input: Array(input.utf8)).text.split(separator: "\n")
+    let results = try lines.map { line in
+      let answer = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      return try #require(answer?["result"] as? [String: Any])
+    }
+    expect(results.map(told), equals: [1, 0])
+  }
+
   @Test("it shows both times, and says what follows")
   func show() throws {
     let tool = try Tool()

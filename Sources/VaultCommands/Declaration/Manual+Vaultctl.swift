@@ -49,7 +49,8 @@ extension Manual {
     "JSON",
     .text([
       "With --json each command prints one object on one line; bytes are base64 under names that end in Base64, "
-        + "a member that does not apply is absent. An error is {\"error\":{\"code\":...,\"exit\":...,\"message\":...}} on standard error, "
+        + "a member that does not apply is absent. What a person would be warned of, such as a vault file that is an older state or a "
+        + "clock that is behind, is in warnings, a list of sentences. An error is {\"error\":{\"code\":...,\"exit\":...,\"message\":...}} on standard error, "
         + "with attemptsLeft, retryAfter (seconds) and hint where they apply. Its member recovery is retryable, with the condition "
         + "after, whenUnlocked, whenOnline, whenSynchronized or whenSomebodyIsThere, or startOver, or nonRecoverable."
     ]))

@@ -66,7 +66,8 @@ extension Command {
         "the secret is empty", hint: "give it on standard input, or use --generate 24")
     }
     if secret.expose(isLineWithNewline) {
-      messages.note("the secret ends in a newline, which is stored with it; 'printf %s' writes none")
+      messages.warn(
+        "the secret ends in a newline, which is stored with it; 'printf %s' writes none", mark: "")
     }
     return SharedSecret(secret)
   }

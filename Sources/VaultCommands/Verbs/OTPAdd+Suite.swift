@@ -40,7 +40,7 @@ extension OTPAdd {
     let key = SharedSecret(try command.secrets.key(in: command[secretFormat] ?? .raw))
     let bits = 8 * key.byteCount
     if (80..<128).contains(bits) {
-      command.messages.note("warning: the secret has \(bits) bits only; RFC 4226 asks for 128")
+      command.messages.warn("the secret has \(bits) bits only; RFC 4226 asks for 128")
     }
     let added = try guarding.adding(new.name, new.access, in: command) { core, pin, context in
       try core.addOCRA(new, key: key.bytes, pin: pin, context: context)

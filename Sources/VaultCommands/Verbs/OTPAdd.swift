@@ -56,16 +56,13 @@ enum OTPAdd: VaultVerb {
     }
     let uri = try OTPAuthURI(
       parsing: command.secrets.line("otpauth:// URI", to: "store a credential", twice: true))
-    let warnings = uri.warnings.map(\.words)
-    for warning in warnings { command.messages.note("warning: \(warning)") }
+    for warning in uri.warnings { command.messages.warn(warning.words) }
     let added = try guarding.adding(name, access, in: command) { core, pin, context in
       try core.addOTP(
         uri, named: name, role: command[role] ?? .prover, access: access,
         audit: command[ItemOptions.audit] ?? .changes, pin: pin, limits: limits, context: context)
     }
-    let json = added.item.json
-    return Outcome(
-      json: warnings.isEmpty ? json : json.adding("warnings", .array(warnings.map { .string($0) })))
+    return Outcome(json: added.item.json)
   }
 }
 

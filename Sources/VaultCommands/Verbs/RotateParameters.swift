@@ -41,11 +41,12 @@ enum RotateParameters: VaultVerb {
     }
     progress.finish()
     if now.memoryKiB * now.passes < before.memoryKiB * before.passes {
-      command.messages.note("guessing is cheaper than before now: a greater --target makes it dearer")
+      command.messages.warn(
+        "guessing is cheaper than before now: a greater --target makes it dearer", mark: "")
     }
     if .milliseconds(now.milliseconds) > target {
-      command.messages.note(
-        "this takes longer than was asked for: a new vault gets as much, and less is never chosen")
+      command.messages.warn(
+        "this takes longer than was asked for: a new vault gets as much, and less is never chosen", mark: "")
     }
     return Outcome(
       json: .object(now.fields + [("before", .object(before.fields))]),

@@ -11,7 +11,7 @@ extension Command {
   func warnIfGuessable(_ secret: borrowing SecretBytes, what: String) -> Bool {
     let strength = SecretStrength(of: secret)
     if strength.isGuessable {
-      messages.note("warning: the \(what) can be guessed, \(strength.words); six random words cannot")
+      messages.warn("the \(what) can be guessed, \(strength.words); six random words cannot")
     }
     return strength.isGuessable
   }

@@ -37,7 +37,9 @@ package struct Command {
     if verb.usesClock { vault.warnOfClock() }
     _ = vault.takeDone()
     do {
-      return try holdingEndingSignal(for: world.patience.afterSignal) { try verb.run(self) }
+      var outcome = try holdingEndingSignal(for: world.patience.afterSignal) { try verb.run(self) }
+      outcome.json = outcome.json.map(messages.addingWarnings)
+      return outcome
     } catch {
       let done = vault.takeDone().names
       var told = CommandError(describing: error)

@@ -43,25 +43,26 @@ final class OpenVault {
       checkingRows: checkingRows, environment: environment)
     self.core = core
     if let rows = core.checkedAsCopy {
-      messages.note("the vault file is a copy or an older state: all \(rows) rows were checked")
+      messages.warn("the vault file is a copy or an older state: all \(rows) rows were checked", mark: "")
     }
     if let commit = core.missingCommit {
-      messages.note(
+      messages.warn(
         "commit \(commit), which was made on this machine, is not in the vault file: an older state was put back, or the file "
-          + "went on elsewhere without it; 'vaultctl doctor' explains")
+          + "went on elsewhere without it; 'vaultctl doctor' explains", mark: "")
     }
     if core.ignoresWitness {
-      messages.note(
+      messages.warn(
         "what is remembered beside the device key (KEY.seen) cannot be true of this vault: it was ignored, and the next change "
-          + "of the vault replaces it")
+          + "of the vault replaces it", mark: "")
     }
     switch core.clockDoubt {
     case .isAhead:
-      messages.note(
-        "the clock is ahead of the recorded time: items that have expired are not deleted yet; see 'vaultctl clock'"
-      )
+      messages.warn(
+        "the clock is ahead of the recorded time: items that have expired are not deleted yet; see 'vaultctl clock'",
+        mark: "")
     case .isBehind:
-      messages.note("the clock is behind the recorded time, by which items expire; see 'vaultctl clock'")
+      messages.warn(
+        "the clock is behind the recorded time, by which items expire; see 'vaultctl clock'", mark: "")
     case nil: break
     }
     resumeRotation(of: core)
@@ -75,9 +76,9 @@ final class OpenVault {
   func warnOfClock() {
     guard isClockImpossible, !hasWarnedOfClock else { return }
     hasWarnedOfClock = true
-    messages.note(
+    messages.warn(
       "the clock says \(Instants.text(seconds: environment.clock.now().seconds)), before this program was made: what expires and "
-        + "codes that follow the time are wrong until it is set")
+        + "codes that follow the time are wrong until it is set", mark: "")
   }
 
   /// The moment so long from now, for an item that expires.
