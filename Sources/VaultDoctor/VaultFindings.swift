@@ -195,7 +195,8 @@ package enum VaultFindings {
   /// - Parameter progress: Gets how many items were seen.
   package static func items(of core: VaultCore, progress: (Int) -> Void) throws -> [Finding] {
     let (behind, expired, damaged) = try core.read { transaction in
-      let now = transaction.expiryTime
+      try transaction.readTime()
+      let moment = transaction.expiryMoment
       var expired = 0
       var damaged = 0
       var credentials: [ItemID] = []
@@ -203,7 +204,7 @@ package enum VaultFindings {
       try transaction.forEachItem(keepingPages: false, damaged: { _, _ in damaged += 1 }) {
         item throws(VaultError) in
         if item.countsCodes { credentials.append(item.id) }
-        if let expires = item.expires, expires <= now { expired += 1 }
+        if moment.hasExpired(item) { expired += 1 }
         seen += 1
         if seen % 1024 == 0 { progress(seen) }
         return true

@@ -38,18 +38,17 @@ extension Accessibility {
 
 extension Item {
   /// Everything but the secret.
-  package var json: JSON { json(at: Instant(milliseconds: .min)) }
+  package var json: JSON { json(at: nil) }
 
   /// The same, with a mark if it has expired by then.
-  package func json(at now: Instant) -> JSON { .object(fields(at: now).map { ($0.key, $0.json) }) }
-
-  /// Two columns for people.
-  package func lines(at now: Instant, adding facts: [(String, String)] = []) -> [String] {
-    columns((fields(at: now).map { ($0.key, $0.text) } + facts).map { [$0.0, $0.1] })
+  package func json(at moment: ExpiryMoment?) -> JSON {
+    .object(fields(at: moment).map { ($0.key, $0.json) })
   }
 
-  /// Whether its expiry has passed by then.
-  package func hasExpired(at now: Instant) -> Bool { shownExpiry.map { $0 <= now } ?? false }
+  /// Two columns for people.
+  package func lines(at moment: ExpiryMoment, adding facts: [(String, String)] = []) -> [String] {
+    columns((fields(at: moment).map { ($0.key, $0.text) } + facts).map { [$0.0, $0.1] })
+  }
 
   private struct Field {
     let key: String
@@ -64,7 +63,7 @@ extension Item {
     }
   }
 
-  private func fields(at now: Instant) -> [Field] {
+  private func fields(at moment: ExpiryMoment?) -> [Field] {
     var fields: [Field] = [Field("id", id.hexadecimal), Field("kind", kind.word)]
     if let name { fields.insert(Field("name", name), at: 0) }
     let texts: [(String, Attribute<String>)] = [
@@ -79,7 +78,7 @@ extension Item {
       Field("created", created), Field("modified", modified),
     ]
     if let shownExpiry { fields.append(Field("expires", shownExpiry)) }
-    if hasExpired(at: now) { fields.append(Field("expired", true)) }
+    if moment?.hasExpired(self) == true { fields.append(Field("expired", true)) }
     if isConstrained { fields.append(Field("access", access.constraints.shown.joined(separator: ","))) }
     return fields
   }

@@ -42,6 +42,26 @@ struct CardTokenVerbTests {
     try expect(tool("verify").exit, equals: 0)
   }
 
+  /// Verified to fail on commit c41b4145, where lists compare the date of the item alone.
+  @Test(
+    "lists mark exactly the tokens that would be refused now, whatever the clocks say",
+    arguments: [
+      (0, 0, true), (3599, 3599, true), (3600, 3600, false), (-1800, 0, false), (7200, 0, false),
+      (0, 3600, false),
+    ])
+  func marks(clock: Int, boot: Int, isAlive: Bool) throws {
+    let tool = try tool()
+    expect(0, try tool("token", "put", "card", "--ttl", "1h", "--uses", "9", input: [1]))
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = String(tool.now + clock)
+    tool.environment["VAULTCTL_TESTING_BOOT"] = String(1000 + boot)
+    expect(try tool("item", "list").text.contains("expired"), equals: !isAlive)
+    let shown = try tool("item", "show", "card", "--json").json["expired"] as? Bool
+    expect(shown, equals: isAlive ? nil : true)
+    let listed = try tool("token", "list", "--json").json["items"] as? [[String: Any]]
+    expect(listed?.first?["state"] as? String, equals: isAlive ? "valid" : "ended")
+    try expect(tool("token", "get", "card").exit, equals: isAlive ? 0 : 7)
+  }
+
   @Test("a token whose time is over is deleted by the next command, and answers 7", .requirement("C3"))
   func time() throws {
     let tool = try tool()

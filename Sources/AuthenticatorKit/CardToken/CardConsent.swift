@@ -60,21 +60,22 @@ public struct CardConsent: Sendable, Identifiable {
 
   /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind, ``VaultError/Code/unsupported`` for one that this
   ///   version does not understand.
-  init(_ item: Item, _ state: ItemState, clock: any VaultClock) throws(VaultError) {
+  init(_ item: Item, _ state: ItemState, at moment: ExpiryMoment) throws(VaultError) {
     let life = try item.life(of: .consent)
     let attributes = item.attributes
     (id, name, requested) = (item.id, item.name ?? "", item.created)
     role = attributes[.otpRole] == 2 ? .issuer : .holder
     status =
       switch try state.consentState() {
-      case .requested: life.standing(clock) == .valid && item.hasSecret ? .requested : .expired
+      case .requested:
+        life.standing(moment.clock) == .valid && !moment.hasExpired(item) ? .requested : .expired
       case .confirmed: .confirmed
       case .failed: .failed
       case .expired: .expired
       case .revoked: .revoked
       }
     let waits = status == .requested
-    secondsLeft = waits ? Int(clamping: (life.millisecondsLeft(clock) + 999) / 1000) : 0
+    secondsLeft = waits ? Int(clamping: (life.millisecondsLeft(moment.clock) + 999) / 1000) : 0
     attemptsLeft = waits ? Int(Self.mostAttempts - min(state.failures, Self.mostAttempts)) : 0
     resendsLeft = waits ? Int(Self.mostResends - min(state.resends, Self.mostResends)) : 0
     (challenge, channel) = (attributes[.challenge], attributes[.channel])

@@ -36,14 +36,14 @@ public struct CardToken: Sendable, Identifiable {
 
   /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind, ``VaultError/Code/unsupported`` for one that this
   ///   version does not understand.
-  init(_ item: Item, _ state: ItemState, clock: any VaultClock) throws(VaultError) {
+  init(_ item: Item, _ state: ItemState, at moment: ExpiryMoment) throws(VaultError) {
     let life = try item.life(of: .cardToken)
     let attributes = item.attributes
     (id, name, stored) = (item.id, item.name ?? "", item.created)
-    let isValid = item.hasSecret && life.standing(clock) == .valid
+    let isValid = life.standing(moment.clock) == .valid && !moment.hasExpired(item)
     status = isValid ? .valid : .ended
     usesLeft = isValid ? Int(state.usesLeft) : 0
-    secondsLeft = isValid ? Int(clamping: (life.millisecondsLeft(clock) + 999) / 1000) : 0
+    secondsLeft = isValid ? Int(clamping: (life.millisecondsLeft(moment.clock) + 999) / 1000) : 0
     belongsToSession = life.session != nil
     asksPerson = item.access.asksPerson
     label = attributes[.label]

@@ -19,7 +19,7 @@ extension VaultCore {
     let item = try new.item(id: id, session: session, clock: environment.clock, now: expiryTime())
     let note = AuditNote(operation: .tokenStored, item: id, kind: .cardToken)
     let added = try add(item, secret: secret.bytes.copy(), by: component, noting: [note], context: context)
-    return try CardToken(added, item.state, clock: environment.clock)
+    return try CardToken(added, item.state, at: expiryMoment())
   }
 
   /// Takes a token out for one use. The use is on the disk, and the secret of a last use is deleted, before this returns.
@@ -44,7 +44,8 @@ extension VaultCore {
   package func cardToken(_ id: ItemID) throws(VaultError) -> CardToken {
     try reading { transaction throws(VaultError) in
       let item = try transaction.item(id)
-      return try CardToken(item, transaction.state(of: id), clock: transaction.clock)
+      try transaction.readTime()
+      return try CardToken(item, transaction.state(of: id), at: transaction.expiryMoment)
     }
   }
 
@@ -56,12 +57,12 @@ extension VaultCore {
   ) throws(VaultError) -> [CardToken] {
     try reading { transaction throws(VaultError) in
       try transaction.readTime()
-      let clock = transaction.clock
+      let moment = transaction.expiryMoment
       var found: [CardToken] = []
       let kept = try transaction.items(matching: Query(.cardToken), damaged: damaged)
         .filter { !transaction.isForgotten($0) }
       try transaction.forEachState(of: kept, damaged: damaged) { (item, state) throws(VaultError) in
-        found.append(try CardToken(item, state, clock: clock))
+        found.append(try CardToken(item, state, at: moment))
       }
       return found
     }

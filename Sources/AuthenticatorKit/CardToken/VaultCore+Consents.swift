@@ -46,7 +46,7 @@ extension VaultCore {
         return added
       }
     }
-    return try CardConsent(added, item.state, clock: clock)
+    return try CardConsent(added, item.state, at: expiryMoment())
   }
 
   /// Hands the code to the peer, and stores the token that comes back.
@@ -207,7 +207,7 @@ extension VaultCore {
         return added
       }
     }
-    return try CardToken(added, item.state, clock: environment.clock)
+    return try CardToken(added, item.state, at: expiryMoment())
   }
 }
 

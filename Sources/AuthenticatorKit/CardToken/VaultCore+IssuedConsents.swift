@@ -26,7 +26,7 @@ extension VaultCore {
         return added
       }
     }
-    return IssuedConsent(consent: try CardConsent(added, item.state, clock: clock), code: code)
+    return IssuedConsent(consent: try CardConsent(added, item.state, at: expiryMoment()), code: code)
   }
 
   /// Judges a code. The attempt and the verdict are one commit, which is on the disk before this returns.

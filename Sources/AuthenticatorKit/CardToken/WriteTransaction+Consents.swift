@@ -98,12 +98,12 @@ extension VaultCore {
   ) throws(VaultError) -> [CardConsent] {
     try reading { transaction throws(VaultError) in
       try transaction.readTime()
-      let clock = transaction.clock
+      let moment = transaction.expiryMoment
       var found: [CardConsent] = []
       let kept = try transaction.items(matching: Query(.consent), damaged: damaged)
         .filter { !transaction.isForgotten($0) }
       try transaction.forEachState(of: kept, damaged: damaged) { (item, state) throws(VaultError) in
-        found.append(try CardConsent(item, state, clock: clock))
+        found.append(try CardConsent(item, state, at: moment))
       }
       return found
     }
@@ -123,7 +123,8 @@ extension VaultCore {
   package func consent(_ id: ItemID) throws(VaultError) -> CardConsent {
     try reading { transaction throws(VaultError) in
       let item = try transaction.item(id)
-      return try CardConsent(item, transaction.state(of: id), clock: transaction.clock)
+      try transaction.readTime()
+      return try CardConsent(item, transaction.state(of: id), at: transaction.expiryMoment)
     }
   }
 

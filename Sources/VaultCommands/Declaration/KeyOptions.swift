@@ -55,11 +55,11 @@ extension Command {
 
 extension ClientKeyDescription {
   /// Everything but the private key.
-  var json: JSON { json(at: Instant(milliseconds: .min)) }
+  var json: JSON { json(at: nil) }
 
   /// The same, with a mark if the key has expired by then.
-  func json(at now: Instant) -> JSON {
-    item.json(at: now).adding("type", .string(type.rawValue)).adding("exportable", .boolean(isExportable))
+  func json(at moment: ExpiryMoment?) -> JSON {
+    item.json(at: moment).adding("type", .string(type.rawValue)).adding("exportable", .boolean(isExportable))
       .adding("pin", .string(publicKey.pin)).adding("certificates", .integer(Int64(certificates.count)))
   }
 }

@@ -17,7 +17,8 @@ enum ItemList: VaultVerb {
   static let ownOptions: [any OptionKey] = [service, kind, ItemOptions.format]
   static let ownExits: [ExitCode] = [.unsupported]
   static let notes = [
-    "An item whose expiry has passed, by the clock or by the recorded time ('vaultctl clock'), is marked: expired.",
+    "An item whose expiry has passed, by the clock or by the recorded time ('vaultctl clock'), is marked: expired. So is a card "
+      + "token or a consent that has ended. Nothing that is marked can be read or used.",
     noteOnUnreadableItems,
   ]
   static let example = "vaultctl item list --kind password --json"
@@ -34,16 +35,16 @@ enum ItemList: VaultVerb {
 /// the error, and the others are printed.
 func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
   let listing = try listed(command, kind: kind)
-  let (items, unreadable, now) = (listing.items, listing.unreadable, listing.time)
+  let (items, unreadable, moment) = (listing.items, listing.unreadable, listing.moment)
   let json = JSON.object {
-    Field("items", .list(count: items.count) { items[$0].json(at: now) })
+    Field("items", .list(count: items.count) { items[$0].json(at: moment) })
   }
   let shown: [Outcome.Piece] =
     switch command[ItemOptions.format] ?? .table {
     case _ where command.isJSON: []
     case .name: [.lines(count: items.count) { items[$0].name.map(printable) }]
     case .id: [.lines(count: items.count) { items[$0].id.hexadecimal }]
-    case .table: [.table(table(of: items.count) { items[$0].row(at: now) })]
+    case .table: [.table(table(of: items.count) { items[$0].row(at: moment) })]
     }
   return Outcome(json: json, pieces: shown, failure: CommandError(unreadable: unreadable))
 }
@@ -63,13 +64,13 @@ private func listed(_ command: Command, kind: ItemKind?) throws -> ItemListing {
 }
 
 extension Item {
-  fileprivate func row(at now: Instant) -> [String] {
+  fileprivate func row(at moment: ExpiryMoment) -> [String] {
     let attributes = attributes
     let cells = [
       name ?? id.hexadecimal, kind.word, attributes[.issuer] ?? attributes[.service] ?? "",
       attributes[.account] ?? "",
     ]
-    let marks = [attributes[.ocraSuite], hasExpired(at: now) ? "expired" : nil].compactMap(\.self)
+    let marks = [attributes[.ocraSuite], moment.hasExpired(self) ? "expired" : nil].compactMap(\.self)
     return cells + marks
   }
 }

@@ -12,9 +12,9 @@ enum ItemShow: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()
-    let now = try command.vault.opened().expiryTime()
+    let moment = try command.vault.opened().expiryMoment()
     return Outcome(
-      json: try command.withEnforcement(item.json(at: now), of: item),
-      lines: item.lines(at: now, adding: try command.enforcementFacts(of: item)))
+      json: try command.withEnforcement(item.json(at: moment), of: item),
+      lines: item.lines(at: moment, adding: try command.enforcementFacts(of: item)))
   }
 }

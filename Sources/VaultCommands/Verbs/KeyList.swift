@@ -16,15 +16,15 @@ enum KeyList: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let core = try command.vault.opened()
-    let (keys, now) = (try core.listClientKeys(), try core.expiryTime())
+    let (keys, moment) = (try core.listClientKeys(), try core.expiryMoment())
     return Outcome(
-      json: .object { Field("items", .array(keys.map { $0.json(at: now) })) },
+      json: .object { Field("items", .array(keys.map { $0.json(at: moment) })) },
       lines: columns(
         keys.map {
           [
             $0.item.name ?? $0.item.id.hexadecimal, $0.type.rawValue, $0.publicKey.pin,
             $0.isExportable ? "exportable" : "",
-          ] + ($0.item.hasExpired(at: now) ? ["expired"] : [])
+          ] + (moment.hasExpired($0.item) ? ["expired"] : [])
         }))
   }
 }

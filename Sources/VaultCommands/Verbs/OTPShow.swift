@@ -15,12 +15,16 @@ enum OTPShow: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()
     let state = try command.vault.opened().state(of: item.id)
-    let now = try command.vault.opened().expiryTime()
-    var json = item.json(at: now)
+    let moment = try command.vault.opened().expiryMoment()
+    var json = item.json(at: moment)
     var facts: [(String, String)] = []
     if item.countsCodes {
       json = json.adding("counter", .unsigned(state.counter))
       facts.append(("counter", String(state.counter)))
+      if state.isBlocked {
+        json = json.adding("exhausted", .boolean(true))
+        facts.append(("exhausted", "yes"))
+      }
     }
     json = json.adding("needsResync", .boolean(state.needsResync)).adding(
       "failures", .integer(Int64(state.failures)))
@@ -40,6 +44,6 @@ enum OTPShow: VaultVerb {
     }
     return Outcome(
       json: try command.withEnforcement(json, of: item),
-      lines: item.lines(at: now, adding: facts + (try command.enforcementFacts(of: item))))
+      lines: item.lines(at: moment, adding: facts + (try command.enforcementFacts(of: item))))
   }
 }

@@ -209,10 +209,14 @@ enum Gate {
   // MARK: Checks
 
   static func refuseExpired(_ item: Item, operation: ItemOperation, now: Instant) throws(VaultError) {
-    guard let expires = item.expires, now >= expires, [.read, .use, .export].contains(operation),
-      !ItemRule.of(item.kind).hasDeadline
-    else { return }
+    guard [.read, .use, .export].contains(operation), hasExpired(item, at: now) else { return }
     throw VaultError(.expired, "the item has expired", hint: "store a new one")
+  }
+
+  /// Whether its expiry refuses its use.
+  static func hasExpired(_ item: Item, at now: Instant) -> Bool {
+    guard let expires = item.expires, !ItemRule.of(item.kind).hasDeadline else { return false }
+    return now >= expires
   }
 
   fileprivate static func check(

@@ -11,6 +11,6 @@ package struct ItemListing: Sendable {
 
   package var items: [Item] = []
   package var unreadable: [Unreadable] = []
-  /// The time by which items have expired.
-  package var time = Instant(milliseconds: .min)
+  /// The moment of the list, by which items have expired.
+  package let moment: ExpiryMoment
 }

@@ -58,10 +58,9 @@ extension VaultCore {
     progress: (Int) -> Void, _ body: (Item) -> Void
   ) throws(VaultError) -> ItemListing {
     try reading { transaction throws(VaultError) in
-      var listing = ItemListing()
       var seen = 0
       try transaction.readTime()
-      listing.time = transaction.expiryTime
+      var listing = ItemListing(moment: transaction.expiryMoment)
       try transaction.forEachItem(
         keepingPages: false, damaged: { listing.unreadable.append(ItemListing.Unreadable($0, $1)) }
       ) { item throws(VaultError) in
@@ -81,7 +80,7 @@ extension VaultCore {
       let items = try transaction.items(
         matching: query, damaged: { unreadable.append(ItemListing.Unreadable($0, $1)) })
       try transaction.readTime()
-      return ItemListing(items: items, unreadable: unreadable, time: transaction.expiryTime)
+      return ItemListing(items: items, unreadable: unreadable, moment: transaction.expiryMoment)
     }
   }
 

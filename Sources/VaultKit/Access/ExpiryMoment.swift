@@ -1,0 +1,33 @@
+package import VaultFormat
+
+/// A moment at which items are looked at, for lists: they mark what a read or a use would refuse then because it has expired.
+package struct ExpiryMoment: Sendable {
+  /// The clock, by which tokens and consents end.
+  package let clock: any VaultClock
+  /// The time by which items expire: the wall clock's, or the recorded time.
+  private let time: Instant
+
+  init(_ clock: any VaultClock, time: Instant) { (self.clock, self.time) = (clock, time) }
+
+  /// Whether a read or a use of the item would be refused: as ``Gate/hasExpired(_:at:)`` says, and of a token or a consent also
+  /// when it has ended.
+  package func hasExpired(_ item: Item) -> Bool {
+    if let life = item.tokenLife, !item.hasSecret || life.standing(clock) == .over { return true }
+    return Gate.hasExpired(item, at: time)
+  }
+}
+
+extension ReadTransaction {
+  /// The moment of this state of the file. Outside of a change, ``readTime()`` comes first.
+  package var expiryMoment: ExpiryMoment { ExpiryMoment(clock, time: expiryTime) }
+}
+
+extension VaultCore {
+  /// The present moment, by the recorded time of the file as it is now.
+  package func expiryMoment() throws(VaultError) -> ExpiryMoment {
+    try reading { transaction throws(VaultError) in
+      try transaction.readTime()
+      return transaction.expiryMoment
+    }
+  }
+}
