@@ -21,6 +21,13 @@ package struct VaultRows: ~Copyable, Sendable {
     } catch { throw VaultError(error, at: path) }
   }
 
+  /// Opens a file that was named as a backup, to read it.
+  package static func open(backupAt path: String) throws(VaultError) -> VaultRows {
+    do throws(StorageError) {
+      return VaultRows(store: try Store.open(at: path, access: .readOnly))
+    } catch { throw VaultError(error, backupAt: path) }
+  }
+
   /// Makes the file at a path, complete and durable or not at all.
   @discardableResult
   package static func create(

@@ -43,6 +43,33 @@ package enum PlaceFindings {
       faults.count == 1 ? first.mend : faults.map(\.mend).joined(separator: "; "))
   }
 
+  /// Whether the last commit can be remembered beside the device key.
+  ///
+  /// - Parameter path: Of the witness, which exists after the first commit that this machine made.
+  package static func witness(_ path: String) -> Finding? {
+    guard let status = status(path) else { return nil }
+    let kinds: [mode_t: String] = [
+      S_IFDIR: "a folder", S_IFLNK: "a symbolic link", S_IFIFO: "a named pipe", S_IFSOCK: "a socket",
+      S_IFCHR: "a device", S_IFBLK: "a device",
+    ]
+    let fault: String
+    if let kind = kinds[status.st_mode & S_IFMT] {
+      fault = "is \(kind), not a file"
+    } else if status.st_uid != geteuid() {
+      fault = "belongs to another user"
+    } else if status.st_mode & 0o022 != 0 {
+      fault = "can be written by others"
+    } else if status.st_mode & 0o600 != 0o600 {
+      fault = "cannot be read and written by you"
+    } else {
+      return nil
+    }
+    return Finding(
+      "witnessFile", .warning,
+      "\(path), which remembers the last commit of the vault, \(fault): an older state of the vault may not be noticed",
+      "remove it, after a look at who made it: the next change of the vault makes it again")
+  }
+
   private static func fileSystem(of folder: String) -> Finding {
     let held = unsafe clinux_hold_folder(folder)
     guard held >= 0 else {

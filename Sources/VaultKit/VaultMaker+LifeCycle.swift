@@ -50,7 +50,7 @@ extension VaultMaker {
   private func replacement(
     of path: VaultPath, by backup: VaultPath, protector: (any Protector)?, environment: VaultEnvironment
   ) throws(VaultError) -> VaultReplacement {
-    let kind = try VaultOutline(at: path.path).protector
+    let kind = try VaultReplacement.outline(at: path.path).protector
     return try VaultReplacement(
       of: path.path, by: backup.path, protector: try keeper(protector, of: kind, in: environment),
       oldProtector: protector, environment: environment)

@@ -10,6 +10,8 @@ package enum StorageError: Error, Equatable, Sendable {
   case newerFormat(version: Int32)
   /// The path cannot be trusted with a vault.
   case refused(Refusal)
+  /// The file at this path beside the vault, such as `-wal`, cannot be trusted with a part of it.
+  case refusedBeside(Refusal, path: String)
   /// A unique value is taken. The row was not written, and the transaction continues.
   case duplicate(UniqueColumn)
   /// The disk, or the quota, is full. The transaction is rolled back.

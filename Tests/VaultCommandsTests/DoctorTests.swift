@@ -45,6 +45,25 @@ struct DoctorTests {
     #expect((try run.json["items"] as? [[String: Any]])?.count ?? 0 > 5)
   }
 
+  /// Verified to fail on commit c41b4145, which looks only at what the witness says.
+  @Test(
+    "what is in the place of the witness and is no file is named, and the way out works",
+    arguments: ["mkdir", "mkfifo", "ln -s /dev/null", "ln -s /nonexistent", "chmod"])
+  func witness(make: String) throws {
+    let tool = try newTool()
+    let key = try #require(try tool("path", "--json").json["deviceKey"] as? String)
+    try expect(findings(tool)["witnessFile"] == nil, equals: true)
+    let command =
+      make == "chmod" ? "chmod 666 '\(key).seen'" : "rm '\(key).seen' && \(make) '\(key).seen'"
+    try expect(tool.run(["-c", command], program: "/bin/sh").exit, equals: 0)
+    try expect(findings(tool)["witnessFile"]?.state, equals: "warning")
+    #expect(try tool("doctor").text.contains("\(key).seen, which remembers the last commit of the vault, "))
+    try expect(tool.run(["-c", "rm -r '\(key).seen'"], program: "/bin/sh").exit, equals: 0)
+    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
+    try expect(findings(tool)["witnessFile"] == nil, equals: true)
+    #expect(FileManager.default.fileExists(atPath: key + ".seen"))
+  }
+
   @Test("modes and folders that are open to others are named with the command that mends them")
   func permissions() throws {
     let tool = try newTool()

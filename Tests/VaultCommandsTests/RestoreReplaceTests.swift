@@ -22,6 +22,45 @@ struct RestoreReplaceTests {
     (FileManager.default.enumerator(atPath: tool.home.path)?.compactMap { $0 as? String } ?? []).sorted()
   }
 
+  /// Verified to fail on commit c41b4145: an error about the backup spoke of the vault, and a file that is no vault got the hint
+  /// of a damaged vault.
+  @Test(
+    "an error names the file that it is about, and calls a backup a backup; a file that is no vault must be moved away"
+  )
+  func wrongFiles() throws {
+    let (tool, backup) = try filled()
+    let vault = try #require(try tool("path", "--json").json["path"] as? String)
+    func damage(_ name: String, _ bytes: Data) throws -> String {
+      let path = tool.home.path + "/" + name
+      #expect(
+        FileManager.default.createFile(atPath: path, contents: bytes, attributes: [.posixPermissions: 0o600]))
+      return path
+    }
+    let whole = try Data(contentsOf: URL(fileURLWithPath: backup))
+    for (path, what, hint) in [
+      (try damage("text", Data("hello".utf8)), "is not a backup file", "name"),
+      (try damage("empty", Data()), "is empty", "use another backup"),
+      (try damage("half", whole.prefix(20_000)), "is damaged", "use another backup"),
+    ] {
+      for words in [[path], [path, "--replace"], [path, "--vault", tool.home.path + "/new.vault"]] {
+        let run = try tool.run(["restore", "--passphrase-fd", "3"] + words, secrets: [3: "long phrase"])
+        expect(run.exit, equals: 10, "\(run.errors)")
+        #expect(
+          run.errors.contains("the backup \(path) \(what)") && run.errors.contains(hint), "\(run.errors)")
+      }
+    }
+    expect(13, try restore(tool, "/dev/null"), "the backup /dev/null is not a file")
+    for garbage in ["", "garbage"] {
+      try Data(garbage.utf8).write(to: URL(fileURLWithPath: vault))
+      for words in [[backup], [backup, "--replace"]] {
+        let run = try tool.run(["restore", "--passphrase-fd", "3"] + words, secrets: [3: "long phrase"])
+        #expect(run.exit == 10 && run.errors.contains("move \(vault) away first"), "\(run.errors)")
+      }
+    }
+    try FileManager.default.moveItem(atPath: vault, toPath: vault + ".away")
+    try expect(restore(tool, backup).exit, equals: 0)
+  }
+
   // U2. On b5afbda the vault is replaced, and "late" is gone unnamed. Verified to fail when `replace` is not looked at, and
   // when the states of items are not compared.
   @Test(

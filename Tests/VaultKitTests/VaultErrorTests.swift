@@ -33,6 +33,20 @@ struct VaultErrorTests {
     expect(error.underlying, equals: 2)
   }
 
+  /// Verified to fail when the error speaks of the vault.
+  @Test("what is wrong with a file beside the vault, or with a backup, names that file and the way out")
+  func otherFiles() {
+    let beside = VaultError(StorageError.refusedBeside(.notARegularFile, path: "/v-wal"), at: "/v")
+    expect(beside.message, equals: "the file /v-wal beside the vault is not a file")
+    #expect(beside.hint?.contains("move it away") == true)
+    let backup = VaultError(StorageError.damaged(.notADatabase), backupAt: "/b")
+    expect(backup.message, equals: "the backup /b is not a backup file")
+    expect(
+      VaultError(StorageError.refused(.symbolicLink), backupAt: "/b").message,
+      equals: "the backup /b is a symbolic link")
+    expect(VaultError(StorageError.missing, backupAt: "/b").message, equals: "there is no backup at /b")
+  }
+
   @Test("a wrong phrase says how many more are judged; then biometry is locked")
   func phrases() throws {
     let core = try place.makeCore(passcode: "passcode")

@@ -35,20 +35,24 @@ struct VaultPathTests {
     #expect(store.path.hasSuffix("/real/v"))
   }
 
+  /// Verified to fail when the error does not name the file.
   @Test(
-    "a link or a folder in the place of a file beside the vault is refused",
+    "a link or a folder in the place of a file beside the vault is refused, and named",
     arguments: ["-wal", "-shm", "-journal"])
   func companions(suffix: String) throws {
     do { _ = try makeVault(at: folder("v")) }
+    let path = folder("v" + suffix).replacing("//", with: "/")
     try FileManager.default.createSymbolicLink(atPath: folder("v" + suffix), withDestinationPath: "/dev/null")
-    #expect(throws: StorageError.refused(.symbolicLink)) { try openAndDrop(folder("v")) }
+    #expect(throws: StorageError.refusedBeside(.symbolicLink, path: path)) { try openAndDrop(folder("v")) }
     folder.remove("v" + suffix)
     try FileManager.default.createDirectory(atPath: folder("v" + suffix), withIntermediateDirectories: false)
-    #expect(throws: StorageError.refused(.notARegularFile)) { try openAndDrop(folder("v")) }
+    #expect(throws: StorageError.refusedBeside(.notARegularFile, path: path)) { try openAndDrop(folder("v")) }
     folder.remove("v" + suffix)
     folder.write("v" + suffix)
     folder.setMode("v" + suffix, 0o644)
-    #expect(throws: StorageError.refused(.openToOthers(mode: 0o644))) { try openAndDrop(folder("v")) }
+    #expect(throws: StorageError.refusedBeside(.openToOthers(mode: 0o644), path: path)) {
+      try openAndDrop(folder("v"))
+    }
   }
 
   /// Verified to fail when the number of links is not looked at.
@@ -116,8 +120,9 @@ struct VaultPathTests {
     #expect(throws: StorageError.refused(.foreignOwner)) { try openAndDrop(folder("v")) }
     folder.setOwner("v", 0)
     folder.write("v-wal")
+    let path = folder("v-wal").replacing("//", with: "/")
     folder.setOwner("v-wal", 65_534)
-    #expect(throws: StorageError.refused(.foreignOwner)) { try openAndDrop(folder("v")) }
+    #expect(throws: StorageError.refusedBeside(.foreignOwner, path: path)) { try openAndDrop(folder("v")) }
     folder.remove("v-wal")
     folder.setOwner("", 65_534)
     #expect(throws: StorageError.refused(.folderForeignOwner)) { try openAndDrop(folder("v")) }

@@ -86,6 +86,7 @@ private func vaultFindings(_ command: Command, failure: inout CommandError?) thr
   findings += OtherKeys.findings(in: command.places.keys, besides: outline.vault)
   findings += try VaultFindings.interruptedRestore(at: path, vault: outline.vault)
   findings += PlaceFindings.all(vault: path, key: command.places.keyPath(of: outline))
+  findings += [try PlaceFindings.witness(command.places.witnessPath(of: outline))].compactMap(\.self)
   findings += try VaultFindings.progress(of: core)
   let progress = command.progress("looking at items")
   defer { progress.finish() }

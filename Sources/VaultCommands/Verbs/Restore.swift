@@ -49,10 +49,12 @@ enum Restore: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let path = try command.places.vault
     let backup = command.required(file)
-    guard try FilePlace.exists(backup) else { throw CommandError.io("opening the backup", errno: ENOENT) }
+    guard try FilePlace.exists(backup) else {
+      throw CommandError.io("opening the backup \(printable(backup))", errno: ENOENT)
+    }
     let isReplacing = try FilePlace.exists(path)
     // Over a vault its device key stays where that one's is: never from a strong place to a weaker one by itself.
-    let kind = isReplacing ? try VaultCore.outline(at: path).protector : .file
+    let kind = isReplacing ? try VaultReplacement.outline(at: path).protector : .file
     let restore = Restoration(
       backup: backup, path: path,
       protector: try command.places.newProtector(command[protector], else: kind), command: command)

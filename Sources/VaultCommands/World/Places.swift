@@ -72,6 +72,12 @@ struct Places {
     return world
   }
 
+  /// The file that remembers the last commit, beside the device key or in its place.
+  func witnessPath(of outline: VaultOutline) throws(VaultError) -> String {
+    let files = outline.protector == .file ? try keys.files() : try FileProtector.standard()
+    return files.path(of: outline.deviceKey, outline.vault) + ".seen"
+  }
+
   /// The present file of a vault's device key, for messages: the named file, or the file beside it in which the key
   /// waits.
   func keyPath(of outline: VaultOutline) -> String? {

@@ -8,6 +8,9 @@ extension VaultError: StorageFailure {
   /// The same for an error while a vault is opened or made.
   package init(_ error: StorageError, at path: String) { self.init(error, path: path) }
 
+  /// The same for a file that was named as a backup.
+  package init(_ error: StorageError, backupAt path: String) { self.init(error, path: path, noun: "backup") }
+
   /// An item has the same name.
   package static var sameName: VaultError { VaultError(.duplicate(.name)) }
   /// An item of the same kind has the same primary attributes.
@@ -15,12 +18,17 @@ extension VaultError: StorageFailure {
   /// Other processes kept the vault busy.
   package static var otherProcesses: VaultError { VaultError(.busy) }
 
-  /// - Parameter path: The vault's path, when opening or making the vault failed.
-  package init(_ error: StorageError, path: String?) {
-    let vault = path.map { "the vault at \($0)" } ?? "the vault"
-    let file = path.map { "the vault file \($0)" } ?? "the vault file"
+  /// - Parameters:
+  ///   - path: The vault's path, when opening or making the vault failed.
+  ///   - noun: What the file should be, a vault or a backup.
+  package init(_ error: StorageError, path: String?, noun: String = "vault") {
+    let isBackup = noun != "vault"
+    let vault = "the \(noun)" + (path.map { " at \($0)" } ?? "")
+    let file = "the \(noun)\(isBackup ? "" : " file")" + (path.map { " \($0)" } ?? "")
     self =
       switch error {
+      case .missing where isBackup:
+        VaultError(.vaultMissing, "there is no backup at \(path ?? "that path")", hint: Self.nameBackup)
       case .missing:
         VaultError(
           .vaultMissing, "there is no vault at \(path ?? "that path")",
@@ -29,12 +37,13 @@ extension VaultError: StorageFailure {
         VaultError(
           .vaultExists, "there is something at \(path ?? "that path") already",
           hint: Hint(.nameOtherVault, saying: "choose another path"))
-      case .damaged(let damage): Self.damaged(damage, file: file)
+      case .damaged(let damage): Self.damaged(damage, file: file, isBackup: isBackup)
       case .newerFormat:
         VaultError(
           .newerFormat, "\(vault) was written by a newer version of this program",
           hint: "update this program")
       case .refused(let refusal): Self.refused(refusal, file: file, path: path)
+      case .refusedBeside(let refusal, let path): Self.refusedBeside(refusal, path: path)
       case .duplicate(.name): VaultError(.duplicateItem, "an item with that name exists already")
       case .duplicate(.row), .duplicate(.id):
         VaultError(
@@ -102,19 +111,26 @@ extension VaultError: StorageFailure {
     number == 0 ? "" : unsafe ": \(String(cString: strerror(number)))"
   }
 
-  private static func damaged(_ damage: StorageError.Damage, file: String) -> VaultError {
+  private static var nameBackup: Hint { Hint(.nameBackup, saying: "name a backup") }
+
+  private static func damaged(_ damage: StorageError.Damage, file: String, isBackup: Bool) -> VaultError {
     let what =
       switch damage {
       case .empty: "\(file) is empty"
-      case .notADatabase, .notAVault: "\(file) is not a vault"
+      case .notADatabase, .notAVault: "\(file) is not a \(isBackup ? "backup file" : "vault")"
       case .schema: "the structure of \(file) was altered"
       case .row(let table): "\(file) is damaged (table \(table.rawValue))"
       case .page: "\(file) is damaged"
       }
+    let isOther = damage == .notADatabase || damage == .notAVault
     let hint: Hint =
-      damage == .notADatabase || damage == .notAVault
-      ? Hint(.nameVault, saying: "name your vault; if it was at this path, restore it from a backup")
-      : "restore it from a backup"
+      switch (isOther, isBackup) {
+      case (true, true): nameBackup
+      case (false, true): "use another backup"
+      case (true, false):
+        Hint(.nameVault, saying: "name your vault; if it was at this path, restore it from a backup")
+      case (false, false): "restore it from a backup"
+      }
     return VaultError(.damaged, what, hint: hint)
   }
 
@@ -147,6 +163,20 @@ extension VaultError: StorageFailure {
         )
       }
     return VaultError(.io, what, hint: hint)
+  }
+
+  /// SQLite makes its files again: only one that it did not make is refused here.
+  private static func refusedBeside(_ refusal: StorageError.Refusal, path: String) -> VaultError {
+    let file = "the file \(path) beside the vault"
+    let hint: Hint? =
+      switch refusal {
+      case .symbolicLink:
+        "if the link leads to the log of this vault, put that file in its place; else remove the link"
+      case .openToOthers: adviceForOpenFile(path)
+      default: "no program of the vault made it: move it away"
+      }
+    let error = refused(refusal, file: file, path: path)
+    return VaultError(error.code, error.message, hint: hint)
   }
 
   private static func adviceForOpenFile(_ path: String?) -> Hint {

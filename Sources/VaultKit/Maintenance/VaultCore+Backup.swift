@@ -57,7 +57,7 @@ extension VaultCore {
     at path: String, environment: VaultEnvironment,
     open: (HeaderRow, [SlotRow], KeyDerivation) throws(VaultError) -> KeyRing
   ) throws(VaultError) -> SealedStore {
-    var rows = try VaultRows.open(at: path, access: .readOnly)
+    var rows = try VaultRows.open(backupAt: path)
     let row = try rows.header()
     let slots = try rows.slots()
     let header = try Header(decoding: row.body)

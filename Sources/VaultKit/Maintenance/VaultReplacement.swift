@@ -29,8 +29,8 @@ package struct VaultReplacement: Sendable {
   ) throws(VaultError) {
     (self.path, self.backup, self.protector) = (path, backup, protector)
     (self.oldProtector, self.environment) = (oldProtector, environment)
-    old = try VaultOutline(at: path)
-    guard try old.vault == VaultOutline(at: backup).vault else {
+    old = try Self.outline(at: path)
+    guard try old.vault == VaultOutline(at: backup, isBackup: true).vault else {
       throw VaultError(
         .policy, "the vault there is another one than the backup's",
         hint: Hint(.restoreElsewhere, saying: "restore to another path"))
@@ -45,18 +45,25 @@ package struct VaultReplacement: Sendable {
   /// - Parameter show: Shows the old vault its passcode or its recovery code: unlocks it, or returns whether it showed the code.
   package func point(showing show: (VaultCore) throws -> Bool = { _ in false }) throws -> RestorePoint {
     let core: VaultCore
-    do throws(VaultError) { core = try openedOld() } catch { throw mustBeMoved(error) }
+    do throws(VaultError) { core = try openedOld() } catch { throw Self.mustBeMoved(error, path) }
     let isAgreed = try show(core)
     let point: RestorePoint
     do throws(VaultError) { point = try core.restorePoint(isAgreed: isAgreed) } catch {
-      throw mustBeMoved(error)
+      throw Self.mustBeMoved(error, path)
     }
     // The opening may have moved the vault's key to the named file.
     try refuseTakenKey()
     return point
   }
 
-  private func mustBeMoved(_ error: VaultError) -> VaultError {
+  /// What the vault that is to be replaced shows without a key. A file there that is none is not replaced either.
+  package static func outline(at path: String) throws(VaultError) -> VaultOutline {
+    do throws(VaultError) { return try VaultOutline(at: path) } catch {
+      throw error.code == .damaged ? mustBeMoved(error, path) : error
+    }
+  }
+
+  private static func mustBeMoved(_ error: VaultError, _ path: String) -> VaultError {
     VaultError(
       error.code, error.message,
       hint:

@@ -20,7 +20,11 @@ extension VaultPath {
     guard about.linkCount == 1 else { throw .refused(.severalNames) }
     guard about.byteCount > 0 else { throw .damaged(.empty) }
     for suffix in Self.companions {
-      if let companion = try status(of: name + suffix) { try Self.check(companion) }
+      guard let companion = try status(of: name + suffix) else { continue }
+      do throws(StorageError) { try Self.check(companion) } catch {
+        guard case .refused(let refusal) = error else { throw error }
+        throw .refusedBeside(refusal, path: path(of: name + suffix))
+      }
     }
     return about
   }
