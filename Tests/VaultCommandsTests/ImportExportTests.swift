@@ -251,10 +251,42 @@ struct ImportExportTests {
     (#"{"kind":"password","name":"a","secret":"canary","access":"passcode,always"}"#, "comma list"),
     (#"{"kind":"password","name":"a","secret":"canary","access":"application-password"}"#, "item add"),
     (#"{"kind":"password","name":"a","secret":"canary","access":"passcode,presence"}"#, "presence"),
+    (#"{"kind":"password","name":"a","secret":"canary","exhausted":true}"#, "credentials"),
+    (#"{"kind":"otp","name":"a","exhausted":true,"uri":"\#(uri)"}"#, "counter at its end"),
     (#"{"kind":"otp","name":"a","secret":"canary"}"#, "uri"),
     (#"{"kind":"otp","name":"a","uri":"otpauth://totp/x?secret=canary1"}"#, "Base32"),
     ("{\"kind\":\"password\",\"name\":\"a\",\"secret\":\"\u{0}\"}", "control character"),
   ]
+
+  /// Verified to fail on commit c41b4145, where a number ends at its first character that is no digit: "'}' is missing".
+  @Test(
+    "a wrong value is told with its field and with what is wanted",
+    arguments: [
+      "1e10", "1.5", "-", "\"2026\"", "null", "true", "1e400", "99999999999999999999", "01", "0x1", "", "[1]",
+    ])
+  func wrongValue(value: String) throws {
+    let tool = try newTool()
+    let start = #"{"kind":"otp","name":"a","secret":"canary","#
+    for field in ["expires", "created", "modified", "window", "counter", "thisDeviceOnly", "needsResync"] {
+      guard value != "true" || !["thisDeviceOnly", "needsResync"].contains(field) else { continue }
+      for end in ["}", "", ",\"label\":\"x\"}"] {
+        let good = #"{"kind":"password","name":"good","secret":"x"}"#
+        let run = try tool(
+          "import", "jsonl", "--json", input: Array("\(start)\"\(field)\":\(value)\(end)\n\(good)".utf8))
+        let message = try #require(try run.error["message"] as? String)
+        #expect(run.exit == 12 && message.hasPrefix("line 1: "), "\(message)")
+        #expect(message.contains("is wanted (in \"\(field)\")"), "\(field):\(value)\(end): \(message)")
+      }
+    }
+    for (field, what) in [
+      ("expires", "seconds since 1970"), ("window", "from 1 to"), ("counter", "is wanted"),
+    ] {
+      let run = try tool(
+        "import", "jsonl",
+        input: Array("\(start)\"suite\":\"OCRA-1:HOTP-SHA1-6:C-QN08\",\"\(field)\":-1}".utf8))
+      #expect(run.exit == 12 && run.errors.contains(field) && run.errors.contains(what), "\(run.errors)")
+    }
+  }
 
   @Test("several bad lines are all named before it ends")
   func severalBadLines() throws {

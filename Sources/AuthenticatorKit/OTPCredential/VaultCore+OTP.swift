@@ -195,6 +195,8 @@ extension VaultCore {
   }
 
   /// The URI of a credential with its secret, for export; logged.
+  ///
+  /// - Throws: ``VaultError/Code/expired`` for a counter at its end, which no URI can say: the last code would be made again.
   package func exportOTP(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError)
     -> SecretBytes
   {
@@ -203,7 +205,11 @@ extension VaultCore {
       var grant = consume grant
       var text: SecretBytes?
       try writing { transaction throws(VaultError) in
-        text = try transaction.exportOTP(transaction.item(id), by: use.component, with: grant.take())
+        let item = try transaction.item(id)
+        if item.countsCodes, try transaction.state(of: id).isBlocked {
+          throw VaultError(otp: .counterExhausted)
+        }
+        text = try transaction.exportOTP(item, by: use.component, with: grant.take())
         _ = try use.settle(in: &transaction)
       }
       return text.take()!

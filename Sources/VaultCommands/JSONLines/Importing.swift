@@ -16,6 +16,8 @@ struct Importing {
     case skipped
     case renamed
     case replaced
+    /// Not stored: it has expired, and the next command would delete it.
+    case expired
   }
 
   /// What became of one line.
@@ -73,26 +75,33 @@ struct Importing {
 
   private mutating func note(_ entry: Entry) {
     counts[entry.result, default: 0] += 1
-    if keepsAll || entry.holder != nil || !entry.warnings.isEmpty { entries.append(entry) }
+    if keepsAll || entry.isShown || !entry.warnings.isEmpty { entries.append(entry) }
   }
 
   mutating func store(_ line: ItemLine, in transaction: inout WriteTransaction) throws {
     var line = line
     var entry = Entry(line: line.number, typed: line.name, name: line.name)
+    guard !line.hasExpired(at: transaction.reading.expiryTime) else {
+      entry.result = .expired
+      return note(entry)
+    }
     if let item = try transaction.item(holding: line.name) {
       let earlier = self.line(of: item)
       entry.holder = earlier.map(Holder.line) ?? .item(item)
       switch onDuplicate {
       case .fail:
-        throw line.duplicate(earlier.map { "line \($0) has its name" } ?? "an item with its name is there")
+        throw line.duplicate(
+          earlier.map { "line \($0) has its name" } ?? "an item with its name is there",
+          advice: earlier == nil
+            ? "try --on-duplicate skip, rename or replace" : "with --on-duplicate rename it gets a number")
       case .skip where earlier == nil:
         entry.result = .skipped
         note(entry)
         return
       case .replace where earlier == nil:
         try line.refuseReplacing(item)
-        try line.refuseExpired(over: item, at: transaction.reading.expiryTime)
         entry.warnings += line.losses(replacing: item)
+        entry.warnings += try line.keepBehind(counterOf: item, in: &transaction)
         try transaction.delete(item.id)
         entry.result = .replaced
       case .skip, .replace, .rename:
@@ -116,7 +125,8 @@ struct Importing {
       number += 1
       let name = "\(line.name)-\(number)"
       guard name.utf8.count <= Names.longest else {
-        throw line.duplicate("its name is too long for a number")
+        throw line.duplicate(
+          "its name is taken, and too long for a number", advice: "give the line a shorter name")
       }
       guard !names.contains(name.hashValue), try transaction.item(holding: name) == nil else { continue }
       numbers[line.name] = number
@@ -140,6 +150,9 @@ extension Importing {
 }
 
 extension Importing.Entry {
+  /// Whether a person is told of the line.
+  fileprivate var isShown: Bool { holder != nil || result == .expired }
+
   fileprivate var json: JSON {
     .object {
       Field("line", line)
@@ -154,7 +167,9 @@ extension Importing.Entry {
 
   /// `nil` for a line that was just added.
   fileprivate var text: String? {
-    guard let holder else { return nil }
+    guard let holder else {
+      return isShown ? "line \(line): skipped, expired: \(printable(name))" : nil
+    }
     let names = result == .renamed ? "\(printable(typed)) -> \(printable(name))" : printable(name)
     let what = "line \(line): \(result.rawValue) "
     return switch holder {
@@ -199,9 +214,6 @@ extension ItemLine {
   /// - Returns: The item, and what a person should know about it.
   fileprivate func add(to transaction: inout WriteTransaction) throws -> (item: Item, warnings: [String]) {
     var warnings: [String] = []
-    if let expires = item.expires, expires <= transaction.reading.expiryTime {
-      warnings.append("it has expired")
-    }
     do {
       guard item.kind == .otp else { return (try transaction.add(item, secret: secret.copy()), warnings) }
       if let suite { return (try add(suite, to: &transaction), warnings) }
@@ -227,11 +239,15 @@ extension ItemLine {
     }
     (new.access, new.audit, new.expires) = (item.access, item.audit, item.expires)
     new.state.needsResync = item.state.needsResync
+    new.state.isBlocked = item.state.isBlocked
   }
 
   /// Refuses to replace an item by a line that cannot say what the item is.
   fileprivate func refuseReplacing(_ old: Item) throws(CommandError) {
-    guard old.kind == item.kind else { throw duplicate("it would replace an item of kind \(old.kind.word)") }
+    guard old.kind == item.kind else {
+      throw duplicate(
+        "it would replace an item of kind \(old.kind.word)", advice: "try --on-duplicate skip or rename")
+    }
     if old.isBehindPIN {
       throw guarded("a PIN guards the item with its name, and the line would replace it by one without a PIN")
     }
@@ -242,11 +258,36 @@ extension ItemLine {
     }
   }
 
-  /// Refuses to replace an item that has not expired by a line that has: it would be deleted soon.
-  fileprivate func refuseExpired(over old: Item, at now: Instant) throws(CommandError) {
-    guard let expires = item.expires, expires <= now else { return }
-    if let end = old.expires, end <= now { return }
-    throw guarded("it has expired, and would replace an item with its name that has not")
+  /// Whether it would have expired at once, as where 'item add' refuses.
+  fileprivate func hasExpired(at now: Instant) -> Bool { item.expires.map { $0 <= now } ?? false }
+
+  /// A prover whose counter is behind that of the one that it replaces gives no code until its counter is set, because codes would
+  /// be made twice. A verifier would accept codes twice, and is refused.
+  ///
+  /// - Returns: A warning, where the counter is behind.
+  fileprivate mutating func keepBehind(
+    counterOf old: Item, in transaction: inout WriteTransaction
+  ) throws -> [String] {
+    guard old.countsCodes, old.attributes[.otpRole] == role.rawValue, let counter = try counter() else {
+      return []
+    }
+    let before = try transaction.state(of: old.id)
+    guard counter < before.counter || before.isBlocked && !item.state.isBlocked else { return [] }
+    guard role == .prover else {
+      throw guarded("the counter of the verifier with its name is ahead: it would accept codes twice")
+    }
+    item.state.needsResync = true
+    return [
+      "the counter of the credential that it replaces was ahead: it gives no code before 'vaultctl otp counter NAME --set N', with "
+        + "N from the server"
+    ]
+  }
+
+  /// The counter of a credential that has one.
+  private func counter() throws(CommandError) -> UInt64? {
+    guard item.kind == .otp else { return nil }
+    guard suite == nil else { return suite?.hasCounter == true ? item.state.counter : nil }
+    return try hotpCounter()
   }
 
   /// What the item has and the line does not replace.
@@ -263,10 +304,9 @@ extension ItemLine {
     ).inLine(number)
   }
 
-  fileprivate func duplicate(_ why: String) -> CommandError {
-    CommandError(
-      .alreadyExists, why, hint: "nothing was imported; try --on-duplicate skip, rename or replace"
-    ).inLine(number)
+  /// - Parameter advice: What helps; never the option that was given.
+  fileprivate func duplicate(_ why: String, advice: String) -> CommandError {
+    CommandError(.alreadyExists, why, hint: "nothing was imported; " + advice).inLine(number)
   }
 }
 

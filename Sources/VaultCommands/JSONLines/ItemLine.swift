@@ -69,7 +69,7 @@ struct ItemLineReader {
     case "kind", "name", "service", "account", "label", "comment", "accessible", "access", "audit", "role",
       "suite":
       fields.texts[key] = try json.string(limit: Names.longestText)
-    case "thisDeviceOnly", "needsResync": fields.flags[key] = try json.boolean()
+    case "thisDeviceOnly", "needsResync", "exhausted": fields.flags[key] = try json.boolean()
     case "expires", "created", "modified", "window": fields.numbers[key] = try json.integer()
     case "counter": fields.counter = try json.unsigned()
     case "secret": fields.secret = SharedSecret(try json.secret(limit: SecretReading.longestSecret))
@@ -103,11 +103,12 @@ extension ItemLineReader.Fields {
     guard secret.byteCount > 0 else { throw .unreadableLine("the secret is empty") }
     var line = ItemLine(number: number, item: try newItem(kind, name: name), secret: secret)
     guard kind == "otp" else {
-      guard texts["role"] == nil, numbers["window"] == nil, flags["needsResync"] == nil, counter == nil,
-        texts["suite"] == nil
+      guard texts["role"] == nil, numbers["window"] == nil, flags["needsResync"] == nil,
+        flags["exhausted"] == nil, counter == nil, texts["suite"] == nil
       else {
         throw .unreadableLine(
-          "\"role\", \"window\", \"needsResync\", \"suite\" and \"counter\" are for credentials")
+          "\"role\", \"window\", \"needsResync\", \"exhausted\", \"suite\" and \"counter\" are for credentials"
+        )
       }
       return line
     }
@@ -120,7 +121,11 @@ extension ItemLineReader.Fields {
     }
     line.item.state.needsResync = flags["needsResync"] ?? false
     try readSuite(of: &line)
-    if line.suite == nil { try check(secret) }
+    let counter = line.suite == nil ? try line.hotpCounter() : counter
+    line.item.state.isBlocked = flags["exhausted"] ?? false
+    guard !line.item.state.isBlocked || counter == .max else {
+      throw .unreadableLine("\"exhausted\" is for a counter at its end, \(UInt64.max)")
+    }
     return line
   }
 
@@ -149,7 +154,10 @@ extension ItemLineReader.Fields {
       "accessible", values: Dictionary(uniqueKeysWithValues: Accessibility.allCases.map { ($0.word, $0) }))
     item.access = try access(accessible ?? .whenUnlocked)
     item.audit = try choice("audit", values: ["changes": AuditPolicy.changes, "all": .all]) ?? .changes
-    item.expires = numbers["expires"].map { Instant(seconds: $0) }
+    item.expires = try numbers["expires"].map { seconds throws(CommandError) in
+      guard seconds >= 0 else { throw .unreadableLine("\"expires\" is not a number of seconds since 1970") }
+      return Instant(seconds: seconds)
+    }
     return item
   }
 
@@ -179,15 +187,21 @@ extension ItemLineReader.Fields {
     }
     return value
   }
-
-  private func check(_ uri: SharedSecret) throws(CommandError) {
-    do throws(OTPError) {
-      try uri.expose { (text) throws(OTPError) in _ = try OTPAuthURI(parsing: text) }
-    } catch { throw CommandError(VaultError(otp: error)) }
-  }
 }
 
 extension ItemLine {
+  /// The counter of the URI; `nil` where its codes follow the time.
+  ///
+  /// - Throws: exit 12 for a URI that is none.
+  func hotpCounter() throws(CommandError) -> UInt64? {
+    do throws(OTPError) {
+      return try secret.expose { (text) throws(OTPError) -> UInt64? in
+        guard case .hotp(let counter) = try OTPAuthURI(parsing: text).kind else { return nil }
+        return counter
+      }
+    } catch { throw CommandError(VaultError(otp: error)) }
+  }
+
   /// The keys that are texts, as they are stored.
   static var attributes: [(String, Attribute<String>)] {
     [("service", .service), ("account", .account), ("label", .label), ("comment", .comment)]

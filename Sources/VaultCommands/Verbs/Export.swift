@@ -286,6 +286,7 @@ private struct Exported {
     if isVerifier { fields += JSON.optional("window", item.attributes[.otpWindow].map { .integer($0) }) }
     let state = try transaction.state(of: item.id)
     if state.needsResync { fields.append(("needsResync", .boolean(true))) }
+    if item.countsCodes, state.isBlocked { fields.append(("exhausted", .boolean(true))) }
     if let suite = item.attributes[.ocraSuite] {
       fields.append(("suite", .string(suite)))
       if item.countsCodes { fields.append(("counter", .unsigned(state.counter))) }

@@ -34,14 +34,18 @@ enum Import: VaultVerb {
     "A line has kind (password or otp), name, and secret, secretBase64 or, for otp, uri; also service, "
       + "for otp suite (with a secret in place of uri) and its counter, "
       + "account, label, comment, accessible, thisDeviceOnly, access (as --access of 'item add' takes it, "
-      + "without application-password), audit, expires (Unix seconds), role, window, needsResync. created "
+      + "without application-password), audit, expires (Unix seconds), role, window, needsResync, "
+      + "exhausted (the last code of the counter was made). created "
       + "and modified are ignored. Any other key is an error.",
     "skip leaves the line out; rename appends -2, -3 ... to its name; replace deletes the item and stores the line, but never "
       + "replaces an item of another kind (8), one behind a PIN, or one that a server has activated (9). Each line that was not "
       + "just added is listed with the item that has, or had, its name.",
+    "A line that has expired by the clock, or by the recorded time ('vaultctl clock'), is not stored and replaces nothing: it is "
+      + "listed as skipped, expired, and counted as expired. The other lines are imported, and the exit code is 0. A credential "
+      + "whose counter is behind that of the one that it replaces gives no code (17) before 'vaultctl otp counter NAME --set N'.",
     "Items of the same service and account are no duplicates. Lines never replace each other: the second line of a name is "
       + "renamed, or with fail refused (8). Nothing but the name is ever changed.",
-    "With --json: added, skipped, renamed, replaced, dryRun, and items with line, name and result, id where it was stored, "
+    "With --json: added, skipped, renamed, replaced, expired, dryRun, and items with line, name and result, id where it was stored, "
       + "oldName where it was renamed, duplicateOf (id, name, kind, service and account of the item, or line and name of the "
       + "line, that had the name), and warnings.",
   ]
@@ -113,7 +117,7 @@ extension Command {
     var status = stat()
     if unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
       let advice = OwnFile.isOurs(path) ? ": chmod 600 it" : ""
-      messages.note("warning: others may read \(path), which holds secrets\(advice)")
+      messages.warn("others may read \(path), which holds secrets\(advice)")
     }
     return file
   }

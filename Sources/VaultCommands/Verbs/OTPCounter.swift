@@ -36,11 +36,13 @@ enum OTPCounter: VaultVerb {
       throw CommandError.usage("--force needs --set N")
     }
     let state = try core.state(of: item.id)
+    if state.isBlocked { command.messages.note("the counter has reached its end: its last code was made") }
     return Outcome(
       json: .object {
         Field("name", item.name ?? "")
         Field("counter", state.counter)
         Field("needsResync", state.needsResync)
+        Field("exhausted", state.isBlocked)
       },
       lines: [String(state.counter)])
   }

@@ -18,7 +18,8 @@ enum OTPExport: VaultVerb {
   static let ownExits: [ExitCode] = [.expired, .refused]
   static let notes = [
     "A credential with a suite has no such URI (9); 'vaultctl export jsonl' writes it as a line. The secret behind a "
-      + "camouflaged PIN is never exported (9), because it would reveal the PIN."
+      + "camouflaged PIN is never exported (9), because it would reveal the PIN. A counter at its end (7) has no "
+      + "place in a URI either: the last code would be made again."
   ]
   static let example = "vaultctl otp export rfc"
 
