@@ -110,6 +110,17 @@ package enum VaultFindings {
     }
   }
 
+  /// Files beside the vault that a killed command has not completed. No command reads them.
+  package static func unfinished(beside path: String) throws(VaultError) -> [Finding] {
+    try VaultNames.unfinished(beside: path).map { left in
+      Finding(
+        "unfinished", .warning,
+        "an interrupted backup, restore or init of \(left.name) has left \(left.file)",
+        "no command reads that file; the next one that makes \(left.name) removes it, or delete both it and \(left.name).lock"
+      )
+    }
+  }
+
   /// A file that is not the one that this machine saw last, a clock that was set back or differs from the recorded time, a
   /// rotation that is not complete, and counts near their end.
   package static func progress(of core: VaultCore) throws -> [Finding] {

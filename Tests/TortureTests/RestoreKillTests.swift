@@ -119,6 +119,8 @@ extension Torture {
           try expect(home.look(), equals: "restored", "\(point), the second time")
           expect(home.unfinished, equals: [], "\(point)")
         }
+        // The look has opened it, which removes the lock. Verified to fail on commit c41b4145.
+        if found == "restored" { expect(home.unfinished, equals: [], "\(point)") }
         try expect(home.keyCount(), equals: 1, "\(point)")
       }
       report("restore over nothing, killed: \(seen.sorted { $0.key < $1.key })")

@@ -64,6 +64,22 @@ struct DoctorTests {
     #expect(FileManager.default.fileExists(atPath: key + ".seen"))
   }
 
+  /// Verified to fail on commit c41b4145, which says nothing of it.
+  @Test("a file that a killed backup left is a warning, and one that is being made is not")
+  func unfinished() throws {
+    let tool = try newTool()
+    let folder = tool.home.path + "/.local/share/vault"
+    for name in [".b.vault.new", "b.vault.lock"] {
+      try Data([7]).write(to: URL(fileURLWithPath: folder + "/" + name))
+    }
+    let finding = try #require(try findings(tool)["unfinished"])
+    #expect(finding.state == "warning" && finding.hint?.contains("b.vault") == true)
+    let held = try FileHandle(forUpdating: URL(fileURLWithPath: folder + "/b.vault.lock"))
+    try #require(flock(held.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
+    #expect(try findings(tool)["unfinished"] == nil)
+    try held.close()
+  }
+
   @Test("modes and folders that are open to others are named with the command that mends them")
   func permissions() throws {
     let tool = try newTool()

@@ -65,6 +65,30 @@ struct CreationTests {
     expect(folder.names, equals: ["v"])
   }
 
+  /// Verified to fail on commit c41b4145, where the lock stays.
+  @Test("the lock of a process that was killed after its vault got its name is removed by the next opening")
+  func leftLock() throws {
+    do { _ = try makeVault(at: folder("v")) }
+    folder.write("v.lock", Array("a vault and a key".utf8))
+    try openAndDrop(folder("v"))
+    #expect(!folder.names.contains("v.lock"))
+  }
+
+  /// Verified to fail when the lock is removed without a look at these.
+  @Test(
+    "a lock that is held, that stands beside an unfinished file, or that is no lock stays at an opening",
+    arguments: ["held", "unfinished", "long"])
+  func otherLock(kind: String) throws {
+    do { _ = try makeVault(at: folder("v")) }
+    folder.write("v.lock", [UInt8](repeating: 7, count: kind == "long" ? 129 : 1))
+    if kind == "unfinished" { folder.write(".v.new") }
+    let file = unsafe open(folder("v.lock"), O_RDWR | O_CLOEXEC)
+    if kind == "held" { try #require(flock(file, LOCK_EX | LOCK_NB) == 0) }
+    try openAndDrop(folder("v"))
+    close(file)
+    #expect(folder.names.contains("v.lock"))
+  }
+
   @Test("until the making is done nothing lies under the name, and a second making waits, then finds it")
   func race() async throws {
     let path = folder("v")

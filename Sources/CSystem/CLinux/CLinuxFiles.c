@@ -3,10 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -72,21 +70,6 @@ int clinux_name_file(int file, const char *path) {
   char name[32];
   snprintf(name, sizeof name, "/proc/self/fd/%d", file);
   return linkat(AT_FDCWD, name, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
-}
-
-// The flag is set after the path is whole, and taken back before it changes.
-static char draft[4096];
-static volatile sig_atomic_t is_draft_noted;
-
-void clinux_note_draft(const char *path) {
-  is_draft_noted = 0;
-  if (path == NULL || strlen(path) >= sizeof draft) return;
-  strcpy(draft, path);
-  is_draft_noted = 1;
-}
-
-void clinux_remove_draft(void) {
-  if (is_draft_noted) unlink(draft);
 }
 
 static atomic_uint forks;

@@ -20,7 +20,8 @@ enum Backup: VaultVerb {
     "Items of this device only, tokens, consents, items that are damaged and do not open, and the audit are left out; "
       + "the items are listed.",
     "A passphrase that can be guessed is accepted with a warning, as a passcode is by 'vaultctl passcode set'.",
-    "The backup is opened once with the passphrase and verified before the command ends.",
+    "The backup is opened once with the passphrase and verified before the command ends. A backup that a signal ends leaves no file; "
+      + "a signal that comes after FILE has its name changes nothing.",
     "With --json: path, items (how many), leftOut with id, name and reason: thisDeviceOnly, shortLived, damaged or newerVersion; "
       + "and passphraseGuessable.",
   ]
@@ -40,14 +41,16 @@ enum Backup: VaultVerb {
     let progress = command.progress("writing the backup")
     defer { progress.finish() }
     let report: BackupReport
-    do {
-      report = try EndingSignals.undoing {
-        try core.backUp(to: path, passphrase: Passcode(passphrase.copy())) { step throws(VaultError) in
-          try EndingSignals.check()
-          progress.update(done: step.done, of: step.total)
-        }
+    EndingSignals.watch()
+    do throws(VaultError) {
+      report = try core.backUp(
+        to: path, passphrase: Passcode(passphrase.copy()), publishing: EndingSignals.hold
+      ) { step throws(VaultError) in
+        try EndingSignals.check()
+        progress.update(done: step.done, of: step.total)
       }
-    } catch let error as VaultError where error.code == .vaultExists {
+    } catch {
+      guard error.code == .vaultExists else { throw error }
       throw FilePlace.taken(path)
     }
     if !report.isLogged {

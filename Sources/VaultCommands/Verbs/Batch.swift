@@ -44,6 +44,7 @@ enum Batch: VaultVerb {
         answer = BatchAnswer(outcome: nil, failure: CommandError(describing: error), isUnread: true)
       }
       try command.emit(Outcome(json: answer.json, pieces: [.json(answer.json)]))
+      EndingSignals.release()
       if let error = answer.failure {
         if failure == nil { failure = error }
         guard command[keepGoing] else { break }

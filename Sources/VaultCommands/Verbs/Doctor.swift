@@ -85,6 +85,7 @@ private func vaultFindings(_ command: Command, failure: inout CommandError?) thr
   failure = oldKeys.failure
   findings += OtherKeys.findings(in: command.places.keys, besides: outline.vault)
   findings += try VaultFindings.interruptedRestore(at: path, vault: outline.vault)
+  findings += try VaultFindings.unfinished(beside: path)
   findings += PlaceFindings.all(vault: path, key: command.places.keyPath(of: outline))
   findings += [try PlaceFindings.witness(command.places.witnessPath(of: outline))].compactMap(\.self)
   findings += try VaultFindings.progress(of: core)

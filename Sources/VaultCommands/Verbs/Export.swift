@@ -29,7 +29,8 @@ enum Export: VaultVerb {
       + "the person declined (declined), or no enrolled member can open them (beyondReach). Items that are left "
       + "out are not an error: the exit code is 0. Each item that is written is audited first.",
     "A person whom an access rule asks for is asked once for all items, for five minutes. A wrong answer ends the export.",
-    "FILE is never overwritten, and has its name only when it is whole: an export that is interrupted leaves no file. Standard output must not be a file that others can read (9).",
+    "FILE is never overwritten, and has its name only when it is whole: an export that a signal ends leaves no file; "
+      + "a signal that comes later changes nothing, and the exit code is that of the export. Standard output must not be a file that others can read (9).",
     "With --json, which needs FILE: path, items (how many), leftOut with id, name and reason.",
   ]
   static let example = "vaultctl export jsonl items.jsonl --plain"

@@ -30,8 +30,9 @@ enum Restore: VaultVerb {
       + "until the new one is complete; then both change names in one step (15 when the file system cannot do that).",
     "The old device key stays too, for the old file: under its own name, or beside a key file that --device-key names as "
       + "KEY.before-restore. 'vaultctl doctor' lists what is left.",
-    "An interrupted restore leaves the old vault or the new one at PATH, and nothing else. Where it was ended by SIGKILL or with the "
-      + "machine, it can also leave PATH.restoring-KEYID: either a new vault that was not used, which the next restore removes "
+    "A signal that can be caught leaves what was at PATH and nothing else, or comes too late and changes nothing: then the exit code is "
+      + "that of the restore. Where a restore was ended by SIGKILL or with the machine, the old vault or the new one is at PATH, and there can be "
+      + "PATH.restoring-KEYID: either a new vault that was not used, which the next restore removes "
       + "with its device key, or the old vault, which the next restore renames to PATH.before-restore. No other device key is "
       + "deleted.",
     "The recovery code of the backup is valid again when no vault was at PATH, or when the vault there has the same code. When "
@@ -119,7 +120,7 @@ private struct Restoration {
     return try showingProgress { progress in
       try VaultCore.restore(
         from: backup, passphrase: Passcode(passphrase.copy()), to: path, protector: protector,
-        environment: command.vaultWorld, progress: progress
+        environment: command.vaultWorld, publishing: EndingSignals.hold, progress: progress
       ).report
     }
   }
@@ -141,7 +142,7 @@ private struct Restoration {
       try showingProgress { progress in
         try replacement.run(
           passphrase: Passcode(passphrase.copy()), over: point, note: command.messages.note,
-          progress: progress)
+          publishing: EndingSignals.hold, progress: progress)
       })
   }
 
@@ -151,11 +152,10 @@ private struct Restoration {
   ) throws -> R {
     let progress = command.progress("restoring")
     defer { progress.finish() }
-    return try EndingSignals.undoing {
-      try body { step throws(VaultError) in
-        try EndingSignals.check()
-        progress.update(done: step.done, of: step.total)
-      }
+    EndingSignals.watch()
+    return try body { step throws(VaultError) in
+      try EndingSignals.check()
+      progress.update(done: step.done, of: step.total)
     }
   }
 

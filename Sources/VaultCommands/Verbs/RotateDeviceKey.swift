@@ -32,6 +32,9 @@ enum RotateDeviceKey: VaultVerb {
       return try recover(command, from: error)
     }
     let before = try VaultCore.outline(at: command.places.vault)
+    // What makes a key completes, and says which key it is.
+    EndingSignals.watch()
+    try EndingSignals.hold()
     let old = try core.rotateDeviceKey(
       to: command.places.newProtector(command[protector], else: before.protector))
     if let file = old.keeper {
@@ -68,8 +71,11 @@ private func recover(_ command: Command, from loss: VaultError) throws -> Outcom
       hint: "put a copy of the key back or name it with --device-key; "
         + "or give the recovery code with --recovery-fd N or --recovery-file PATH")
   }
+  let typed = try RecoveryCode(text: code)
+  EndingSignals.watch()
+  try EndingSignals.hold()
   let recovered = try VaultCore.recover(
-    at: path, with: RecoveryCode(text: code),
+    at: path, with: typed,
     protector: command.places.newProtector(command[RotateDeviceKey.protector], else: outline.protector),
     environment: command.vaultWorld)
   return try outcome(command, lost: recovered.lost)

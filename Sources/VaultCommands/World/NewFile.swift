@@ -1,13 +1,14 @@
 import CLinux
 import CommandLineKit
 import Glibc
+import VaultKit
 import VaultWords
 
 /// A new file of mode 0600 that gets its name when it is whole, for what is not sealed. A process that ends before that, however it
 /// ends, leaves nothing that can be read, and nothing that looks whole.
 ///
-/// It has no name until then. A file system without such files gets a draft beside the final name, which an error and the signals that
-/// can be caught remove; after SIGKILL the next file of the same name removes it.
+/// It has no name until then. A file system without such files gets a draft beside the final name, which an error and the signals of
+/// ``EndingSignals`` remove; after SIGKILL the next file of the same name removes it. From the naming on, signals are held.
 final class NewFile {
   let descriptor: Int32
   private let path: String
@@ -18,6 +19,7 @@ final class NewFile {
   /// - Throws: exit 8 if the path exists, 13 if the file cannot be made.
   init(_ path: String) throws(CommandError) {
     guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
+    EndingSignals.watch()
     self.path = path
     let unnamed = unsafe clinux_unnamed_file(FilePlace.folder(of: path))
     if unnamed >= 0 {
@@ -36,7 +38,6 @@ final class NewFile {
 
   deinit {
     if !isDone, let draft { _ = unsafe unlink(draft) }
-    if draft != nil { clinux_note_draft(nil) }
     close(descriptor)
   }
 
@@ -45,6 +46,7 @@ final class NewFile {
     while fsync(descriptor) != 0 {
       guard errno == EINTR else { throw .io("writing \(printable(path))", errno: errno) }
     }
+    do throws(VaultError) { try EndingSignals.hold() } catch { throw CommandError(describing: error) }
     let isNamed =
       if let draft { unsafe clinux_rename_to_free(draft, path) == 0 } else {
         unsafe clinux_name_file(descriptor, path) == 0
@@ -61,14 +63,6 @@ final class NewFile {
 
   /// A draft that another process writes stays; one that was left is replaced.
   private static func makeDraft(_ draft: String, for path: String) throws(CommandError) -> Int32 {
-    unsafe clinux_note_draft(draft)
-    ThisProcess.handle([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { number in
-      clinux_remove_draft()
-      if number == SIGINT { _exit(130) }
-      // It comes when the handler returns.
-      signal(number, SIG_DFL)
-      raise(number)
-    }
     var problem = EEXIST
     for _ in 0..<2 {
       let file = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -82,7 +76,6 @@ final class NewFile {
       guard problem == EEXIST, isLeft(draft) else { break }
       _ = unsafe unlink(draft)
     }
-    clinux_note_draft(nil)
     throw problem == EEXIST ? FilePlace.taken(draft) : .io("making \(printable(path))", errno: problem)
   }
 

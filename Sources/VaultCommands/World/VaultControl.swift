@@ -38,15 +38,24 @@ package enum VaultControl {
     world.ignoredFileSizeSignal = ThisProcess.isIgnored(SIGXFSZ)
     signal(SIGXFSZ, SIG_IGN)
     ThisProcess.endOnInterrupt()
-    let code = run(ThisProcess.arguments(), in: world)
     // The output is written and the vault is closed. Exit handlers of the libraries would only cost time.
+    let code = run(ThisProcess.arguments(), in: world) { _exit($0.rawValue) }
     _exit(code.rawValue)
   }
 
   /// Runs one command line.
   ///
-  /// - Parameter words: The arguments, without the name of the program; `nil` for an argument that is not UTF-8.
-  package static func run(_ words: [String?], in world: World) -> ExitCode {
+  /// - Parameters:
+  ///   - words: The arguments, without the name of the program; `nil` for an argument that is not UTF-8.
+  ///   - end: Called with the exit code, unless a signal ends the command.
+  package static func run(
+    _ words: [String?], in world: World, end: (ExitCode) -> Void = { _ in }
+  ) -> ExitCode {
+    EndingSignals.during({ told(words, in: world) }, end: end)
+  }
+
+  /// The same without a view to signals.
+  private static func told(_ words: [String?], in world: World) -> ExitCode {
     let output = OutputStream(
       descriptor: world.standardOutput, name: "standard output", hint: undelivered)
     let errors = OutputStream(

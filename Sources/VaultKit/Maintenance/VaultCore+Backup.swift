@@ -17,9 +17,11 @@ extension VaultCore {
   /// - Parameters:
   ///   - path: A path that does not exist yet.
   ///   - parameters: Argon2id parameters, at least 256 MiB for the real ones.
+  ///   - publishing: Called directly before the file gets its name. If it throws, no file is made.
   /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/vaultExists``, ``VaultError/Code/io``.
   package func backUp(
     to path: String, passphrase: consuming Passcode, parameters: Argon2id.Parameters? = nil,
+    publishing: () throws(VaultError) -> Void = {},
     progress: (VerifyProgress) throws(VaultError) -> Void = { _ in }
   ) throws(VaultError) -> BackupReport {
     // Before the derivation, which takes long; and again in the transaction that copies.
@@ -33,7 +35,7 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in
       try transaction.permitBackup()
       report = try transaction.store.writeBackup(
-        to: path, key: key, derivation: derivation, progress: progress)
+        to: path, key: key, derivation: derivation, publishing: publishing, progress: progress)
     }
     try Self.verifyBackup(at: path, key: key, environment: environment)
     report.isLogged = try logIfWritable(
@@ -109,12 +111,12 @@ extension Argon2id.Parameters {
 extension SealedStore {
   fileprivate mutating func writeBackup(
     to path: String, key: borrowing SecretBytes, derivation: KeyDerivation,
-    progress: (VerifyProgress) throws(VaultError) -> Void
+    publishing: () throws(VaultError) -> Void, progress: (VerifyProgress) throws(VaultError) -> Void
   ) throws(VaultError) -> BackupReport {
     let change = try backupKeys(under: key, derivation: derivation)
     var copy = VaultCopy(head: try head().forBackup(), change: change)
     var report = BackupReport()
-    _ = try VaultRows.create(at: path) { rows throws(VaultError) in
+    _ = try VaultRows.create(at: path, publishing: publishing) { rows throws(VaultError) in
       try copy.writeKeys(change, to: &rows)
       let leaveOut = { (id: ItemID, error: VaultError) in
         report.leftOut.append((id, nil, error.isNewerVersion ? .newerVersion : .damaged))

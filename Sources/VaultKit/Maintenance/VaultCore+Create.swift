@@ -18,11 +18,12 @@ extension VaultCore {
   ///   - passcode: `nil` for a vault that is always unlocked.
   ///   - recovery: Shows a new recovery code before the vault gets its name, so that a vault never has a code that
   ///     was not shown. If it throws, no vault is made. `nil` for a vault without a code.
+  ///   - publishing: Called directly before the vault gets its name. If it throws, no vault is made.
   /// - Returns: The vault, unlocked.
   package static func create(
     at path: String, protector: any Protector, passcode: consuming Passcode? = nil,
     recovery: ((borrowing RecoveryCode, VaultOutline) throws(VaultError) -> Void)? = nil,
-    environment: VaultEnvironment = .system
+    environment: VaultEnvironment = .system, publishing: () throws(VaultError) -> Void = {}
   ) throws(VaultError) -> VaultCore {
     let place: NewVaultPlace
     do throws(StorageError) { place = try NewVaultPlace.prepare(path) } catch {
@@ -31,7 +32,7 @@ extension VaultCore {
     do throws(VaultError) {
       let core = try create(
         in: place, at: path, protector: protector, passcode: passcode, recovery: recovery,
-        environment: environment)
+        environment: environment, publishing: publishing)
       place.finish()
       VaultLog.info(.vaultStorage, "created \(address: path)")
       return core
@@ -47,7 +48,7 @@ extension VaultCore {
     in place: borrowing NewVaultPlace, at path: String, protector: any Protector,
     passcode: consuming Passcode?,
     recovery: ((borrowing RecoveryCode, VaultOutline) throws(VaultError) -> Void)?,
-    environment: VaultEnvironment
+    environment: VaultEnvironment, publishing: () throws(VaultError) -> Void = {}
   ) throws(VaultError) -> VaultCore {
     let vault = VaultID(try environment.random.newBytes(16))!
     switch try protector.probe(vault) {
@@ -63,7 +64,10 @@ extension VaultCore {
     let code = recovery == nil ? nil : try RecoveryCode.fresh(random: environment.random)
     if recovery != nil { try change.setRecovery(code!) }
     let outline = VaultOutline(change.header)
-    func show() throws(VaultError) { try recovery?(code!, outline) }
+    func show() throws(VaultError) {
+      try recovery?(code!, outline)
+      try publishing()
+    }
     guard let passcode = consume passcode else {
       return try make(
         in: place, change: change, pending: &pending, protector: protector, environment: environment,

@@ -17,7 +17,7 @@ extension VaultCore {
   ///   - passcode: The passcode of a new vault; unlocks a vault that is there.
   /// - Throws: ``VaultError/Code/vaultMissing`` when there is no vault and none may be created; what
   ///   ``open(at:protector:checkingRows:environment:)``, ``unlock(with:)`` and
-  ///   ``create(at:protector:passcode:recovery:environment:)`` throw.
+  ///   ``create(at:protector:passcode:recovery:environment:publishing:)`` throw.
   package static func openOrCreate(
     at path: String, protector: (any Protector)? = nil, passcode: consuming Passcode? = nil,
     environment: VaultEnvironment = .system

@@ -44,11 +44,13 @@ extension VaultCore {
   ///   - isBeside: Makes it as ``RestoreFiles/beside(_:)`` says, next to what is at the path.
   ///   - newer: The restore point of the replaced vault. The larger value of each counter and each number of attempts
   ///     stays.
+  ///   - publishing: Called directly before the new file gets its name. If it throws, nothing is made.
   /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase, ``VaultError/Code/vaultExists``. If
   ///   the naming of the new file fails, the device key and the file remain.
   package static func restore(
     from backup: String, passphrase: consuming Passcode, to path: String, isBeside: Bool = false,
     protector: any Protector, newer: RestorePoint? = nil, environment: VaultEnvironment = .system,
+    publishing: () throws(VaultError) -> Void = {},
     progress: (VerifyProgress) throws(VaultError) -> Void = { _ in }
   ) throws(VaultError) -> RestoredCore {
     var source = try openedBackup(at: backup, passphrase: passphrase, environment: environment)
@@ -62,7 +64,8 @@ extension VaultCore {
     let change = try source.restoredKeys(for: pending.key, kind: protector.kind, over: newer)
     let made = isBeside ? RestoreFiles(path: path).beside(pending.id) : path
     var report = try write(
-      &source, to: made, change: change, newer: newer, pending: &pending, progress: progress)
+      &source, to: made, change: change, newer: newer, pending: &pending, publishing: publishing,
+      progress: progress)
     report.recoveryCode = .of(change.header, from: source.keys.header, over: newer)
     let core = try VaultCore.open(at: made, protector: protector, environment: environment)
     core.noteState()
@@ -73,7 +76,8 @@ extension VaultCore {
   /// killed, the next restore to the same path knows which key to delete.
   private static func write(
     _ source: inout SealedStore, to path: String, change: KeyChange, newer: RestorePoint?,
-    pending: inout PendingDeviceKey, progress: (VerifyProgress) throws(VaultError) -> Void
+    pending: inout PendingDeviceKey, publishing: () throws(VaultError) -> Void,
+    progress: (VerifyProgress) throws(VaultError) -> Void
   ) throws(VaultError) -> BackupReport {
     let place = try NewVaultPlace.prepared(path)
     do throws(VaultError) {
@@ -81,7 +85,11 @@ extension VaultCore {
       try place.note(pending.name, at: path)
       try pending.store()
       let report = try source.writeRestored(
-        in: place, change: change, newer: newer, publishing: { pending.willBeNamed() }, progress: progress)
+        in: place, change: change, newer: newer,
+        publishing: { () throws(VaultError) in
+          try publishing()
+          pending.willBeNamed()
+        }, progress: progress)
       place.finish()
       return report
     } catch {

@@ -1,6 +1,8 @@
 import CLinux
+import DeviceKeys
 import Glibc
 import VaultFormat
+import VaultStorage
 
 /// Operations on the names of vault files. They never open a vault file, because closing it would end the locks of
 /// this process.
@@ -53,6 +55,16 @@ package enum VaultNames {
     // EINVAL: the file system does not synchronize directories.
     guard fsync(descriptor) == 0 || errno == EINVAL else {
       throw .failed("writing the folder of \(aside)")
+    }
+  }
+
+  /// Files beside a vault with the name of a vault or backup that is being made (`.NAME.new`), and whose making no process goes on with.
+  package static func unfinished(beside path: String) throws(VaultError) -> [(file: String, name: String)] {
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    return try FileProtector.names(in: folder.isEmpty ? "." : folder, beginningWith: ".").compactMap { name in
+      guard name.hasSuffix(".new"), name.count > 5 else { return nil }
+      let made = folder + name.dropFirst().dropLast(4)
+      return (try? NewVaultPlace.isTaken(made)) == false ? (folder + name, made) : nil
     }
   }
 

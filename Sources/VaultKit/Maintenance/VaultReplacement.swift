@@ -7,7 +7,7 @@ import VaultKeys
 /// in one step. The old vault and its device key are kept beside it.
 ///
 /// Call ``init(of:by:protector:oldProtector:environment:)``, then ``point(showing:)``, then ``losses(passphrase:over:)``
-/// or ``run(passphrase:over:note:progress:)``. A person can be asked in between, because no lock is held.
+/// or ``run(passphrase:over:note:publishing:progress:)``. A person can be asked in between, because no lock is held.
 package struct VaultReplacement: Sendable {
   private let path: String
   private let backup: String
@@ -81,13 +81,16 @@ package struct VaultReplacement: Sendable {
 
   /// Replaces the vault. All vaults are closed when this returns.
   ///
-  /// - Parameter note: Called with a message about each step that completes an earlier, interrupted restore.
+  /// - Parameters:
+  ///   - note: Called with a message about each step that completes an earlier, interrupted restore.
+  ///   - publishing: Called directly before the two vaults exchange their names. If it throws, the vault is unchanged.
   /// - Throws: ``VaultError/Code/locked`` if neither the passcode nor the recovery code of the old vault was shown;
   ///   ``VaultError/Code/busy`` if another program uses the vault or has changed it since `point`;
   ///   ``VaultError/Code/authenticationFailed`` for a wrong passphrase; ``VaultError/Code/unsupported`` if the file
   ///   system cannot exchange two names. The vault is then unchanged.
   package func run(
     passphrase: consuming Passcode, over point: RestorePoint, note: (String) -> Void = { _ in },
+    publishing: () throws(VaultError) -> Void = {},
     progress: (VerifyProgress) throws(VaultError) -> Void = { _ in }
   ) throws(VaultError) -> BackupReport {
     guard point.isAgreed else {
@@ -106,9 +109,11 @@ package struct VaultReplacement: Sendable {
     var isAttempted = false
     do throws(VaultError) {
       made = try restored(passphrase, over: point, progress: progress)
-      // The last moment at which everything can be undone.
-      try progress(VerifyProgress(done: made.report.items, total: made.report.items))
-      oldKey = try exchange(made.path, since: point.sequence) { isAttempted = true }
+      oldKey = try exchange(made.path, since: point.sequence) { () throws(VaultError) in
+        // The last moment at which everything can be undone.
+        try publishing()
+        isAttempted = true
+      }
     } catch {
       // The new vault is removed if it is not in its place. An exchange that failed can appear after a crash: the key then stays.
       try? left.settle(lock, isAttempted ? nil : keys) { _ in }
@@ -150,7 +155,7 @@ package struct VaultReplacement: Sendable {
   /// - Parameter attempting: Called directly before the names are exchanged.
   /// - Returns: The device key of the old vault.
   private func exchange(
-    _ new: String, since sequence: UInt64, attempting: () -> Void
+    _ new: String, since sequence: UInt64, attempting: () throws(VaultError) -> Void
   ) throws(VaultError) -> DeviceKeyID {
     // Before the last look at its commits: what is written after that leaves another stamp.
     let stamp = try VaultNames.stamp(of: path)
@@ -159,7 +164,7 @@ package struct VaultReplacement: Sendable {
     guard try !VaultNames.isInUse(vault: path), try VaultNames.stampNow(of: path) == stamp else {
       throw inUse
     }
-    attempting()
+    try attempting()
     try VaultNames.exchange(path, with: new)
     // Longer than any program waits between two tries.
     usleep(20_000)

@@ -36,6 +36,29 @@ enum FileLock {
     close(file)
   }
 
+  /// Removes the lock of a process that was killed after its vault got its name. A lock that is held stays, and so does one beside
+  /// an unfinished vault: it names that vault's key.
+  static func removeLeft(in place: borrowing VaultPath) throws(StorageError) {
+    let name = place.name + ".lock"
+    guard let left = try place.status(of: name), left.isRegularFile, left.byteCount <= mostNoted,
+      try place.status(of: NewVaultPlace.temporaryName(of: place)) == nil
+    else { return }
+    let file = unsafe clinux_create(place.folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
+    guard file >= 0 else { return }
+    defer { close(file) }
+    guard flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place) else { return }
+    unsafe unlinkat(place.folder, name, 0)
+  }
+
+  /// Whether a process holds the lock.
+  static func isHeld(in place: borrowing VaultPath) -> Bool {
+    let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let file = unsafe clinux_create(place.folder, place.name + ".lock", flags, 0)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return flock(file, LOCK_SH | LOCK_NB) != 0
+  }
+
   /// False when the previous holder has removed the file meanwhile. A later process may have made it again.
   private static func isNamed(
     _ file: Int32, name: String, in place: borrowing VaultPath

@@ -53,10 +53,15 @@ package struct NewVaultPlace: ~Copyable {
   /// Notes something for the process that makes a vault here after this one was killed: durable when this returns.
   package func note(_ text: String) throws(StorageError) { try FileLock.note(text, in: lock) }
 
+  /// Whether a process makes a vault at a path right now.
+  package static func isTaken(_ path: String) throws(StorageError) -> Bool {
+    FileLock.isHeld(in: try VaultPath.locate(path))
+  }
+
   /// The name under which the vault is made.
   var temporaryName: String { Self.temporaryName(of: place) }
 
-  private static func temporaryName(of place: borrowing VaultPath) -> String { "." + place.name + ".new" }
+  static func temporaryName(of place: borrowing VaultPath) -> String { "." + place.name + ".new" }
 
   /// Gives the finished file its name, durably.
   ///

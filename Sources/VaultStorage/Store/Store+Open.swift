@@ -1,5 +1,6 @@
 extension Store {
-  /// Opens the vault at `path`, after checking its place, owner, mode and schema. Makes nothing.
+  /// Opens the vault at `path`, after checking its place, owner, mode and schema. Makes nothing. Removes the lock that a killed
+  /// process left at the path.
   ///
   /// Where the medium, the file or the directory cannot be written, the store is read-only whatever `access` asks
   /// for. `patience` is how long a statement waits for other processes before it throws ``StorageError/busy``.
@@ -14,6 +15,7 @@ extension Store {
     let place = try VaultPath.locate(path)
     try place.checkFolder()
     let before = try place.checkFile()
+    try? FileLock.removeLeft(in: place)
     let mode = try mode(of: place, access)
     let name = OpenedName(place.full, file: before)
     let connection = try connect(to: place, mode: mode, patience: patience, name: name)

@@ -38,12 +38,6 @@ int clinux_unnamed_file(const char *folder);
 /// Gives it a name, failing with EEXIST when the name exists. Returns 0, or -1 with errno set.
 int clinux_name_file(int file, const char *path);
 
-/// Which file `clinux_remove_draft` removes; NULL for none. One at a time.
-void clinux_note_draft(const char *path);
-
-/// Async-signal-safe, which nothing in Swift is that knows a path.
-void clinux_remove_draft(void);
-
 /// pthread_atfork takes handlers that must not be Swift. How often this process and its ancestors have forked since
 /// the first call: a value read before `fork` differs from one read in the child.
 uint32_t clinux_fork_count(void);

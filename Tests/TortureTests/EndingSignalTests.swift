@@ -1,0 +1,64 @@
+import Foundation
+import TestSupport
+import Testing
+import VaultTestKit
+
+extension Torture {
+  /// Verbs that make a file or a key, and a signal that can be caught at a system call that others notice: at each call that names
+  /// something, and at a sample of the others (at all of them in the long form).
+  ///
+  /// On commit c41b4145 `export`, `init` and `recovery-code new` end by a signal that comes with the naming, with their file in place.
+  @Suite("Signals and new files", .bounded, .serialized)
+  struct EndingSignals {
+    @Test(
+      "a verb that a signal ends has made nothing; one whose file has its name ends as without the signal",
+      arguments: Scenario.all.filter(Torture.EndingSignals.makesFile))
+    func ended(scenario: Scenario) throws {
+      try Shell.need("strace")
+      let home = try ScenarioHomes().home(of: scenario)
+      let judge = try ScenarioJudge(scenario, in: home)
+      let calls = try SystemCall.all(of: scenario, in: home).filter(\.isNoticed)
+      try home.reset()
+      let before = try Self.names(in: home)
+      var (done, absent) = (0, 0)
+      for (index, call) in Self.chosen(calls).enumerated() {
+        try home.reset()
+        let signal = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"][index % 4]
+        let run = try home.attempt(scenario.words, scenario.input, before: call.signalling(signal))
+        let verdict = judge.verdict(isAcknowledged: run.status == 0)
+        let what = "\(signal) at \(call): exit \(run.status), \(run.output), \(run.errors)"
+        expect(verdict.problems, equals: [], "\(what)")
+        #expect(verdict.isDone == (run.status == 0), "\(what)")
+        if run.status == 0 {
+          done += 1
+          #expect(!run.output.isEmpty, "\(what)")
+        } else {
+          absent += 1
+          try expect(Self.names(in: home).subtracting(before).sorted(), equals: [], "\(what)")
+        }
+      }
+      report("\(scenario) and signals: \(absent) made nothing, \(done) were done")
+      #expect(done > 0 && absent > 0)
+    }
+
+    static func makesFile(_ scenario: Scenario) -> Bool {
+      let verbs = ["init", "export", "backup", "restore", "recovery-code new", "rotate device-key"]
+      return verbs.contains(scenario.verb) || scenario.words.contains("--unlock-key-out")
+    }
+
+    private static let naming: Set<String> = ["link", "linkat", "rename", "renameat", "renameat2"]
+
+    private static func chosen(_ calls: [SystemCall]) -> [SystemCall] {
+      let rest = SeededRandom(seed: Scale.seed).mixed(calls.filter { !naming.contains($0.name) }, by: \.name)
+      return calls.filter { naming.contains($0.name) } + rest.prefix(Scale.pick(16, long: .max))
+    }
+
+    /// What is in the home, without the files that SQLite keeps beside an open vault.
+    private static func names(in home: ScenarioHome) throws -> Set<String> {
+      Set(
+        try FileManager.default.subpathsOfDirectory(atPath: home.folder).filter {
+          !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") && !$0.hasSuffix(".seen")
+        })
+    }
+  }
+}
