@@ -117,6 +117,19 @@ extension SealedStore {
     }
   }
 
+  /// Whether an item's secret is missing or does not open. A secret whose key is not at hand, or that a newer version made, counts as
+  /// one that opens.
+  ///
+  /// - Parameter material: `nil` for a secret that is missing.
+  package func isDamaged(_ material: MaterialRow?, of row: ItemRow, item: Item) throws(VaultError) -> Bool {
+    guard let material else { return true }
+    do throws(VaultError) { try check(material, of: row, item: item) } catch {
+      guard error.isUnreadable || error.code == .locked else { throw error }
+      return error.code == .damaged
+    }
+    return false
+  }
+
   /// Describes an item that does not open. A seal that a newer version made outweighs damage in another part of the
   /// item: then only a person removes the item.
   package mutating func damaged(_ row: ItemRow, error: VaultError) -> DamagedPart {

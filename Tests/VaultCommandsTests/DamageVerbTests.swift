@@ -138,9 +138,74 @@ struct DamageVerbTests {
     try expect(tool("item", "list", "--service", "other").exit, equals: 0)
   }
 
-  private func change(_ body: (inout Store) throws(StorageError) -> Void) throws {
-    var store = try Store.open(
-      at: tool.home.path + "/.local/share/vault/default.vault", access: .readWrite)
+  /// Verified to fail on commit c41b4145: a backup and its restore say nothing of a secret, and an export ends at it.
+  @Test(
+    "a backup, its restore and an export name what is damaged (10), and have the rest",
+    arguments: DamageVerbTests.parts)
+  func copies(part: String) throws {
+    try alter(part, vault)
+    let isSecret = part != "meta"
+    let backup = try tool("backup", tool.home.path + "/b", "--passphrase-fd", "3", "--json", secrets: phrase)
+    expect(backup.exit, equals: 10, "\(backup.errors)")
+    try expect(backup.json["items"] as? Int, equals: isSecret ? 4 : 3)
+    try expect(listed(backup, isSecret ? "damaged" : "leftOut"), equals: [ids[1]])
+    let other = try Tool()
+    let restored = try other(
+      "restore", tool.home.path + "/b", "--passphrase-fd", "3", "--json", secrets: phrase)
+    expect(restored.exit, equals: isSecret ? 10 : 0, "\(restored.errors)")
+    try expect(listed(restored, "damaged"), equals: isSecret ? [ids[1]] : [])
+    for name in ["a", "c", "d"] { try expect(other("item", "get", name).output, equals: [1]) }
+    let export = try tool("export", "jsonl", tool.home.path + "/e", "--plain", "--json")
+    expect(export.exit, equals: 10, "\(export.errors)")
+    try expect(export.json["items"] as? Int, equals: 3)
+    try expect(listed(export, "leftOut"), equals: [ids[1]])
+  }
+
+  /// Verified to fail on commit c41b4145: a secret is not named, and attributes that do not open end the restore.
+  @Test(
+    "a restore of a damaged backup names what is damaged (10), and has the rest",
+    arguments: DamageVerbTests.parts)
+  func damagedBackup(part: String) throws {
+    let file = tool.home.path + "/b"
+    try expect(tool("backup", file, "--passphrase-fd", "3", secrets: phrase).exit, equals: 0)
+    try alter(part, file)
+    let other = try Tool()
+    let restored = try other("restore", file, "--passphrase-fd", "3", "--json", secrets: phrase)
+    expect(restored.exit, equals: 10, "\(restored.errors)")
+    try expect(listed(restored, part == "meta" ? "leftOut" : "damaged"), equals: [ids[1]])
+    for name in ["a", "c", "d"] { try expect(other("item", "get", name).output, equals: [1]) }
+    try expect(other("verify").exit, equals: part == "meta" ? 0 : 10)
+  }
+
+  private static let parts = ["meta", "keys", "secret"]
+  private let phrase: [Int32: String] = [3: "a long passphrase"]
+
+  /// Alters a part of the second item. Its tag stays, by which rows are counted.
+  private func alter(_ part: String, _ path: String) throws {
+    try change(path) { store throws(StorageError) in
+      var row = try store.item(row: 2)!
+      var material = try store.material(row: 2)!
+      switch part {
+      case "meta": row.meta[40] ^= 1
+      case "keys": material.keys[4] ^= 1
+      default: material.secret[4] ^= 1
+      }
+      try store.updateItem(row)
+      try store.setMaterial(material, row: 2)
+    }
+  }
+
+  private func listed(_ run: Tool.Run, _ list: String) throws -> [String] {
+    let items = try #require(try run.json[list] as? [[String: Any]])
+    return items.compactMap { $0["id"] as? String }
+  }
+
+  private var vault: String { tool.home.path + "/.local/share/vault/default.vault" }
+
+  private func change(
+    _ path: String? = nil, _ body: (inout Store) throws(StorageError) -> Void
+  ) throws {
+    var store = try Store.open(at: path ?? vault, access: .readWrite)
     try store.write { store throws(StorageError) in try body(&store) }
   }
 }

@@ -210,7 +210,8 @@ struct RotationVerbTests {
       secrets: [3: "a long phrase", 4: passcode ?? ""])
     let left = try #require(try backup.json["leftOut"] as? [[String: Any]])
     #expect(
-      backup.exit == 0 && left.contains { $0["id"] as? String == id && $0["reason"] as? String == "damaged" })
+      backup.exit == 10 && left.contains { $0["id"] as? String == id && $0["reason"] as? String == "damaged" }
+    )
     try expect(tool("rotate", "device-key").exit, equals: 0)
     if passcode != nil {
       let change = ["passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "4"]

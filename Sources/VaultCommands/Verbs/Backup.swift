@@ -18,12 +18,13 @@ enum Backup: VaultVerb {
     "Secrets that the passcode protects need it in the backup too. In a vault without a passcode, every program that can call "
       + "this command can make a copy in which it tries PINs without a limit.",
     "Items of this device only, tokens, consents, items that are damaged and do not open, and the audit are left out; "
-      + "the items are listed.",
+      + "the items are listed. An item whose secret alone is damaged is in the backup, without a usable secret, and is listed. "
+      + "Where something is damaged the backup is made, and the exit code is 10.",
     "A passphrase that can be guessed is accepted with a warning, as a passcode is by 'vaultctl passcode set'.",
     "The backup is opened once with the passphrase and verified before the command ends. A backup that a signal ends leaves no file; "
       + "a signal that comes after FILE has its name changes nothing.",
     "With --json: path, items (how many), leftOut with id, name and reason: thisDeviceOnly, shortLived, damaged or newerVersion; "
-      + "and passphraseGuessable.",
+      + "damaged with id and name of each item whose secret does not open; and passphraseGuessable.",
   ]
   static let example = "vaultctl backup monday.vault --passphrase-file phrase"
   static let allowedInBatch = false
@@ -62,12 +63,6 @@ enum Backup: VaultVerb {
         "items that a newer version of this program made are left out of the backup: \(newer); make the backup with that version"
       )
     }
-    let damaged = report.leftOut.count { $0.reason == .damaged }
-    if damaged > 0 {
-      command.messages.note(
-        "damaged items that do not open are left out of the backup: \(damaged); 'vaultctl verify' names what is wrong"
-      )
-    }
     return outcome(path, report: report, isGuessable: isGuessable)
   }
 }
@@ -85,8 +80,13 @@ private func outcome(_ path: String, report: BackupReport, isGuessable: Bool) ->
       Field("path", path)
       Field("items", report.items)
       Field("leftOut", .array(leftOut))
+      Field("damaged", .array(report.damaged.map(\.identification)))
       Field("passphraseGuessable", isGuessable)
     },
     lines: ["backup    " + printable(path), "items     \(report.items)"]
-      + report.leftOut.map { "left out  \(printable($0.name ?? $0.id.hexadecimal)) (\($0.reason.words))" })
+      + report.leftOut.map { "left out  \(printable($0.name ?? $0.id.hexadecimal)) (\($0.reason.words))" }
+      + report.damaged.map { "damaged   \($0.shown) (its secret does not open)" },
+    failure: report.damage(
+      in: "the backup",
+      hint: "'vaultctl verify' names what is wrong; an older backup may have what is missing"))
 }

@@ -27,7 +27,8 @@ enum Export: VaultVerb {
       + "one-time-password credential, credentials behind a PIN (behindPIN), activations that are not complete (activation), "
       + "and items with an access rule when no person can be asked (promptNeeded), "
       + "the person declined (declined), or no enrolled member can open them (beyondReach). Items that are left "
-      + "out are not an error: the exit code is 0. Each item that is written is audited first.",
+      + "out are not an error, and the exit code is 0, but for items that are damaged and do not open (damaged): then it is 10. "
+      + "Items of a newer version are left out too (newerVersion). Each item that is written is audited first.",
     "A person whom an access rule asks for is asked once for all items, for five minutes. A wrong answer ends the export.",
     "FILE is never overwritten, and has its name only when it is whole: an export that a signal ends leaves no file; "
       + "a signal that comes later changes nothing, and the exit code is that of the export. Standard output must not be a file that others can read (9).",
@@ -108,6 +109,15 @@ private struct ExportReport {
   var leftOut: [(id: ItemID, name: String?, reason: String)] = []
   /// Whoever declines once is not asked for the next item.
   var isDeclined = false
+
+  /// Says that damaged items were left out; `nil` if there were none.
+  var damage: CommandError? {
+    let count = leftOut.count { $0.reason == Exported.damaged }
+    guard count > 0 else { return nil }
+    return CommandError(
+      .damaged, "the export was made, and damaged items are left out: \(count)",
+      hint: "'vaultctl verify' names what is wrong; a backup may have what is missing")
+  }
 }
 
 extension Command {
@@ -116,7 +126,7 @@ extension Command {
     let core = try vault.opened()
     let found = try core.reading { transaction throws(VaultError) in
       var found = FoundItems()
-      try transaction.forEachItem(keepingPages: false) { item throws(VaultError) in
+      try transaction.forEachItem(keepingPages: false, damaged: { _, _ in }) { item throws(VaultError) in
         found.note(item)
         return true
       }
@@ -128,13 +138,20 @@ extension Command {
     defer { progress.finish() }
     var (last, done) = (Int64.min, 0)
     while true {
+      try EndingSignals.check()
+      var unreadable: [(ItemID, VaultError)] = []
       let group = try core.reading { transaction throws(VaultError) in
         var group: [Item] = []
-        try transaction.forEachItem(after: last, keepingPages: false) { item throws(VaultError) in
+        let leaveOut = { (id: ItemID, error: VaultError) in unreadable.append((id, error)) }
+        try transaction.forEachItem(after: last, keepingPages: false, damaged: leaveOut) {
+          item throws(VaultError) in
           group.append(item)
           return group.count < 200
         }
         return group
+      }
+      for (id, error) in unreadable {
+        report.leftOut.append((id, nil, error.code == .damaged ? Exported.damaged : "newerVersion"))
       }
       guard let end = group.last else { break }
       last = end.row
@@ -185,7 +202,7 @@ extension Command {
         }
       }
     } catch let error as VaultError {
-      guard let reason = Exported.reasons[error.code], error.promptEnd != .signal else { throw error }
+      guard let reason = Exported.reason(for: error), error.promptEnd != .signal else { throw error }
       report.isDeclined = error.code.isCancellation
       return Exported(item, reason: reason)
     }
@@ -199,7 +216,7 @@ extension Command {
     if report.leftOut.contains(where: { $0.reason == "promptNeeded" }) {
       messages.note("run it where it may ask, or give what it needs, like --passcode-fd N")
     }
-    guard let path else { return Outcome(json: nil) }
+    guard let path else { return Outcome(json: nil, failure: report.damage) }
     messages.note("\(path) holds every secret in clear: delete it as soon as it has served")
     let leftOut = report.leftOut.map { item in
       JSON.object {
@@ -213,7 +230,7 @@ extension Command {
         Field("path", path)
         Field("items", report.items)
         Field("leftOut", .array(leftOut))
-      }, lines: ["export  \(printable(path))", "items   \(report.items)"])
+      }, lines: ["export  \(printable(path))", "items   \(report.items)"], failure: report.damage)
   }
 }
 
@@ -237,7 +254,7 @@ private struct Exported {
       return
     }
     do throws(VaultError) { try self.init(item, in: &transaction) } catch {
-      guard let reason = Self.reasons[error.code] else { throw error }
+      guard let reason = Self.reason(for: error) else { throw error }
       self.init(item, reason: reason)
     }
   }
@@ -299,7 +316,14 @@ private struct Exported {
   }
 
   /// What keeps one item back and is no reason to keep all.
-  static let reasons: [VaultError.Code: String] = [
+  /// The word for what does not open.
+  static let damaged = "damaged"
+
+  static func reason(for error: VaultError) -> String? {
+    error.code == .damaged ? damaged : reasons[error.code]
+  }
+
+  private static let reasons: [VaultError.Code: String] = [
     .expired: "expired", .unsupported: "accessNotSupported", .interactionNotAllowed: "promptNeeded",
     .verificationNeeded: "promptNeeded", .verificationUnavailable: "promptNeeded", .cancelled: "declined",
     .timedOut: "declined", .appCancelled: "declined", .itemNotFound: "beyondReach",

@@ -40,7 +40,10 @@ enum Restore: VaultVerb {
     "A restored vault accepts its passcode after a minute at the earliest, as after five wrong ones, and judges no PIN and no "
       + "phrase before the passcode was right once. The recovery code ends the delay. With --replace and the passcode that the "
       + "backup has too there is none.",
-    "With --json: path, deviceKey, items (how many), countersBehind (how many), passcodeDelay in seconds where there is one, and "
+    "What is damaged in the backup is named, the rest is restored, and the exit code is 10: an item that does not open is left out, one "
+      + "whose secret alone is damaged is restored without a usable secret. Secrets that the passcode guards are not looked at: "
+      + "'vaultctl verify' does, with the passcode.",
+    "With --json: path, deviceKey, items (how many), leftOut and damaged with id and name, countersBehind (how many), passcodeDelay in seconds where there is one, and "
       + "recoveryCode (valid, kept or revoked) where there was one; with --replace also oldVault, oldDeviceKey where a file keeps it, dropped and changed; without it, over "
       + "a vault, only wouldDrop and wouldChange. They list id, name and kind.",
   ]
@@ -220,11 +223,24 @@ private func done(_ report: BackupReport, restore: Restoration, isReplacing: Boo
   fields += [
     ("items", .integer(Int64(report.items))), ("countersBehind", .integer(Int64(report.needsResync))),
   ]
+  let leftOut = report.leftOut.map { item in
+    JSON.object {
+      Field("id", item.id.hexadecimal)
+      Field("name", item.name)
+    }
+  }
+  fields += [("leftOut", .array(leftOut)), ("damaged", .array(report.damaged.map(\.identification)))]
+  lines += report.leftOut.map {
+    "left out     \($0.name.map(printable) ?? $0.id.hexadecimal) (\($0.reason.words))"
+  }
+  lines += report.damaged.map { "damaged      \($0.shown) (its secret does not open)" }
   if let delay { fields.append(("passcodeDelay", .integer(delay))) }
   if let code = report.recoveryCode { fields.append(("recoveryCode", .string(code.rawValue))) }
   return Outcome(
     json: .object(fields),
-    lines: lines + ["items        \(report.items)", "needs resync \(report.needsResync)"])
+    lines: lines + ["items        \(report.items)", "needs resync \(report.needsResync)"],
+    failure: report.damage(
+      in: "the restored vault", hint: "keep the backup; an older backup may have what is missing"))
 }
 
 private func json(_ items: [RestoredItem]) -> JSON {

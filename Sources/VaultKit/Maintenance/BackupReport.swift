@@ -13,6 +13,9 @@ public struct BackupReport: Sendable {
   public internal(set) var isLogged = true
   /// The items that were left out, with names and reasons.
   public internal(set) var leftOut: [(id: ItemID, name: String?, reason: Reason)] = []
+  /// The items that are in the new file although their secret does not open: it was damaged before. A secret whose key is not at hand
+  /// is not looked at: in a restore, one that the passcode guards.
+  public internal(set) var damaged: [Item] = []
   /// The items that the replaced vault had and the backup does not have.
   public internal(set) var dropped: [RestoredItem] = []
   /// The items that the replaced vault had in another state: attributes and secret are now those of the backup.

@@ -28,12 +28,15 @@ struct VaultCopy: ~Copyable {
 
   /// Copies the items that `accept` wants, with their material, state and index rows. Seals are copied as they are.
   ///
-  /// - Parameter unreadable: Called with each item whose attributes or state do not open, and the reason; the item is
-  ///   left out. Without it, such an item is an error.
+  /// - Parameters:
+  ///   - unreadable: Called with each item whose attributes or state do not open, and the reason; the item is left out
+  ///     unless it throws.
+  ///   - damaged: Called with each item that is copied although its secret is missing or does not open.
   mutating func copyItems(
     from source: inout SealedStore, to rows: inout VaultRows,
     _ progress: (VerifyProgress) throws(VaultError) -> Void,
-    unreadable: ((ItemID, VaultError) -> Void)? = nil, _ accept: (Item) throws(VaultError) -> Bool,
+    unreadable: (ItemID, VaultError) throws(VaultError) -> Void, damaged: (Item) -> Void,
+    _ accept: (Item) throws(VaultError) -> Bool,
     state: StateChange = { _, _, _, state in state }
   ) throws(VaultError) {
     let total = Int(clamping: try source.head().itemCount)
@@ -53,11 +56,14 @@ struct VaultCopy: ~Copyable {
           item = try source.open(row)
           _ = try source.state(of: row)
         } catch {
-          guard let unreadable, error.isUnreadable else { throw error }
-          unreadable(ItemID(row.id), error)
+          guard error.isUnreadable else { throw error }
+          try unreadable(ItemID(row.id), error)
           continue
         }
-        if try accept(item) { try copy(row, item: item, from: &source, to: &rows, change: state) }
+        guard try accept(item) else { continue }
+        let material = item.hasSecret ? try source.rows.material(row: row.row) : nil
+        if item.hasSecret, try source.isDamaged(material, of: row, item: item) { damaged(item) }
+        try copy(row, item: item, material, from: &source, to: &rows, change: state)
       }
       source.rows.releasePages()
       done += batch.count
@@ -66,14 +72,14 @@ struct VaultCopy: ~Copyable {
   }
 
   private mutating func copy(
-    _ row: ItemRow, item: Item, from source: inout SealedStore, to rows: inout VaultRows,
-    change: StateChange
+    _ row: ItemRow, item: Item, _ material: MaterialRow?, from source: inout SealedStore,
+    to rows: inout VaultRows, change: StateChange
   ) throws(VaultError) {
     let keys = try keys(of: row.generation)
     try rows.insertItem(row)
     count(keys.summand.item(row))
     head.itemCount += 1
-    if item.hasSecret, let material = try source.rows.material(row: row.row) {
+    if let material {
       try rows.setMaterial(material, row: row.row)
       count(keys.summand.material(row.row, material))
     }

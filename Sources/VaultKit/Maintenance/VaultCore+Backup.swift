@@ -121,7 +121,9 @@ extension SealedStore {
       let leaveOut = { (id: ItemID, error: VaultError) in
         report.leftOut.append((id, nil, error.isNewerVersion ? .newerVersion : .damaged))
       }
-      try copy.copyItems(from: &self, to: &rows, progress, unreadable: leaveOut) { item throws(VaultError) in
+      try copy.copyItems(
+        from: &self, to: &rows, progress, unreadable: leaveOut, damaged: { report.damaged.append($0) }
+      ) { item throws(VaultError) in
         guard let reason = item.reasonToStay else { return true }
         report.leftOut.append((item.id, item.name, reason))
         return false

@@ -186,6 +186,11 @@ extension SealedStore {
       try copy.writeKeys(change, to: &rows)
       try copy.copyItems(
         from: &self, to: &rows, progress,
+        unreadable: { (id, error) throws(VaultError) in
+          // The version that made it restores it.
+          guard !error.isNewerVersion else { throw error }
+          report.leftOut.append((id, nil, .damaged))
+        }, damaged: { report.damaged.append($0) },
         { item throws(VaultError) in
           if newer != nil { kept[item.id] = RestoredItem.State(item) }
           return true
