@@ -167,6 +167,14 @@ extension Torture.Scenario {
     Self(
       verb: "transaction cancel", before: { try $0.receiveTransaction() },
       words: ["transaction", "cancel", "pay-1"] + transportOption),
+    Self(
+      verb: "transaction list", variant: "that tells a decision",
+      before: { home in
+        try home.receiveTransaction()
+        try home.write("in/deaf", "")
+        try home.run(["transaction", "reject", "pay-1"] + transportOption, exit: 16)
+        try home.remove("in/deaf")
+      }, words: ["transaction", "list"] + transportOption),
   ]
 
   private static let countedSuite = "OCRA-1:HOTP-SHA256-8:C-QH64-PSHA1"
@@ -217,6 +225,9 @@ extension Torture.Scenario {
     Self(
       verb: "pin set", before: { try $0.write("in/pin", "830617") },
       words: ["pin", "set", "--new-pin-file", "@/in/pin"]),
+    Self(
+      verb: "pin set", variant: "with an unlock key", before: { try $0.write("in/pin", "830617") },
+      words: ["pin", "set", "--new-pin-file", "@/in/pin", "--unlock-key-out", "@/out/unlock-key"]),
     Self(
       verb: "pin verify", before: { try $0.guardCredential("checked") },
       words: ["pin", "verify", "guard"] + pinOption),
@@ -428,11 +439,21 @@ extension Torture.Scenario {
 
         """),
     Self(verb: "export", words: ["export", "jsonl", "@/out/items.jsonl", "--plain"], product: .export),
+    Self(
+      verb: "export", variant: "behind a passcode", start: .locked,
+      words: ["export", "jsonl", "@/out/items.jsonl", "--plain", "--no-input"] + passcodeOption,
+      product: .export),
     Self(verb: "backup", words: ["backup", "@/out/b.vault"] + phraseOption, product: .backup),
+    Self(
+      verb: "backup", variant: "behind a passcode", start: .locked,
+      words: ["backup", "@/out/b.vault"] + phraseOption + passcodeOption, product: .backup),
     Self(
       verb: "restore", variant: "over nothing", start: .nothing,
       words: ["restore", "@/in/backup.vault"] + phraseOption),
     Self(verb: "restore", variant: "over a vault", words: overVault, needsVaultAlone: true),
+    Self(
+      verb: "restore", variant: "over a vault whose passcode is shown", start: .locked,
+      words: overVault + passcodeOption, needsVaultAlone: true),
     Self(
       verb: "restore", variant: "over a vault, key in a named file", hasNamedKey: true, words: overVault,
       needsVaultAlone: true),

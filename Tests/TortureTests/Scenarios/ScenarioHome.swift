@@ -254,7 +254,8 @@ extension Torture.ScenarioHome {
 
   /// Makes a transport whose server believes every code. Its secrets are among those that are in no other file.
   ///
-  /// It notes its requests in the file `in/requests`, and takes the state of its answers from `in/state`, if these are there.
+  /// It notes its requests in the file `in/requests`, answers nothing where there is `in/deaf`, and takes the
+  /// state of its answers from `in/state`, if these are there.
   ///
   /// - Parameter mode: The PIN mode of the credential.
   func addServer(mode: Int = 0, unlockMode: Int = 1, lifeSeconds: Int = 600) throws {
@@ -267,6 +268,7 @@ extension Torture.ScenarioHome {
       #!/bin/sh
       read -r line
       if [ -e '\(folder)/in/requests' ]; then printf '%s\n' "$line" >> '\(folder)/in/requests'; fi
+      if [ -e '\(folder)/in/deaf' ]; then exit 1; fi
       state=active
       if [ -e '\(folder)/in/state' ]; then read -r state < '\(folder)/in/state'; fi
       id=${line#*'"id":"'} operation=${line#*'"operation":"'}

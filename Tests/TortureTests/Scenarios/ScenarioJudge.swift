@@ -171,7 +171,8 @@ extension Torture {
           let restored = try VaultCore.restore(
             from: home.folder + "/out/b.vault", passphrase: Passcode(testing: "a long passphrase"),
             to: place.path, protector: place.protector, environment: place.environment)
-          return restored.report.items == 6 ? nil : "the backup has \(restored.report.items) items"
+          let items = scenario.start == .locked ? 7 : 6
+          return restored.report.items == items ? nil : "the backup has \(restored.report.items) items"
         } catch { return "the backup does not open: \(error.code.rawValue)" }
       }
     }

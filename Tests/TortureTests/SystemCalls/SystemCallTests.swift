@@ -191,7 +191,7 @@ extension Torture {
       var problems: [String] = []
       if verdict.isDone == false, verdict.isAsBefore {
         // An interrupted call may leave its file, and none of these verbs overwrites a file.
-        for name in ["items.jsonl", "b.vault", "code"] {
+        for name in ["items.jsonl", "b.vault", "code", "unlock-key"] {
           try? FileManager.default.removeItem(atPath: home.folder + "/out/" + name)
         }
         // A key that a killed `init` has left in a named file is removed by hand.
