@@ -267,6 +267,9 @@ public actor Vault {
 
   /// Removes a member, without a prompt, also while the vault is locked. This changes the set, unless the member
   /// is the login password.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``; ``VaultError/Code/locked`` if the vault is locked and items of
+  ///   ``Constraints/biometryCurrentSet`` would be lost, other than those of ``Accessibility/afterFirstUnlock``.
   public func removeMember(named name: String) throws(VaultError) { try core.removeMember(named: name) }
 
   // MARK: Care

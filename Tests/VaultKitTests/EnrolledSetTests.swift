@@ -89,7 +89,8 @@ struct EnrolledSetTests {
     #expect(try locked.secret(failing: any, with: phrase("two")) == nil)
     try expect(locked.secret(failing: any, with: phrase("one")), equals: .authenticationFailed)
     // A process that has been unlocked all along makes the next set before it wraps to it.
-    let next = try add("next", AccessControl(.biometryCurrentSet), core)
+    let next = try add(
+      "next", AccessControl(.biometryCurrentSet, accessibility: .afterFirstUnlock), core)
     #expect(try core.secret(failing: next, with: phrase("two")) == nil)
     try expect(core.secret(failing: current, with: phrase("two")), equals: .invalidated)
     try locked.removeMember(named: "right")

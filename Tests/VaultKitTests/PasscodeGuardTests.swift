@@ -65,6 +65,29 @@ struct PasscodeGuardTests {
     try expect(core.verify().problems, equals: [])
   }
 
+  /// Verified to fail when the removal does not look for items that it destroys.
+  @Test("a locked vault removes no member with whom an item that it does not delete is lost")
+  func members() throws {
+    for accessibility in Accessibility.allCases {
+      let core = try TemporaryVault().makeCore(passcode: "passcode")
+      _ = try core.enroll(
+        BiometricPhrase(testing: "phrase"), named: "voice", passcode: Passcode(testing: "passcode"))
+      let item = try core.add(
+        NewItem(
+          .genericPassword, name: "item",
+          access: AccessControl(.biometryCurrentSet, accessibility: accessibility)),
+        secret: SecretBytes(testing: "secret"))
+      core.lock()
+      let isAllowed = accessibility == .afterFirstUnlock
+      let error = thrown { () throws(VaultError) in try core.removeMember(named: "voice") }
+      expect(error?.code, equals: isAllowed ? nil : .locked)
+      try expect(core.isBeyondReach(core.item(named: "item")), equals: isAllowed)
+      try core.unlock(with: Passcode(testing: "passcode"))
+      if !isAllowed { try core.removeMember(named: "voice") }
+      #expect(try core.isBeyondReach(core.items(.id(item.id))[0]) && core.enrolledMembers().isEmpty)
+    }
+  }
+
   /// Verified to fail when a deletion does not ask the gate.
   @Test("an item that does not open is deleted by the unlocked vault alone")
   func damaged() throws {

@@ -67,7 +67,7 @@ extension VaultCore {
     }
     let known = try enrolledMembers().filter { $0.source == .finger }.map(\.name)
     try refuseImpossible(fingers)
-    for finger in known where !fingers.contains(finger) { try removeMember(named: finger) }
+    for finger in known where !fingers.contains(finger) { try removeMember(named: finger, isOwnerHere: true) }
     var enrolled: [EnrolledMember] = []
     for finger in fingers where !known.contains(finger) {
       enrolled.append(try enroll(finger, source: .finger, root: nil, passcode: keys))
@@ -84,11 +84,16 @@ extension VaultCore {
     return try enroll(EnrolledMember.login, source: .login, root: nil, passcode: try verified(passcode))
   }
 
-  /// Removes a member, without a prompt, also while the vault is locked. This changes the set, unless the member is
-  /// the login password.
+  /// Removes a member, without a prompt, also while the vault is locked, unless items that a locked vault does not delete would be lost.
+  /// This changes the set, unless the member is the login password.
   ///
-  /// - Throws: ``VaultError/Code/itemNotFound``.
+  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/locked``.
   package func removeMember(named name: String) throws(VaultError) {
+    try removeMember(named: name, isOwnerHere: false)
+  }
+
+  /// - Parameter isOwnerHere: Whether the passcode was shown for this, although the vault may be locked.
+  private func removeMember(named name: String, isOwnerHere: Bool) throws(VaultError) {
     try changeKeys(.memberRemoved, detail: name) { change, transaction throws(VaultError) in
       let set = try change.keys.enrolledSet(of: change.header)
       guard let member = set.members.first(where: { $0.label == name }) else {
@@ -96,23 +101,18 @@ extension VaultCore {
           .itemNotFound, "no member has that name",
           hint: Hint(.listMembers, saying: "list the members for their names"))
       }
+      if !isOwnerHere, member.source != .login {
+        for item in try transaction.store.itemsBehindCurrentSet() {
+          try transaction.permitWithoutSecret(on: item)
+        }
+      }
       try change.remove(member, trust: transaction.store.keys.trustKey)
     }
   }
 
   /// The items that no longer open after the next change of the enrolled set.
   package func itemsBehindCurrentSet() throws(VaultError) -> [Item] {
-    try reading { transaction throws(VaultError) in
-      let header = transaction.store.keys.header
-      var found: [Item] = []
-      try transaction.store.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
-        guard item.access.constraints.contains(.biometryCurrentSet) else { return true }
-        let ways = try item.policy.ways().filter { $0.allSatisfy(header.isAlive) }
-        if !ways.isEmpty, ways.allSatisfy({ $0.contains(where: \.isSet) }) { found.append(item) }
-        return true
-      }
-      return found
-    }
+    try reading { transaction throws(VaultError) in try transaction.store.itemsBehindCurrentSet() }
   }
 
   /// Completes a change of the set that was made while the vault was locked, and removes a recovery half that a
@@ -209,5 +209,20 @@ extension VaultCore {
     VaultError(
       .policy, "members are enrolled behind a passcode, and none is set",
       hint: .setPasscodeFirst)
+  }
+}
+
+extension SealedStore {
+  /// The items that no longer open after the next change of the enrolled set.
+  fileprivate mutating func itemsBehindCurrentSet() throws(VaultError) -> [Item] {
+    let header = keys.header
+    var found: [Item] = []
+    try forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
+      guard item.access.constraints.contains(.biometryCurrentSet) else { return true }
+      let ways = try item.policy.ways().filter { $0.allSatisfy(header.isAlive) }
+      if !ways.isEmpty, ways.allSatisfy({ $0.contains(where: \.isSet) }) { found.append(item) }
+      return true
+    }
+    return found
   }
 }
