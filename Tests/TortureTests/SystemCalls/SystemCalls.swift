@@ -66,7 +66,8 @@ extension Torture {
     /// which the C library compares; calls that end the process have no result.
     private static let infallible: Set<String> = [
       "getpid", "gettid", "getppid", "getuid", "geteuid", "getgid", "getegid", "umask", "exit_group", "exit",
-      "brk", "rt_sigreturn", "sched_yield", "alarm", "set_robust_list", "gettimeofday", "uname",
+      "brk", "rt_sigreturn", "sched_yield", "alarm", "set_robust_list", "gettimeofday", "clock_gettime",
+      "uname",
     ]
     /// Failing with these errors is not in their nature, and the C library treats them as wrong use of itself.
     private static let ofTheLibrary: Set<String> = ["futex", "rt_sigprocmask", "rt_sigaction", "rseq"]
