@@ -70,6 +70,7 @@ struct CreationTests {
   func leftLock() throws {
     do { _ = try makeVault(at: folder("v")) }
     folder.write("v.lock", Array("a vault and a key".utf8))
+    folder.setMode("v.lock", 0o600)
     try openAndDrop(folder("v"))
     #expect(!folder.names.contains("v.lock"))
   }
@@ -77,10 +78,11 @@ struct CreationTests {
   /// Verified to fail when the lock is removed without a look at these.
   @Test(
     "a lock that is held, that stands beside an unfinished file, or that is no lock stays at an opening",
-    arguments: ["held", "unfinished", "long"])
+    arguments: ["held", "unfinished", "long", "readable"])
   func otherLock(kind: String) throws {
     do { _ = try makeVault(at: folder("v")) }
     folder.write("v.lock", [UInt8](repeating: 7, count: kind == "long" ? 129 : 1))
+    folder.setMode("v.lock", kind == "readable" ? 0o644 : 0o600)
     if kind == "unfinished" { folder.write(".v.new") }
     let file = unsafe open(folder("v.lock"), O_RDWR | O_CLOEXEC)
     if kind == "held" { try #require(flock(file, LOCK_EX | LOCK_NB) == 0) }

@@ -40,7 +40,7 @@ enum FileLock {
   /// an unfinished vault: it names that vault's key.
   static func removeLeft(in place: borrowing VaultPath) throws(StorageError) {
     let name = place.name + ".lock"
-    guard let left = try place.status(of: name), left.isRegularFile, left.byteCount <= mostNoted,
+    guard let left = try place.status(of: name), isOurs(left),
       try place.status(of: NewVaultPlace.temporaryName(of: place)) == nil
     else { return }
     let file = unsafe clinux_create(place.folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
@@ -48,6 +48,12 @@ enum FileLock {
     defer { close(file) }
     guard flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place) else { return }
     unsafe unlinkat(place.folder, name, 0)
+  }
+
+  /// Whether it looks like a lock that ``take(in:)`` has made.
+  private static func isOurs(_ status: FileStatus) -> Bool {
+    status.isRegularFile && status.permissions == 0o600 && status.owner == geteuid() && status.linkCount == 1
+      && status.byteCount <= mostNoted
   }
 
   /// Whether a process holds the lock.
