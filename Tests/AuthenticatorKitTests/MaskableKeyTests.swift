@@ -63,7 +63,7 @@ struct MaskableKeyTests {
   }
 
   /// Verified to fail when all letters of UTF-8 count as equally likely, and when a form of ``MaskableKey/forms`` is left out: each but
-  /// UTF-16, whose keys other forms find too.
+  /// UTF-16 and many bytes 00 or FF, whose keys other forms find too.
   @Test("a key with a pattern is refused, at every length", arguments: Patterns.all)
   func pattern(pattern: Patterns) {
     let random = SeededRandom(seed: SeededGenerator.seedOfRun)

@@ -119,7 +119,7 @@ extension Torture {
           try expect(home.look(), equals: "restored", "\(point), the second time")
           expect(home.unfinished, equals: [], "\(point)")
         }
-        // The look has opened it, which removes the lock. Verified to fail on commit c41b4145.
+        // The look has opened it, which removes the lock.
         if found == "restored" { expect(home.unfinished, equals: [], "\(point)") }
         try expect(home.keyCount(), equals: 1, "\(point)")
       }

@@ -65,7 +65,6 @@ struct PasscodeGuardTests {
     try expect(core.verify().problems, equals: [])
   }
 
-  /// Verified to fail when the removal does not look for items that it destroys.
   @Test("a locked vault removes no member with whom an item that it does not delete is lost")
   func members() throws {
     for accessibility in Accessibility.allCases {

@@ -33,7 +33,6 @@ struct VaultErrorTests {
     expect(error.underlying, equals: 2)
   }
 
-  /// Verified to fail when the error speaks of the vault.
   @Test("what is wrong with a file beside the vault, or with a backup, names that file and the way out")
   func otherFiles() {
     let beside = VaultError(StorageError.refusedBeside(.notARegularFile, path: "/v-wal"), at: "/v")

@@ -65,7 +65,6 @@ struct CreationTests {
     expect(folder.names, equals: ["v"])
   }
 
-  /// Verified to fail on commit c41b4145, where the lock stays.
   @Test("the lock of a process that was killed after its vault got its name is removed by the next opening")
   func leftLock() throws {
     do { _ = try makeVault(at: folder("v")) }
@@ -75,7 +74,6 @@ struct CreationTests {
     #expect(!folder.names.contains("v.lock"))
   }
 
-  /// Verified to fail when the lock is removed without a look at these.
   @Test(
     "a lock that is held, that stands beside an unfinished file, or that is no lock stays at an opening",
     arguments: ["held", "unfinished", "long", "readable"])

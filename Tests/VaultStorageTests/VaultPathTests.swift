@@ -35,7 +35,6 @@ struct VaultPathTests {
     #expect(store.path.hasSuffix("/real/v"))
   }
 
-  /// Verified to fail when the error does not name the file.
   @Test(
     "a link or a folder in the place of a file beside the vault is refused, and named",
     arguments: ["-wal", "-shm", "-journal"])
