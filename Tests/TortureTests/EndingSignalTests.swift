@@ -52,9 +52,12 @@ extension Torture {
 
     private static let naming: Set<String> = ["link", "linkat", "rename", "renameat", "renameat2"]
 
+    /// The first call is before every naming, and the last one after it.
     private static func chosen(_ calls: [SystemCall]) -> [SystemCall] {
-      let rest = SeededRandom(seed: Scale.seed).mixed(calls.filter { !naming.contains($0.name) }, by: \.name)
-      return calls.filter { naming.contains($0.name) } + rest.prefix(Scale.pick(16, long: .max))
+      let ends = [calls.first, calls.last].compactMap(\.self)
+      let rest = SeededRandom(seed: Scale.seed).mixed(
+        calls.dropFirst().dropLast().filter { !naming.contains($0.name) }, by: \.name)
+      return ends + calls.filter { naming.contains($0.name) } + rest.prefix(Scale.pick(16, long: .max))
     }
 
     /// The files in the home, without those that SQLite keeps beside an open vault.
