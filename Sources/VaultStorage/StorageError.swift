@@ -81,6 +81,10 @@ package enum StorageError: Error, Equatable, Sendable {
     case networkFileSystem(String)
     /// The path is empty, contains a NUL, or ends in a slash or a dot.
     case notAFileName
+    /// A file in the place of a lock has contents of another kind.
+    case notALock
+    /// The name is that of a file that belongs to another one, which exists: `x-wal` beside `x`.
+    case nameOfSideFile
   }
 }
 

@@ -73,6 +73,11 @@ struct CounterEndTests {
     }
     try expect(replace(5).exit, equals: 0)
     try expect(use(tool, isSuite).exit, equals: 0)
+    // As a second one too, whose key may be the same. Verified to fail on commit 7af909cd.
+    let input = Array((isSuite ? suite(counter: 5) : line(counter: 5)).utf8)
+    let second = try tool("import", "jsonl", "--on-duplicate", "rename", input: input)
+    #expect(second.exit == 0 && second.errors.contains("it gives no code before"), "\(second.errors)")
+    try expect(use(tool, isSuite, name: "o-2").exit, equals: 17)
     let run = try replace(5)
     #expect(run.exit == 0 && run.errors.contains("it gives no code before"), "\(run.errors)")
     try expect(use(tool, isSuite).exit, equals: 17)

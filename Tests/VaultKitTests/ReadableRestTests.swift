@@ -55,12 +55,32 @@ struct ReadableRestTests {
     #expect(try core.verify().problems.contains { $0.hasPrefix("state: ") })
     expect(.damaged) { () throws(VaultError) in try core.rotateEpoch() }
     let backup = vault.place.folder + "/b.vault"
-    try expect(core.backUp(to: backup, passphrase: Passcode(testing: "x")).items, equals: 400)
+    let report = try core.backUp(to: backup, passphrase: Passcode(testing: "x"))
+    #expect(report.items == 400 && report.isStateRenewed)
     try expect(core.restorePoint().items.count, equals: 400)
     try core.rotateEpoch(dropDamaged: true)
     #expect(try core.verify().problems == [] && !core.isRotating)
     try core.setPasscode(Passcode(testing: "p"))
     try vault.place.openCore().unlock(with: Passcode(testing: "p"))
+  }
+
+  // On commit 7af909cd no restore of such a backup is possible.
+  @Test(
+    "a backup whose own state is damaged is restored with a new one, and with the delay of a restored vault",
+    arguments: [nil, "p"])
+  func backupState(passcode: String?) throws {
+    let vault = try Filled()
+    let core = try vault.place.openCore()
+    if let passcode { try core.setPasscode(Passcode(testing: passcode)) }
+    let backup = vault.place.folder + "/b.vault"
+    #expect(try !core.backUp(to: backup, passphrase: Passcode(testing: "x")).isStateRenewed)
+    try RawSQLite.run("UPDATE state SET body = zeroblob(length(body)) WHERE row = 0", on: backup)
+    let restored = try VaultCore.restore(
+      from: backup, passphrase: Passcode(testing: "x"), to: vault.place.folder + "/data/r.vault",
+      protector: vault.place.protector, environment: vault.place.environment)
+    #expect(restored.report.items == 400 && restored.report.isStateRenewed)
+    #expect((restored.report.passcodeDelay == nil) == (passcode == nil))
+    try expect(restored.core.verify().problems, equals: [])
   }
 
   @Test("with a passcode the vault's own state is rebuilt with the recovery code, and with nothing less")

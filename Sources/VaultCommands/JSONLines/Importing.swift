@@ -105,6 +105,9 @@ struct Importing {
         try transaction.delete(item.id)
         entry.result = .replaced
       case .skip, .replace, .rename:
+        if earlier == nil, line.role == .prover {
+          entry.warnings += try line.keepBehind(counterOf: item, in: &transaction)
+        }
         entry.name = try freeName(for: line, in: &transaction)
         line.item.attributes[.name] = entry.name
         entry.result = .renamed
@@ -261,8 +264,8 @@ extension ItemLine {
   /// Whether it would have expired at once, as where 'item add' refuses.
   fileprivate func hasExpired(at now: Instant) -> Bool { item.expires.map { $0 <= now } ?? false }
 
-  /// A prover whose counter is behind that of the one that it replaces gives no code until its counter is set, because codes would
-  /// be made twice. A verifier would accept codes twice, and is refused.
+  /// A prover whose counter is behind that of the one with its name gives no code until its counter is set, because codes would
+  /// be made twice. A verifier that would replace it accepted codes twice, and is refused.
   ///
   /// - Returns: A warning, where the counter is behind.
   fileprivate mutating func keepBehind(
@@ -278,7 +281,7 @@ extension ItemLine {
     }
     item.state.needsResync = true
     return [
-      "the counter of the credential that it replaces was ahead: it gives no code before 'vaultctl otp counter NAME --set N', with "
+      "the counter of the credential with its name is ahead: it gives no code before 'vaultctl otp counter NAME --set N', with "
         + "N from the server"
     ]
   }

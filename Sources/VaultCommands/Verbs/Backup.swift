@@ -24,7 +24,8 @@ enum Backup: VaultVerb {
     "The backup is opened once with the passphrase and verified before the command ends. A backup that a signal ends leaves no file; "
       + "a signal that comes after FILE has its name changes nothing.",
     "With --json: path, items (how many), leftOut with id, name and reason: thisDeviceOnly, shortLived, damaged or newerVersion; "
-      + "damaged with id and name of each item whose secret does not open; and passphraseGuessable.",
+      + "damaged with id and name of each item whose secret does not open; stateRenewed, whether the vault's own state was damaged; "
+      + "and passphraseGuessable.",
   ]
   static let example = "vaultctl backup monday.vault --passphrase-file phrase"
   static let allowedInBatch = false
@@ -32,6 +33,7 @@ enum Backup: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let path = command.required(file)
     // Checked before a person thinks of a passphrase; the writing itself replaces nothing either.
+    try FilePlace.refuseSideFile(path)
     guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
     let core = try command.vault.opened()
     // Without a vault that is open, no passphrase is asked for.
@@ -81,6 +83,7 @@ private func outcome(_ path: String, report: BackupReport, isGuessable: Bool) ->
       Field("items", report.items)
       Field("leftOut", .array(leftOut))
       Field("damaged", .array(report.damaged.map(\.identification)))
+      Field("stateRenewed", report.isStateRenewed)
       Field("passphraseGuessable", isGuessable)
     },
     lines: ["backup    " + printable(path), "items     \(report.items)"]

@@ -22,6 +22,19 @@ enum FilePlace {
       hint: "name another file, or move that one away; nothing was written", code: "fileExists")
   }
 
+  /// Refuses a name that belongs to another file: programs that use that vault would remove or replace what is written.
+  ///
+  /// - Throws: exit 9.
+  static func refuseSideFile(_ path: String) throws(CommandError) {
+    for suffix in ["-wal", "-shm", "-journal", ".lock"] where path.hasSuffix(suffix) {
+      let owner = String(path.dropLast(suffix.count))
+      guard !owner.isEmpty, !owner.hasSuffix("/"), try exists(owner) else { continue }
+      throw CommandError(
+        .refused, "\(printable(path)) is the name of a file that belongs to \(printable(owner))",
+        hint: "name another file; nothing was written", code: "sideFile")
+    }
+  }
+
   /// The directory of a path.
   static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "." }
 

@@ -18,6 +18,7 @@ final class NewFile {
 
   /// - Throws: exit 8 if the path exists, 13 if the file cannot be made.
   init(_ path: String) throws(CommandError) {
+    try FilePlace.refuseSideFile(path)
     guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
     EndingSignals.watch()
     self.path = path

@@ -161,6 +161,9 @@ extension VaultError: StorageFailure {
           "\(path.map { "'\($0)'" } ?? "that") is not a file name for a vault",
           Hint(.nameVaultFile, saying: "name a file")
         )
+      case .notALock: ("\(file) is not a lock", "move it away")
+      case .nameOfSideFile:
+        ("\(file) has the name of a file that belongs to the one beside it", "choose another name")
       }
     return VaultError(.io, what, hint: hint)
   }

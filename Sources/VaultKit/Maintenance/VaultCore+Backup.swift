@@ -128,7 +128,7 @@ extension SealedStore {
         report.leftOut.append((item.id, item.name, reason))
         return false
       }
-      try copy.setState(try backupState(), row: 0, in: &rows)
+      try copy.setState(try backupState(&report), row: 0, in: &rows)
       try copy.beginSegment(in: &rows)
       try copy.writeHead(to: &rows, vault: vault, environment: environment)
     }
@@ -137,9 +137,10 @@ extension SealedStore {
   }
 
   /// The vault's own state, or a new one if it is damaged.
-  private mutating func backupState() throws(VaultError) -> StateRow {
+  private mutating func backupState(_ report: inout BackupReport) throws(VaultError) -> StateRow {
     do throws(VaultError) { return try vaultState().row } catch {
       guard error.code == .damaged else { throw error }
+      report.isStateRenewed = true
       return try keys.current.sealState(
         VaultState().bytes, of: ItemID.zero.stored, revision: 1, in: vault, random: environment.random)
     }

@@ -210,6 +210,7 @@ extension SealedStore {
     (report.dropped, report.changed) = (losses.dropped, losses.changed)
     report.needsResync = states.needsResync
     report.passcodeDelay = states.passcodeDelay
+    report.isStateRenewed = states.isStateRenewed
     return report
   }
 }
@@ -220,6 +221,8 @@ private struct RestoredStates {
   var needsResync = 0
   /// How long the passcode is not accepted.
   var passcodeDelay: Duration?
+  /// Whether the vault's own state did not open.
+  var isStateRenewed = false
 
   mutating func restored(
     _ source: inout SealedStore, item: Item, row: ItemRow, stored: StateRow
@@ -238,11 +241,11 @@ private struct RestoredStates {
       random: source.environment.random)
   }
 
-  /// The larger failures of the two vaults. Other restored vaults may have judged passcodes and phrases too: unless the passcode
+  /// The larger failures of the two vaults; a new state where that of the backup is damaged. Other restored vaults may have judged passcodes and phrases too: unless the passcode
   /// was shown, its next attempt waits, and no phrase is judged before it.
   mutating func restoredVaultState(_ source: inout SealedStore) throws(VaultError) -> StateRow {
-    var (state, row) = try source.vaultState()
-    let before = state.bytes
+    let stored = try storedState(&source)
+    var state = stored?.state ?? VaultState()
     if let later = newer?.failures {
       let biometry = max(state.biometryFailures, later.biometryFailures)
       if later.failures >= state.failures { state = later }
@@ -252,10 +255,20 @@ private struct RestoredStates {
       passcodeDelay = .milliseconds(Lockout.restore(&state, clock: source.environment.clock))
       BiometryLockout.lock(&state.biometryFailures)
     }
-    guard state.bytes != before else { return row }
+    if let stored, stored.state.bytes == state.bytes { return stored.row }
     return try source.keys.current.sealState(
-      state.bytes, of: ItemID.zero.stored, revision: row.revision + 1, in: source.vault,
+      state.bytes, of: ItemID.zero.stored, revision: (stored?.row.revision ?? 0) + 1, in: source.vault,
       random: source.environment.random)
+  }
+
+  private mutating func storedState(
+    _ source: inout SealedStore
+  ) throws(VaultError) -> (state: VaultState, row: StateRow)? {
+    do throws(VaultError) { return try source.vaultState() } catch {
+      guard error.code == .damaged else { throw error }
+      isStateRenewed = true
+      return nil
+    }
   }
 }
 

@@ -8,7 +8,11 @@ enum FileLock {
     for _ in 0..<2_000 {
       let file = unsafe clinux_create(place.folder, name, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard file >= 0 else { throw .creating(errno) }
-      if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place) { return file }
+      if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place) {
+        if isOurs(file) { return file }
+        close(file)
+        throw .refusedBeside(.notALock, path: place.path(of: name))
+      }
       close(file)
       usleep(5_000)
     }
@@ -40,20 +44,32 @@ enum FileLock {
   /// an unfinished vault: it names that vault's key.
   static func removeLeft(in place: borrowing VaultPath) throws(StorageError) {
     let name = place.name + ".lock"
-    guard let left = try place.status(of: name), isOurs(left),
+    guard let left = try place.status(of: name), left.isRegularFile, left.byteCount <= mostNoted,
       try place.status(of: NewVaultPlace.temporaryName(of: place)) == nil
     else { return }
     let file = unsafe clinux_create(place.folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
     guard file >= 0 else { return }
     defer { close(file) }
-    guard flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place) else { return }
+    guard flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place), isOurs(file) else {
+      return
+    }
     unsafe unlinkat(place.folder, name, 0)
   }
 
-  /// Whether it looks like a lock that ``take(in:)`` has made.
-  private static func isOurs(_ status: FileStatus) -> Bool {
-    status.isRegularFile && status.permissions == 0o600 && status.owner == geteuid() && status.linkCount == 1
-      && status.byteCount <= mostNoted
+  /// Whether the file is a lock: empty, or with a note, which is identifiers in hexadecimal digits. Another file of that name is the
+  /// user's, and stays.
+  private static func isOurs(_ file: Int32) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: mostNoted + 1)
+    let count = unsafe pread(file, &bytes, bytes.count, 0)
+    let words = bytes.prefix(max(0, count)).split(
+      separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    let isNote = words.count == 2 && words.allSatisfy { $0.count == 32 && $0.allSatisfy(isHexadecimal) }
+    return count == 0 || isNote
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
   }
 
   /// Whether a process holds the lock.

@@ -91,6 +91,10 @@ package struct NewVaultPlace: ~Copyable {
   }
 
   private func makeTemporary() throws(StorageError) {
+    for suffix in VaultPath.companions + [".lock"] where place.name.hasSuffix(suffix) {
+      let owner = String(place.name.dropLast(suffix.count))
+      if !owner.isEmpty, try place.status(of: owner) != nil { throw .refused(.nameOfSideFile) }
+    }
     for suffix in [""] + VaultPath.companions {
       guard try place.status(of: place.name + suffix) == nil else { throw .alreadyExists }
     }
