@@ -74,7 +74,14 @@ struct ReadableRestTests {
     if let passcode { try core.setPasscode(Passcode(testing: passcode)) }
     let backup = vault.place.folder + "/b.vault"
     #expect(try !core.backUp(to: backup, passphrase: Passcode(testing: "x")).isStateRenewed)
-    try RawSQLite.run("UPDATE state SET body = zeroblob(length(body)) WHERE row = 0", on: backup)
+    do {
+      var store = try Store.open(at: backup, access: .readWrite)
+      try store.write { store throws(StorageError) in
+        var row = try store.state(row: 0)!
+        row.body[row.body.count / 2] ^= 1
+        try store.setState(row, row: 0)
+      }
+    }
     let restored = try VaultCore.restore(
       from: backup, passphrase: Passcode(testing: "x"), to: vault.place.folder + "/data/r.vault",
       protector: vault.place.protector, environment: vault.place.environment)
