@@ -7,7 +7,7 @@ package struct RotationBatches: Sendable {
   package var items: Int
   /// The items that a command moves besides its own task when it continues an interrupted rotation.
   package var itemsAlong: Int
-  /// The entries of the log in a batch. They are in the order of the file, so small batches write no more than large ones.
+  /// The entries of the log in a batch. They are in the order of the file, so small batches write as little as large ones.
   package var entries: Int
 
   package init(items: Int, itemsAlong: Int, entries: Int) {

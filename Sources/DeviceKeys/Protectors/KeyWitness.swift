@@ -57,7 +57,7 @@ package struct KeyWitness {
     return Self.seen(under: key, in: file)
   }
 
-  /// The same of an open file. Takes no lock, because nobody who only reads waits for a writer.
+  /// The same of an open file. Takes no lock, so that reading never waits for a writer.
   static func seen(under key: DeviceKeyID, in file: Int32) -> SeenCommit? {
     guard let bytes = WitnessBytes(in: file), bytes.key == key else { return nil }
     return SeenCommit(sequence: bytes.sequence, entry: bytes.entry)

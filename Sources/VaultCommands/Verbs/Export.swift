@@ -315,7 +315,6 @@ private struct Exported {
       fields + [("uri", .secretText(SharedSecret(try transaction.exportOTP(item, with: grant))))])
   }
 
-  /// What keeps one item back and is no reason to keep all.
   /// The word for what does not open.
   static let damaged = "damaged"
 
@@ -323,6 +322,7 @@ private struct Exported {
     error.code == .damaged ? damaged : reasons[error.code]
   }
 
+  /// What keeps one item back and is no reason to keep all.
   private static let reasons: [VaultError.Code: String] = [
     .expired: "expired", .unsupported: "accessNotSupported", .interactionNotAllowed: "promptNeeded",
     .verificationNeeded: "promptNeeded", .verificationUnavailable: "promptNeeded", .cancelled: "declined",

@@ -19,7 +19,7 @@ package struct DoneOperations: Sendable {
     (0..<64).filter { bits & 1 << UInt64($0) != 0 }.map { AuditOperation(rawValue: UInt16($0)).name }
   }
 
-  /// What was looked at, asked or permitted, and what ends by its own rules whoever comes.
+  /// What was looked at, asked or permitted, and what ends by its own rules in any command.
   private static let without: Set<AuditOperation> = [
     .unlocked, .itemRead, .keySigned, .exported, .verified, .promptShown, .given, .accessDenied, .pinVerified,
     .login,
