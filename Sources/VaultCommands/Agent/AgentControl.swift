@@ -1,0 +1,47 @@
+/// What a verb that runs in the agent can ask of the agent itself. It is about the vault that the request names.
+package protocol AgentControl: Sendable {
+  /// The state now. Extends no lease.
+  func status() -> AgentStatus
+  /// Begins the lease of the vault of this request, which is unlocked.
+  ///
+  /// - Parameters:
+  ///   - absolute: The time until it locks in any case; nil for the usual one.
+  ///   - idle: The time without a use until it locks; nil for the usual one.
+  /// - Returns: The vault with its lease; nil if it was locked meanwhile.
+  func setLease(absolute: Duration?, idle: Duration?) -> AgentStatus.Vault?
+  /// Locks the vault of this request, or all vaults.
+  ///
+  /// - Returns: The paths of those that were unlocked.
+  func lock(everything: Bool) -> [String]
+  /// Locks everything. The agent ends when this request has its answer.
+  func stop()
+}
+
+/// What `vaultctl agent status` says.
+package struct AgentStatus: Sendable {
+  /// A vault that the agent has open.
+  package struct Vault: Sendable {
+    package let path: String
+    package let isUnlocked: Bool
+    /// The time until it locks if no secret is used; nil while it is locked.
+    package let idleLeft: Duration?
+    /// The time until it locks in any case.
+    package let absoluteLeft: Duration?
+
+    package init(path: String, isUnlocked: Bool, idleLeft: Duration?, absoluteLeft: Duration?) {
+      (self.path, self.isUnlocked, self.idleLeft, self.absoluteLeft) = (
+        path, isUnlocked, idleLeft, absoluteLeft
+      )
+    }
+  }
+
+  package let process: Int32
+  package let version: String
+  package let vaults: [Vault]
+  /// Whether logind tells it of sleep and of locked sessions.
+  package let hearsLogind: Bool
+
+  package init(process: Int32, version: String, vaults: [Vault], hearsLogind: Bool) {
+    (self.process, self.version, self.vaults, self.hearsLogind) = (process, version, vaults, hearsLogind)
+  }
+}
