@@ -214,6 +214,26 @@ package struct KeyRing: ~Copyable, Sendable {
   ///
   /// - Throws: `.authenticationFailed` for a wrong passcode; `.damaged` for damaged slots.
   package mutating func unlock(with passcode: PasscodeKeys, random: any RandomSource) throws(VaultError) {
+    let unlocked = try keys(openedBy: passcode, random: random)
+    trustKey = unlocked.trust
+    for (address, key) in unlocked.keys {
+      switch address.kind {
+      case .classKey, .auditRoot: opened[address] = key
+      default: continue
+      }
+    }
+  }
+
+  /// Checks that the passcode opens this ring, and opens nothing.
+  ///
+  /// - Throws: As ``unlock(with:random:)``.
+  package func check(_ passcode: PasscodeKeys, random: any RandomSource) throws(VaultError) {
+    _ = try keys(openedBy: passcode, random: random)
+  }
+
+  private func keys(
+    openedBy passcode: PasscodeKeys, random: any RandomSource
+  ) throws(VaultError) -> (keys: [(SlotAddress, SharedSecret)], trust: SharedSecret) {
     let seal = SlotSeal(vault: header.vault, random: random)
     var unlocked: [(SlotAddress, SharedSecret)] = []
     for slot in slots {
@@ -233,13 +253,7 @@ package struct KeyRing: ~Copyable, Sendable {
     guard unlocked.contains(where: { $0.0.hasName(of: unlockedAddress) }),
       let trust = unlocked.first(where: { $0.0.kind == .trust })?.1, try isFactorMACRight(trust)
     else { throw Self.damaged }
-    trustKey = trust
-    for (address, key) in unlocked {
-      switch address.kind {
-      case .classKey, .auditRoot: opened[address] = key
-      default: continue
-      }
-    }
+    return (unlocked, trust)
   }
 
   /// Wipes the class keys that only a passcode opens, and the ciphers of the rows.

@@ -162,6 +162,46 @@ struct PasscodeTests {
     expect(.malformed) { () throws(VaultError) in _ = try RecoveryCode(text: mistyped) }
   }
 
+  @Test("a passcode that is judged while the vault is unlocked opens nothing, and only a wrong one counts")
+  func judged() throws {
+    let core = try TemporaryVault(environment: .testing(clock: FixedClock())).makeCore(passcode: "right")
+    let config = try core.status().config
+    let before = try core.auditEntries().count
+    try core.judge(Passcode(testing: "right"))
+    let first = thrown { () throws(VaultError) in try core.judge(Passcode(testing: "wrong")) }
+    expect(first?.code, equals: .authenticationFailed)
+    expect(first?.attemptsLeft, equals: 4)
+    #expect(core.isUnlocked)
+    try core.judge(Passcode(testing: "right"))
+    let entries = try core.auditEntries().dropFirst(before)
+    expect(entries.map(\.operation), equals: [.given, .given, .unlocked, .given])
+    let results: [AuditResult] = [.success, .authenticationFailed, .authenticationFailed, .success]
+    expect(entries.map(\.result), equals: results)
+    try expect(core.status().config, equals: config)
+    try expect(core.status().passcodeFailures, equals: 0)
+  }
+
+  @Test("wrong passcodes that are judged delay the next one, also the right one")
+  func judgedUntilDelay() throws {
+    let core = try TemporaryVault(environment: .testing(clock: FixedClock())).makeCore(passcode: "right")
+    for _ in 0..<5 {
+      expect(.authenticationFailed) { () throws(VaultError) in try core.judge(Passcode(testing: "wrong")) }
+    }
+    expect(.passcodeDelay) { () throws(VaultError) in try core.judge(Passcode(testing: "right")) }
+    expectLockedOut(core)
+    #expect(core.isUnlocked)
+  }
+
+  @Test("a passcode that is judged opens no locked vault; without a passcode there is nothing to judge")
+  func judgedOtherwise() throws {
+    let core = try TemporaryVault().makeCore(passcode: "right")
+    core.lock()
+    try core.judge(Passcode(testing: "right"))
+    #expect(!core.isUnlocked)
+    let open = try TemporaryVault().makeCore()
+    expect(.policy) { () throws(VaultError) in try open.judge(Passcode(testing: "right")) }
+  }
+
   private func fail(_ core: VaultCore) {
     expect(.authenticationFailed) { () throws(VaultError) in try core.unlock(with: Passcode(testing: "wrong"))
     }

@@ -17,6 +17,18 @@ extension VaultCore {
     _ = try verified(passcode, for: CallValidity(self, call: call))
   }
 
+  /// Judges a passcode that was given although the vault may be unlocked already: a person who gives a wrong one learns it.
+  ///
+  /// A right passcode ends the count of wrong ones, and its entry in the log says that it was given; it opens nothing, replaces no
+  /// key, and no entry says that the vault was unlocked. A wrong one counts as in ``unlock(with:call:)``, with the same entries and
+  /// delays, and what is open stays open.
+  ///
+  /// - Throws: As ``unlock(with:call:)``; ``VaultError/Code/policy`` for a vault without a passcode.
+  package func judge(_ passcode: consuming Passcode) throws(VaultError) {
+    _ = try judgedAndLogged(passcode) { keys throws(VaultError) in try opens(keys) }
+    try countSuccess(passcode.shown, unlocks: false)
+  }
+
   /// Whether everything that a passcode guards is open in the vault as it is now: keys that another process made close it. False
   /// where the vault cannot be read. Asks no protector, which can hang.
   package var isUnlocked: Bool { withStore { $0.isUnlocked() } }
@@ -96,13 +108,8 @@ extension VaultCore {
   /// The same for a call that may end meanwhile: the passcode then opens nothing.
   func verified(_ passcode: borrowing Passcode, for validity: CallValidity) throws(VaultError) -> PasscodeKeys
   {
-    let keys: PasscodeKeys
-    do throws(VaultError) { keys = try judged(passcode, for: validity) } catch {
-      // A wrong passcode was logged with its verdict. The other errors have no verdict.
-      if error.code != .authenticationFailed {
-        logWherePossible(passcode.shown.notes(.passcode, result: error.auditResult))
-      }
-      throw error
+    let keys = try judgedAndLogged(passcode) { keys throws(VaultError) in
+      try opened(with: keys, for: validity)
     }
     do throws(VaultError) {
       try countSuccess(passcode.shown)
@@ -115,10 +122,24 @@ extension VaultCore {
     return keys
   }
 
+  /// As ``judged(_:opening:)``. An error without a verdict is logged; a wrong passcode was logged with its verdict.
+  private func judgedAndLogged(
+    _ passcode: borrowing Passcode, opening isRight: (PasscodeKeys) throws(VaultError) -> Bool
+  ) throws(VaultError) -> PasscodeKeys {
+    do throws(VaultError) { return try judged(passcode, opening: isRight) } catch {
+      if error.code != .authenticationFailed {
+        logWherePossible(passcode.shown.notes(.passcode, result: error.auditResult))
+      }
+      throw error
+    }
+  }
+
   /// The keys of a right passcode. The caller must still write the verdict.
-  private func judged(_ passcode: borrowing Passcode, for validity: CallValidity) throws(VaultError)
-    -> PasscodeKeys
-  {
+  ///
+  /// - Parameter isRight: Tries the keys; false if the passcode was changed after the derivation began.
+  private func judged(
+    _ passcode: borrowing Passcode, opening isRight: (PasscodeKeys) throws(VaultError) -> Bool
+  ) throws(VaultError) -> PasscodeKeys {
     var race = KeyRace()
     while race.mayTry() {
       guard let prepared = try countAttempt() else {
@@ -127,7 +148,7 @@ extension VaultCore {
       }
       let keys = PasscodeKeys(passcode, by: prepared)
       do throws(VaultError) {
-        if try opened(with: keys, for: validity) { return keys }
+        if try isRight(keys) { return keys }
       } catch {
         if error.code == .authenticationFailed { throw try countFailure(error, shown: passcode.shown) }
         // There is no verdict, so it was no attempt. What ended it is the error also where that cannot be written.
@@ -150,6 +171,15 @@ extension VaultCore {
       try validity?.beginUse(locks: transaction.store.locks)
       let random = transaction.store.environment.random
       try transaction.store.keys.unlock(with: keys, random: random)
+      return true
+    }
+  }
+
+  /// Whether the keys open the present ring, of which they open nothing; false as in ``opened(with:for:)``.
+  private func opens(_ keys: PasscodeKeys) throws(VaultError) -> Bool {
+    try reading { transaction throws(VaultError) in
+      guard try transaction.store.keys.header.passcodeDerivation() == keys.derivation else { return false }
+      try transaction.store.keys.check(keys, random: transaction.store.environment.random)
       return true
     }
   }
@@ -213,8 +243,9 @@ extension VaultCore {
       retryAfter: delay == 0 ? nil : .milliseconds(delay))
   }
 
-  private func countSuccess(_ shown: Shown) throws(VaultError) {
-    _ = try settle(shown, result: .success) {
+  /// - Parameter unlocks: Whether the passcode has unlocked the vault, which is logged.
+  private func countSuccess(_ shown: Shown, unlocks: Bool = true) throws(VaultError) {
+    _ = try settle(shown, result: .success, unlocks: unlocks) {
       Lockout.succeed(&$0)
       BiometryLockout.succeed(&$0.biometryFailures)
       return 0
@@ -233,7 +264,7 @@ extension VaultCore {
 
   /// Writes the verdict of an attempt and its audit entries. Writes nothing to a read-only vault.
   private func settle(
-    _ shown: Shown, result: AuditResult, change: (inout VaultState) -> UInt64
+    _ shown: Shown, result: AuditResult, unlocks: Bool = true, change: (inout VaultState) -> UInt64
   ) throws(VaultError) -> UInt64? {
     guard !isReadOnly else { return nil }
     return try writing { transaction throws(VaultError) -> UInt64 in
@@ -241,7 +272,7 @@ extension VaultCore {
       let delay = change(&state)
       try transaction.setVaultState(state, replacing: row)
       try transaction.log(shown.notes(.passcode, result: result))
-      try transaction.log(.unlocked, result: result)
+      if unlocks { try transaction.log(.unlocked, result: result) }
       return delay
     }
   }
