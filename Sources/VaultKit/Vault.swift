@@ -25,7 +25,7 @@ public actor Vault {
   /// The same open vault for calls that serve another process. A program that serves others logs whom it serves:
   ///
   /// ```swift
-  /// let peer = Caller(user: credentials.uid, process: UInt32(credentials.pid))
+  /// let peer = try Caller(peerOf: connection)
   /// let secret = try await vault.asked(by: peer).secret(of: item)
   /// ```
   ///

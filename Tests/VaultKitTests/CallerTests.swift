@@ -1,3 +1,5 @@
+import Foundation
+import Glibc
 import SecretMemory
 import TestSupport
 import Testing
@@ -73,6 +75,59 @@ struct CallerTests {
     let evaluation = try await vault.asked(by: peer).evaluate(.devicePasscode, context: context)
     #expect(await vault.asked(by: peer).isCurrent(evaluation))
     #expect(await !vault.asked(by: other).isCurrent(evaluation))
+  }
+
+  @Test("a process with the number of an earlier one is another caller: what a person verified serves it not")
+  func laterProcess() async throws {
+    let vault = Vault(core: try place.makeCore(passcode: "passcode"))
+    let id = try await vault.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.devicePasscode)),
+      secret: SecretBytes(testing: "s")
+    ).id
+    let prompt = ScriptedPrompt(Array(repeating: .text("passcode"), count: 3))
+    let context = AuthenticationContext(reason: "", prompt: prompt, reuse: .seconds(60))
+    for started: UInt64 in [100, 100, 200] {
+      let caller = Caller(user: 1001, process: 4711, executable: "/bin/sh", group: 1001, started: started)
+      _ = try await vault.asked(by: caller).secret(of: id, context: context)
+    }
+    expect(prompt.requests.count, equals: 2)
+    let other = Caller(user: 1001, process: 4711, executable: "/bin/sh", group: 0, started: 200)
+    _ = try await vault.asked(by: other).secret(of: id, context: context)
+    expect(prompt.requests.count, equals: 3)
+  }
+
+  @Test("the peer of a socket is the process that made it, whatever that process is called")
+  func peerOfSocket() throws {
+    var ends: [Int32] = [-1, -1]
+    try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
+    defer { for end in ends { close(end) } }
+    let peer = try Caller(peerOf: ends[0])
+    let current = Caller.current
+    expect([peer.user, peer.process, peer.group], equals: [geteuid(), current.process, getegid()])
+    expect(peer.executable, equals: current.executable)
+    let name = try String(contentsOfFile: "/proc/self/comm", encoding: .utf8)
+    try rename("a) b (")
+    let renamed = try Caller(peerOf: ends[1])
+    try rename(name)
+    #expect(renamed == peer)
+    #expect(try #require(peer.started) > 0)
+  }
+
+  private func rename(_ name: String) throws {
+    let file = try #require(FileHandle(forWritingAtPath: "/proc/self/comm"))
+    try file.write(contentsOf: Data(name.utf8))
+    try file.close()
+  }
+
+  @Test("what is not a connected Unix socket has no peer")
+  func noPeer() throws {
+    let network = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(network) }
+    let file = unsafe open("/dev/null", O_RDONLY)
+    defer { close(file) }
+    for descriptor in [network, file, -1] {
+      expect(.malformed) { () throws(VaultError) in _ = try Caller(peerOf: descriptor) }
+    }
   }
 
   @Test(

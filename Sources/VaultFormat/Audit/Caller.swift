@@ -5,6 +5,9 @@ import Glibc
 /// Each entry of the audit log names the process that wrote it. A program that serves other processes gives the one it
 /// serves, and the entry then names both: see `Vault.asked(by:)`. Nothing proves the name of a caller: it is as reliable
 /// as the program that gives it.
+///
+/// Callers are equal when all parts are equal. The kernel gives numbers of processes out again, so a program that serves others tells
+/// them apart by ``started``: ``init(peerOf:)`` fills in all parts. The log keeps ``user``, ``process`` and ``executable``.
 public struct Caller: Sendable, Hashable, CustomStringConvertible {
   /// The user id of the process.
   public let user: UInt32
@@ -12,24 +15,42 @@ public struct Caller: Sendable, Hashable, CustomStringConvertible {
   public let process: UInt32
   /// The path of the executable; empty if it is unknown. The log keeps 255 bytes of it.
   public let executable: String
+  /// The group id of the process; `nil` if it is unknown, as for a caller from the log.
+  public let group: UInt32?
+  /// When the process started, in clock ticks since the machine was booted; `nil` if it is unknown, as for a caller from the log.
+  public let started: UInt64?
   /// The first bytes of the executable's path, as the log stores them.
   package let executableBytes: [UInt8]
 
   /// The maximum length of a text in the log.
   package static let textByteCount = 255
 
-  /// A process, as the kernel describes the peer of a socket (`SO_PEERCRED`) or the sender of a message.
+  /// A process that the program knows by other means than a socket: the sender of a message, for example. For the peer of a socket, use
+  /// ``init(peerOf:)``.
   ///
-  /// - Parameter executable: The path of its program; empty if it is unknown.
-  public init(user: UInt32, process: UInt32, executable: String = "") {
-    self.init(user: user, process: process, executable: executable, executableBytes: Self.logged(executable))
+  /// - Parameters:
+  ///   - executable: The path of its program; empty if it is unknown.
+  ///   - group: Its group id.
+  ///   - started: When it started, in clock ticks since the machine was booted (`/proc/PID/stat`, field 22). Without it, a later process
+  ///     of the same number is the same caller.
+  public init(
+    user: UInt32, process: UInt32, executable: String = "", group: UInt32? = nil, started: UInt64? = nil
+  ) {
+    self.init(
+      user: user, process: process, executable: executable, executableBytes: Self.logged(executable),
+      group: group, started: started)
   }
 
-  private init(user: UInt32, process: UInt32, executable: String, executableBytes: [UInt8]) {
+  private init(
+    user: UInt32, process: UInt32, executable: String, executableBytes: [UInt8], group: UInt32? = nil,
+    started: UInt64? = nil
+  ) {
     self.user = user
     self.process = process
     self.executable = executable
     self.executableBytes = executableBytes
+    self.group = group
+    self.started = started
   }
 
   /// This process.
