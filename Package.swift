@@ -171,6 +171,8 @@ let package = Package(
     room("PAMMessages", on: ["SecretMemory"]),
     // The helper, in which PAM's modules run.
     room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),
+    // What a command and the agent, in which its verb runs, say to each other.
+    room("AgentMessages", on: ["SecretMemory", "CLinux"]),
     // Signed tokens: JWS, JWT, JWK, proofs of possession, assertions of clients: pure values, no vault.
     room("JOSE", on: ["SecretMemory", "VaultCrypto", "TextFormats"]),
     // People: terminal, pinentry, PAM, fprintd.
@@ -214,7 +216,7 @@ let package = Package(
       on: [
         "VaultLogging", "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit",
         "VaultPrompts",
-        "AuthenticatorKit", "TransportPrograms", "VaultWords", "VaultDoctor", "CLinux",
+        "AuthenticatorKit", "TransportPrograms", "VaultWords", "VaultDoctor", "AgentMessages", "CLinux",
       ]),
     .executableTarget(
       name: "vaultctl", dependencies: ["VaultCommands", "CLaneThreads"], swiftSettings: strict),
@@ -298,6 +300,7 @@ let package = Package(
         "HTTPTransport", "TransportPrograms", "AuthenticatorKit", "VaultKit", "SecretMemory", "CLinux",
         "vault-http", "vaultctl",
       ]),
+    tests(of: "AgentMessagesTests", on: ["AgentMessages", "SecretMemory", "CLinux"]),
     tests(of: "CommandLineKitTests", on: ["CommandLineKit", "TextFormats", "SecretMemory"]),
     tests(
       of: "VaultCommandsTests", isSplit: true,
@@ -305,7 +308,7 @@ let package = Package(
         "VaultCommands", "VaultWords", "VaultDoctor", "CommandLineKit", "TextFormats", "VaultPrompts",
         "VaultKit",
         "VaultTestKit",
-        "VaultStorage", "AuthenticatorKit", "SecretMemory",
+        "VaultStorage", "AuthenticatorKit", "AgentMessages", "SecretMemory",
       ]),
     // A real Secret Service on a bus of its own, and its faults.
     tests(

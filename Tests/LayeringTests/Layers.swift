@@ -57,6 +57,7 @@ enum Layers {
       ]),
     Room("PAMMessages", on: ["SecretMemory"]),
     Room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),
+    Room("AgentMessages", on: ["SecretMemory", "CLinux"]),
     Room("JOSE", on: ["SecretMemory", "VaultCrypto", "TextFormats"]),
     Room(
       "VaultPrompts",
@@ -90,7 +91,7 @@ enum Layers {
       on: [
         "VaultLogging", "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit",
         "VaultPrompts",
-        "AuthenticatorKit", "TransportPrograms", "VaultWords", "VaultDoctor", "CLinux",
+        "AuthenticatorKit", "TransportPrograms", "VaultWords", "VaultDoctor", "AgentMessages", "CLinux",
       ]),
     Room("vaultctl", on: ["VaultCommands", "CLaneThreads"]),
     Room("vault-pam", on: ["PAMHelper"]),

@@ -7,6 +7,7 @@
 #include "CLinuxFiles.h"
 #include "CLinuxHelper.h"
 #include "CLinuxProcesses.h"
+#include "CLinuxSockets.h"
 #include "CLinuxTerminal.h"
 
 /// prctl is variadic, which Swift cannot call. Returns 0, or -1 with errno set.

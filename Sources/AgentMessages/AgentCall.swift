@@ -1,0 +1,86 @@
+/// What the agent asks of a command's process, by its kind and fields, and the answer.
+///
+/// Each call has a number, one more than the one before; its reply and its cancellation repeat it. What the fields mean
+/// for which kind is the concern of the two ends, which are in VaultCommands beside each other.
+package struct AgentCall: Sendable {
+  package enum Kind: UInt8, Sendable {
+    // Asking a person.
+    case readSecret = 1
+    case type, confirm, show, verifyPresence, enrolledFingers, verifyFinger
+    // Files and descriptors.
+    case openDescriptor = 20
+    case openSecret, openCredential, openFile, exists, isOwn, makeFile, finishFile, dropFile, removeFile
+    // The clipboard.
+    case copy = 40
+
+    /// Whether a person is asked, so that the answer can take long and can become unwanted.
+    package var asksPerson: Bool { rawValue < Kind.openDescriptor.rawValue }
+  }
+
+  package enum Tag: UInt8, Sendable {
+    case number = 1
+    case kind
+    case content
+  }
+
+  /// The fields of all kinds.
+  package enum Content: UInt8, Sendable {
+    // A request to a person.
+    case request = 1
+    case way, limit, isRepeated, line
+    // Files and descriptors.
+    case path = 20
+    case name, channel, descriptor, file
+    // The clipboard.
+    case secret = 40
+    case seconds
+  }
+
+  package let number: Int64
+  package let kind: Kind
+  package let content: AgentFields<Content>
+
+  package init(_ number: Int64, _ kind: Kind, _ content: AgentFields<Content>) {
+    (self.number, self.kind, self.content) = (number, kind, content)
+  }
+
+  package var packet: AgentPacket {
+    var fields = AgentFields<Tag>()
+    fields.set(.number, number)
+    fields.set(.kind, Int64(kind.rawValue))
+    fields.set(.content, content)
+    return AgentPacket(.call, fields)
+  }
+
+  package init(_ packet: AgentPacket) throws(AgentMessageError) {
+    let fields = try packet.fields(of: .call, as: Tag.self)
+    self.init(
+      try fields.number(.number), try fields.value(.kind), try fields.fields(.content, as: Content.self))
+  }
+}
+
+/// The end of a call before its reply: the answer is no longer wanted.
+package struct AgentCancel: Sendable {
+  package enum Tag: UInt8, Sendable { case number = 1 }
+
+  package let number: Int64
+
+  package init(_ number: Int64) { self.number = number }
+
+  package var packet: AgentPacket {
+    var fields = AgentFields<Tag>()
+    fields.set(.number, number)
+    return AgentPacket(.cancel, fields)
+  }
+
+  package init(_ packet: AgentPacket) throws(AgentMessageError) {
+    number = try packet.fields(of: .cancel, as: Tag.self).number(.number)
+  }
+}
+
+/// Word that a signal came too late: the verb completes its work.
+package enum AgentHeld {
+  package enum Tag: UInt8, Sendable { case unused = 1 }
+
+  package static var packet: AgentPacket { AgentPacket(.held, AgentFields<Tag>()) }
+}

@@ -1,0 +1,118 @@
+/// A request: the command line that the agent runs, and what the agent needs to know of the command's process.
+///
+/// Its message has three descriptors: standard input, output and error.
+package struct AgentRun: Sendable {
+  package enum Tag: UInt8, Sendable {
+    case protocolNumber = 1
+    case version, words, variables, vault, device, inode, deviceKey, ignoresBrokenPipes
+  }
+
+  /// The vault that the command resolved.
+  package struct Vault: Sendable, Equatable {
+    package struct Identity: Sendable, Hashable {
+      package let device: UInt64
+      package let inode: UInt64
+
+      package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
+    }
+
+    /// An absolute path.
+    package let path: String
+    /// Which file the command found there; nil if none.
+    package let identity: Identity?
+
+    package init(path: String, identity: Identity?) { (self.path, self.identity) = (path, identity) }
+  }
+
+  /// The version of the command, which must be that of the agent.
+  package var version: String
+  /// The arguments, without the name of the program.
+  package var words: [String]
+  /// The environment variables that verbs read, as far as they are set.
+  package var variables: [String: String]
+  /// nil for a verb that needs none.
+  package var vault: Vault?
+  /// The absolute path of the device key that an option or a variable names; nil for the standard place.
+  package var deviceKey: String?
+  /// Whether SIGPIPE was ignored when the command's process began.
+  package var ignoresBrokenPipes: Bool
+
+  package init(
+    version: String, words: [String], variables: [String: String] = [:], vault: Vault? = nil,
+    deviceKey: String? = nil, ignoresBrokenPipes: Bool = false
+  ) {
+    (self.version, self.words, self.variables) = (version, words, variables)
+    (self.vault, self.deviceKey, self.ignoresBrokenPipes) = (vault, deviceKey, ignoresBrokenPipes)
+  }
+
+  /// - Parameter descriptors: Standard input, output and error.
+  package func packet(_ descriptors: AgentDescriptors) -> AgentPacket {
+    var fields = AgentFields<Tag>()
+    fields.set(.protocolNumber, AgentMessages.protocolNumber)
+    fields.set(.version, version)
+    fields.set(.words, words)
+    fields.set(.variables, variables.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
+    fields.set(.vault, vault?.path)
+    fields.set(.device, (vault?.identity?.device).map { Int64(bitPattern: $0) })
+    fields.set(.inode, (vault?.identity?.inode).map { Int64(bitPattern: $0) })
+    fields.set(.deviceKey, deviceKey)
+    fields.set(.ignoresBrokenPipes, ignoresBrokenPipes)
+    return AgentPacket(.run, fields, descriptors: descriptors)
+  }
+
+  /// The request of a packet.
+  ///
+  /// - Throws: ``AgentMessageError/otherProtocol(_:)``, or what is wrong with it.
+  package init(_ packet: AgentPacket) throws(AgentMessageError) {
+    let fields = try packet.fields(of: .run, as: Tag.self)
+    let number = try fields.number(.protocolNumber)
+    guard number == AgentMessages.protocolNumber else { throw .otherProtocol(number) }
+    self.init(
+      version: try fields.text(.version), words: try Self.plain(fields, .words),
+      variables: try Self.variables(fields), vault: try Self.vault(fields),
+      deviceKey: try fields.ifAny(.deviceKey) { tag throws(AgentMessageError) in try Self.path(fields, tag) },
+      ignoresBrokenPipes: try fields.flag(.ignoresBrokenPipes))
+  }
+
+  private static func vault(_ fields: AgentFields<Tag>) throws(AgentMessageError) -> Vault? {
+    guard fields.has(.vault) else {
+      guard !fields.has(.device), !fields.has(.inode) else { throw .missingField(Tag.vault.rawValue) }
+      return nil
+    }
+    let path = try path(fields, .vault)
+    guard fields.has(.device) || fields.has(.inode) else { return Vault(path: path, identity: nil) }
+    let (device, inode) = (try fields.number(.device), try fields.number(.inode))
+    return Vault(
+      path: path,
+      identity: Vault.Identity(device: UInt64(bitPattern: device), inode: UInt64(bitPattern: inode)))
+  }
+
+  private static func path(_ fields: AgentFields<Tag>, _ tag: Tag) throws(AgentMessageError) -> String {
+    let path = try fields.text(tag)
+    guard path.hasPrefix("/"), !path.utf8.contains(0) else { throw .wrongValue(tag.rawValue) }
+    return path
+  }
+
+  /// Texts as a process can have them: without NUL.
+  private static func plain(
+    _ fields: AgentFields<Tag>, _ tag: Tag
+  ) throws(AgentMessageError) -> [String] {
+    let list = try fields.list(tag)
+    guard !list.contains(where: { $0.utf8.contains(0) }) else { throw .notText(tag.rawValue) }
+    return list
+  }
+
+  private static func variables(
+    _ fields: AgentFields<Tag>
+  ) throws(AgentMessageError) -> [String: String] {
+    let list = try plain(fields, .variables)
+    guard list.count.isMultiple(of: 2) else { throw .wrongLength }
+    var variables: [String: String] = [:]
+    for index in stride(from: 0, to: list.count, by: 2) {
+      guard variables.updateValue(list[index + 1], forKey: list[index]) == nil else {
+        throw .wrongValue(Tag.variables.rawValue)
+      }
+    }
+    return variables
+  }
+}
