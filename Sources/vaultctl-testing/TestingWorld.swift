@@ -18,13 +18,8 @@ extension World {
   /// - `VAULTCTL_TESTING_PAM`: the folder in which PAM finds its services, in a helper of tests beside this program.
   static var testing: World {
     var world = World.real
+    world.host = testingHost
     let observer = derivationObserver
-    if let folder = Environment.process["VAULTCTL_TESTING_PAM"] {
-      world.presence = PAMPresence(service: "vault", helper: .testing(services: folder))
-    }
-    if let pipe = Environment.process["VAULTCTL_TESTING_CLIPBOARD"] {
-      world.clipboardWait = { writeWhenRead("\($0)\n", to: pipe) }
-    }
     if let wall = number("VAULTCTL_TESTING_CLOCK") {
       let boot = Duration.seconds(number("VAULTCTL_TESTING_BOOT") ?? 1000)
       let clock = FixedClock(at: Instant(seconds: wall), sinceBoot: boot)
@@ -37,10 +32,22 @@ extension World {
     return world
   }
 
+  private static var testingHost: LocalHost {
+    var host = LocalHost(environment: .process)
+    if let folder = Environment.process["VAULTCTL_TESTING_PAM"] {
+      host.pam = PAMPresence(service: "vault", helper: .testing(services: folder))
+    }
+    if let pipe = Environment.process["VAULTCTL_TESTING_CLIPBOARD"] {
+      host.clipboardWait = { writeWhenRead("\($0)\n", to: pipe) }
+    }
+    if let seconds = number("VAULTCTL_TESTING_PATIENCE") { host.clipboardPatience = .seconds(seconds) }
+    return host
+  }
+
   private static func setPatience(of world: inout World) {
     if let seconds = number("VAULTCTL_TESTING_PATIENCE") {
       let time = Duration.seconds(seconds)
-      (world.patience.secretService, world.patience.transport, world.patience.clipboard) = (time, time, time)
+      (world.patience.secretService, world.patience.transport) = (time, time)
       world.patience.afterSignal = Int(seconds)
       world.vault.patience = time
     }

@@ -27,6 +27,8 @@ package protocol VaultVerb: Verb {
   static var changingOption: Flag? { get }
   /// Whether a clock that cannot be right is worth a warning.
   static var usesClock: Bool { get }
+  /// Where it runs if there is an agent.
+  static var runsIn: RunPlace { get }
 
   static func run(_ command: Command) throws -> Outcome
 }
@@ -45,6 +47,7 @@ extension VaultVerb {
   package static var changesFiles: Bool { false }
   package static var changingOption: Flag? { nil }
   package static var usesClock: Bool { needs != .noVault }
+  package static var runsIn: RunPlace { needs == .noVault ? .client : .agent }
 }
 
 // MARK: What follows from the declaration
@@ -70,6 +73,11 @@ extension VaultVerb {
   static func isReadOnly(_ invocation: Invocation) -> Bool {
     guard audited != .always else { return false }
     return !changesFiles || changingOption.map { !invocation[$0] } ?? false
+  }
+
+  /// Where one command line runs: a transport is a program, which only the process of the person starts.
+  static func place(of invocation: Invocation) -> RunPlace {
+    invocation.has(TransportOptions.program) ? .client : runsIn
   }
 
   package static var exitCodes: [ExitCode] {

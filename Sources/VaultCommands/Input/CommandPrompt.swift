@@ -8,7 +8,7 @@ import VaultWords
 /// Answers the requests of an item's access rule: from the option that gives the secret, or else from a person.
 package final class CommandPrompt: Prompt {
   private let secrets: Secrets
-  private let asking: AutomaticPrompt
+  private let asking: any HostPrompt
   /// Why the secret of an option could not be read, as an error of the command line.
   private let failure = Mutex<CommandError?>(nil)
   /// The new PIN that a person has typed, for a verb that makes a PIN item and uses it at once: that one use does not ask

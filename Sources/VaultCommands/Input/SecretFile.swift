@@ -8,16 +8,15 @@ import VaultWords
 /// A file that contains one secret. It is read only if no other user can read or change it.
 enum SecretFile {
   /// - Throws: exit 13 if the file belongs to another user, has a mode other than 0600 or 0400, or is not a regular
-  ///   file; exit 12 for malformed contents.
-  static func read(_ path: String, of channel: SecretChannel) throws(CommandError) -> SecretBytes {
+  ///   file.
+  static func open(_ path: String, of channel: SecretChannel) throws(CommandError) -> Int32 {
     let name = channel.title
     guard !isPipe(path) else {
       throw refusal(
         path, name: name, why: "is a pipe",
         hint: "a pipe is read by its descriptor: \(channel.options.descriptor.shown) 3 3< <(COMMAND)")
     }
-    let file: Int32
-    do throws(SecretInput.FileFault) { file = try SecretInput.open(path, as: .own) } catch {
+    do throws(SecretInput.FileFault) { return try SecretInput.open(path, as: .own) } catch {
       guard case .exposed = error else { throw failure(error, at: path, named: name) }
       throw refusal(
         path, name: name, why: "can be read or changed by others",
@@ -25,25 +24,22 @@ enum SecretFile {
           ? "chmod 600 \(printable(path)), or give the secret by a descriptor"
           : "give a file in your home that only you may read, or give the secret by a descriptor")
     }
-    defer { close(file) }
-    return try SecretReading.secret(from: file, of: channel)
   }
 
   /// Makes a file of mode 0600 that contains a secret and a newline. The file and its name are durable when this
   /// returns. After an error there is no file.
   ///
   /// - Throws: exit 8 if the path already exists, 13 if writing fails.
-  static func create(_ path: String, secret: borrowing SecretBytes, named name: String) throws(CommandError) {
-    let file = try NewFile(path)
+  static func create(
+    _ path: String, secret: borrowing SecretBytes, named name: String, in world: World
+  ) throws(CommandError) {
+    let file = try world.host.makeFile(path, interruption: world.interruption)
     let line = SecretBytes.joining(secret, SecretBytes(copying: [UInt8(ascii: "\n")]))
     guard line.expose({ write(all: $0, to: file.descriptor) }) else {
       throw .io("writing the file \(printable(path)) for the \(name)", errno: errno)
     }
     try file.finish()
   }
-
-  /// Removes a file that was made a moment ago.
-  static func remove(_ path: String) { _ = unsafe unlink(path) }
 
   private static func write(all bytes: RawSpan, to file: Int32) -> Bool {
     var rest = bytes
@@ -65,19 +61,15 @@ enum SecretFile {
     }
   }
 
-  /// A credential of systemd, or nil if there is none.
-  static func credential(_ path: String, named name: String) throws(CommandError) -> SecretBytes? {
-    guard try FilePlace.exists(path) else { return nil }
-    let file: Int32
-    do throws(SecretInput.FileFault) { file = try SecretInput.open(path, as: .credential) } catch {
+  /// A credential of systemd.
+  static func openCredential(_ path: String, named name: String) throws(CommandError) -> Int32 {
+    do throws(SecretInput.FileFault) { return try SecretInput.open(path, as: .credential) } catch {
       switch error {
       case .foreign, .exposed:
         throw refusal(path, name: name, why: "in $CREDENTIALS_DIRECTORY can be read or changed by others")
       default: throw failure(error, at: path, named: name)
       }
     }
-    defer { close(file) }
-    return try SecretReading.phrase(from: file, named: name)
   }
 
   /// Follows links, because the shell's `<(COMMAND)` makes one.

@@ -62,26 +62,35 @@ package struct Secrets {
   }
 
   private func read(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
-    if let descriptor = invocation[channel.options.descriptor] {
+    guard let file = try file(of: channel) else { return nil }
+    return try world.host.lend(file) { descriptor throws(CommandError) in
+      if case .credential = file { return try SecretReading.phrase(from: descriptor, named: channel.title) }
       return try SecretReading.secret(from: descriptor, of: channel)
     }
+  }
+
+  /// What the secret of a channel is read from without a prompt; nil if nothing gives it.
+  private func file(of channel: SecretChannel) throws(CommandError) -> HostFile? {
+    if let number = invocation[channel.options.descriptor] { return .descriptor(number) }
     if let file = channel.options.file, let path = invocation[file] {
-      return try SecretFile.read(path, of: channel)
+      return .secret(path: path, of: channel)
     }
-    guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
-    else {
-      return nil
-    }
-    return try SecretFile.credential(folder + "/vaultctl.passcode", named: channel.title)
+    guard channel == .passcode, let path = credentialPath, try world.host.exists(path) else { return nil }
+    return .credential(path: path, named: channel.title)
+  }
+
+  /// Where systemd puts the credential with the passcode; nil if it starts nothing here.
+  private var credentialPath: String? {
+    guard let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else { return nil }
+    return folder + "/vaultctl.passcode"
   }
 
   /// Whether ``secret(_:isNew:to:problem:triesLeft:)`` would ask a person.
   func willAsk(_ channel: SecretChannel) -> Bool {
     guard channel.option(in: invocation) == nil else { return false }
-    guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
-    else { return true }
+    guard channel == .passcode, let path = credentialPath else { return true }
     // If the credential cannot be examined, the person is not asked either: reading it reports the reason.
-    return (try? FilePlace.exists(folder + "/vaultctl.passcode")) == false
+    return (try? world.host.exists(path)) == false
   }
 
   /// Whether ``data(_:to:limit:)`` and ``line(_:to:twice:)`` would ask a person.
@@ -172,10 +181,8 @@ extension Secrets {
   }
 
   /// The prompt that `--prompt` selects.
-  var prompt: AutomaticPrompt {
-    let world = world
-    let way = AutomaticPrompt.Way(rawValue: invocation.asking.rawValue) ?? .automatic
-    return AutomaticPrompt(terminalPath: world.terminalPath, way: way) { world.environment[$0] }
+  var prompt: any HostPrompt {
+    world.host.prompt(AutomaticPrompt.Way(rawValue: invocation.asking.rawValue) ?? .automatic)
   }
 
   private static func unanswered(_ what: String, error: TerminalError, hint: String) -> CommandError {

@@ -13,8 +13,9 @@ struct CodeScreen {
   ///
   /// - Throws: exit 5 after three wrong answers, and when the person declines; 6 without a terminal.
   func show(_ code: borrowing RecoveryCode) throws(CommandError) {
+    let path = try command.world.localHost().terminalPath
     do throws(TerminalError) {
-      let terminal = try Terminal(path: command.world.terminalPath)
+      let terminal = try Terminal(path: path)
       for round in 0..<Self.rounds {
         let typed = try terminal.readLine("\(action): the last two groups: ", limit: Self.longestAnswer) {
           terminal throws(TerminalError) in

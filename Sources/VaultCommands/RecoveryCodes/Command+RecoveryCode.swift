@@ -7,8 +7,9 @@ import CommandLineKit
 extension Command {
   /// Whether a person is present to whom the command can offer something that its arguments do not ask for.
   var mayOffer: Bool {
-    !isJSON && invocation.mayPrompt && invocation.asking != .pinentry && isatty(world.standardInput) == 1
-      && Terminal.obstacle(at: world.terminalPath) == nil
+    guard let path = try? world.localHost().terminalPath else { return false }
+    return !isJSON && invocation.mayPrompt && invocation.asking != .pinentry
+      && isatty(world.standardInput) == 1 && Terminal.obstacle(at: path) == nil
   }
 
   /// Offers a recovery code, and makes one when the person agrees.
@@ -19,7 +20,7 @@ extension Command {
       .confirmation,
       operation: "a recovery code opens the vault when the device key is lost; it is written on paper")
     request.question = "make a recovery code now"
-    guard try TerminalPrompt(path: world.terminalPath).confirm(request) else { return false }
+    guard try TerminalPrompt(path: world.localHost().terminalPath).confirm(request) else { return false }
     try NewRecoveryCode(command: self, target: .terminal, core: core).make(
       core.freshRecoveryCode(), replacing: false
     ) {

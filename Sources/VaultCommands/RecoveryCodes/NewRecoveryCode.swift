@@ -20,7 +20,7 @@ struct NewRecoveryCode {
     var code = code
     switch target {
     case .file(let path):
-      do { try SecretFile.create(path, secret: code.text, named: "recovery code") } catch {
+      do { try SecretFile.create(path, secret: code.text, named: "recovery code", in: command.world) } catch {
         throw unchanged(error, hadCode: hadCode)
       }
     case .terminal:
@@ -48,7 +48,7 @@ struct NewRecoveryCode {
         : "the recovery code may be valid: 'vaultctl recovery-code check' tells"
       return described
     }
-    if case .file(let path) = target { SecretFile.remove(path) }
+    if case .file(let path) = target { command.world.host.removeFile(path) }
     return unchanged(described, hadCode: hadCode)
   }
 

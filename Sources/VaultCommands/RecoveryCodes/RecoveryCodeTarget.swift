@@ -17,9 +17,10 @@ enum RecoveryCodeTarget {
       self = .file(path)
       return
     }
+    let terminal = try command.world.localHost().terminalPath
     let why =
       command.invocation.mayPrompt
-      ? Terminal.obstacle(at: command.world.terminalPath)?.obstacle : "asking is switched off"
+      ? Terminal.obstacle(at: terminal)?.obstacle : "asking is switched off"
     if let why {
       throw CommandError(
         .interactionNotAllowed, "a recovery code is shown on a terminal, and \(why)",

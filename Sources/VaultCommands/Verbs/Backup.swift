@@ -12,6 +12,7 @@ enum Backup: VaultVerb {
   static let arguments = [file]
   static let channels = [SecretChannel.passphrase]
   static let needs = VaultNeed.unlocked
+  static let runsIn = RunPlace.client
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
   static let notes = [

@@ -26,6 +26,7 @@ enum BiometryEnroll: VaultVerb {
     defaultValue: "phrase")
   static let ownOptions: [any OptionKey] = [source]
   static let channels: [SecretChannel] = [.passcode, .recovery, .phrase]
+  static let runsIn = RunPlace.client
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
   static let notes = [
@@ -66,14 +67,14 @@ enum BiometryEnroll: VaultVerb {
 extension Command {
   /// Fingers and the login password: no key comes of them, which is said.
   fileprivate func enrollMembers(of source: BiometryEnroll.Source, in core: VaultCore) throws -> Outcome {
-    if source == .login, let obstacle = world.presence.obstacle() { throw obstacle }
+    if source == .login, let obstacle = try world.localHost().pam.obstacle() { throw obstacle }
     let enrolled = try vault.judging(
       core, to: "enroll the \(source == .login ? "login password" : "fingers")"
     ) {
       let passcode = try $0.passcode()
       return source == .login
         ? [try core.enrollLogin(passcode: passcode)]
-        : try core.enrollFingers(of: world.biometry, passcode: passcode)
+        : try core.enrollFingers(of: world.host.biometry, passcode: passcode)
     }
     messages.note("this member is advisory: whoever has vault and device key opens without it")
     return Outcome(
@@ -88,7 +89,7 @@ extension Command {
     case .login: return false
     case .fingerprint:
       let known = try core.enrolledMembers().filter { $0.source == .finger }.map(\.name)
-      return try Set(world.biometry.enrolledFingers()) != Set(known)
+      return try Set(world.host.biometry.enrolledFingers()) != Set(known)
     case .phrase: return true
     }
   }

@@ -15,6 +15,7 @@ enum Doctor: VaultVerb {
   static let ownOptions: [any OptionKey] = [removeOldKeys]
   static let channels = [SecretChannel.passcode]
   static let asks: String? = "whether to delete an old device key, on a terminal"
+  static let runsIn = RunPlace.client
   static let notes = [
     "With the passcode, which it does not ask for, it also says whether the passcode can be guessed.",
     "It looks at locked memory, core dumps, swap, the clock, libraries, PAM and its helper, the passcode, the recovery "
@@ -38,7 +39,7 @@ enum Doctor: VaultVerb {
   static let usesClock = false
 
   static func run(_ command: Command) throws -> Outcome {
-    var findings = machineFindings(command)
+    var findings = try machineFindings(command)
     var failure: CommandError?
     do { findings += try vaultFindings(command, failure: &failure) } catch {
       let error = CommandError(describing: error)
@@ -62,11 +63,10 @@ enum Doctor: VaultVerb {
 
 // MARK: the parts of the report
 
-private func machineFindings(_ command: Command) -> [Finding] {
-  let world = command.world
-  let prompt = AutomaticPrompt(terminalPath: world.terminalPath) { world.environment[$0] }
-  return MachineFindings.all(clock: world.vault.clock)
-    + PromptFindings.all(prompt: prompt, presence: world.presence, biometry: world.biometry)
+private func machineFindings(_ command: Command) throws(CommandError) -> [Finding] {
+  let host = try command.world.localHost()
+  return MachineFindings.all(clock: command.world.vault.clock)
+    + PromptFindings.all(prompt: host.automaticPrompt(), presence: host.pam, biometry: host.biometry)
 }
 
 /// - Parameter failure: Set when something that was asked for could not be done.

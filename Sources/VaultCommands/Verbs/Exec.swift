@@ -25,6 +25,7 @@ enum Exec: VaultVerb {
   static let ownOptions: [any OptionKey] = [fd, file, env]
   static let channels = ItemOptions.accessChannels
   static let needs = VaultNeed.unlocked
+  static let runsIn = RunPlace.client
   static let asksByFlags = true
   static let audited = Audited.onRequest
   static let ownExits: [ExitCode] = [.notFound, .expired, .refused, .malformed]

@@ -57,7 +57,7 @@ enum Export: VaultVerb {
 /// Where the lines go: a file that did not exist, and that has no name before the last line is in it; or standard output.
 private struct ExportDestination {
   let stream: OutputStream
-  private let file: NewFile?
+  private let file: (any UnfinishedFile)?
 
   init(_ path: String?, command: Command) throws(CommandError) {
     guard let path else {
@@ -74,7 +74,7 @@ private struct ExportDestination {
       }
       return
     }
-    let file = try NewFile(path)
+    let file = try command.world.host.makeFile(path, interruption: command.world.interruption)
     self.file = file
     stream = OutputStream(descriptor: file.descriptor, name: "the export")
   }

@@ -55,8 +55,15 @@ enum Import: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     // Where there is no vault, nothing is read.
     _ = try command.vault.opened()
-    let descriptor = try command.openLines()
-    defer { if descriptor != command.world.standardInput { close(descriptor) } }
+    guard let path = command[file] else { return try run(command, reading: command.standardLines()) }
+    let lines = HostFile.readable(path: path, doing: "opening the file with the items")
+    return try command.world.host.lend(lines) { descriptor throws(CommandError) in
+      command.warnIfExposed(descriptor, at: path)
+      do { return try run(command, reading: descriptor) } catch { throw CommandError(describing: error) }
+    }
+  }
+
+  private static func run(_ command: Command, reading descriptor: Int32) throws -> Outcome {
     let lines = try ImportLines(descriptor, note: command.messages.note)
     let isDryRun = command[dryRun]
     // The result of a line that was just added is shown by --json alone.
@@ -105,20 +112,19 @@ extension CommandError {
 }
 
 extension Command {
-  fileprivate func openLines() throws(CommandError) -> Int32 {
-    guard let path = self[Import.file] else {
-      guard isatty(world.standardInput) != 1 else {
-        throw .usage("the items are missing", hint: "name a FILE, or give them on standard input")
-      }
-      return world.standardInput
+  /// Standard input, which must not be a terminal.
+  fileprivate func standardLines() throws(CommandError) -> Int32 {
+    guard isatty(world.standardInput) != 1 else {
+      throw .usage("the items are missing", hint: "name a FILE, or give them on standard input")
     }
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-    guard file >= 0 else { throw .io("opening the file with the items", errno: errno) }
+    return world.standardInput
+  }
+
+  fileprivate func warnIfExposed(_ file: Int32, at path: String) {
     var status = stat()
-    if unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
-      let advice = OwnFile.isOurs(path) ? ": chmod 600 it" : ""
-      messages.warn("others may read \(path), which holds secrets\(advice)")
-    }
-    return file
+    guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0
+    else { return }
+    let advice = world.host.isOwn(path) ? ": chmod 600 it" : ""
+    messages.warn("others may read \(path), which holds secrets\(advice)")
   }
 }

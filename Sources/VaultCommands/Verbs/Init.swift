@@ -16,6 +16,7 @@ enum Init: VaultVerb {
   static let ownOptions: [any OptionKey] = [protector, noPasscode, recoveryCode, noRecoveryCode]
   static let channels = [SecretChannel.passcode]
   static let needs = VaultNeed.noVault
+  static let runsIn = RunPlace.client
   static let usesClock = true
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .deviceKey, .malformed]

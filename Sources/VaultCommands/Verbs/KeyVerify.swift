@@ -30,7 +30,7 @@ enum KeyVerify: VaultVerb {
     }
     let key = try command.clientKey()
     let format = command[KeyOptions.signatureFormat] ?? .base64
-    let signature = try signature(at: path, as: format)
+    let signature = try signature(at: path, as: format, from: command.world.host)
     let data = try command.secrets.data(
       "data that was signed", to: "check the signature", limit: KeyOptions.longestData)
     try data.expose { (data) throws(VaultError) in
@@ -44,12 +44,12 @@ enum KeyVerify: VaultVerb {
   }
 
   private static func signature(
-    at path: String, as format: KeyOptions.SignatureText
+    at path: String, as format: KeyOptions.SignatureText, from host: any Host
   ) throws(CommandError) -> [UInt8] {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-    guard descriptor >= 0 else { throw .io("reading \(printable(path))", errno: errno) }
-    defer { close(descriptor) }
-    let bytes = try SecretReading.all(of: descriptor, limit: 64 << 10, named: "signature")
+    let file = HostFile.readable(path: path, doing: "reading \(printable(path))")
+    let bytes = try host.lend(file) { descriptor throws(CommandError) in
+      try SecretReading.all(of: descriptor, limit: 64 << 10, named: "signature")
+    }
     guard format == .base64 else { return bytes.publicBytes }
     do throws(TextError) { return try bytes.expose(Base64.decoded(ignoringSpaces:)).publicBytes } catch {
       throw .malformed(

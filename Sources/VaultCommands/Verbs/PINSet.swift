@@ -42,17 +42,19 @@ enum PINSet: VaultVerb {
     }
     let path = command[unlockKey]
     if let path {
-      guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
+      guard try !command.world.host.exists(path) else { throw FilePlace.taken(path) }
       new.unlockKey = try .fresh()
     }
     let context = try command.vault.pinContext()
     let item = new
     // The key is on the disk before it opens anything.
-    if let path { try SecretFile.create(path, secret: item.unlockKey!.text, named: "unlock key") }
+    if let path {
+      try SecretFile.create(path, secret: item.unlockKey!.text, named: "unlock key", in: command.world)
+    }
     let made: Item
     do { made = try command.vault.unlocking { try $0.makePIN(item, context: context) } } catch {
       // A commit that may have reached the disk needs its key.
-      if let path, (error as? VaultError)?.code != .unconfirmed { SecretFile.remove(path) }
+      if let path, (error as? VaultError)?.code != .unconfirmed { command.world.host.removeFile(path) }
       throw error
     }
     return Outcome(

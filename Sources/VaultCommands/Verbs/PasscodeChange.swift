@@ -10,6 +10,7 @@ enum PasscodeChange: VaultVerb {
   static let summary = "Replace the passcode; no item is rewritten."
   static let channels = [SecretChannel.newPasscode]
   static let needs = VaultNeed.unlocked
+  static let runsIn = RunPlace.client
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.refused]
   static let notes = [SecretStrength.guessableNote + " With --json: passcode and passcodeGuessable."]

@@ -9,6 +9,7 @@ enum PasscodeRemove: VaultVerb {
   static let words = ["passcode", "remove"]
   static let summary = "Remove the passcode. Items stored with --accessible when-passcode-set are destroyed."
   static let needs = VaultNeed.unlocked
+  static let runsIn = RunPlace.client
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.refused]
   static let notes = ["The items that are destroyed are listed in the result."]

@@ -12,6 +12,7 @@ enum PasscodeSet: VaultVerb {
     "drop-recovery-code", "Drop the recovery code of the vault: it no longer works.")
   static let ownOptions: [any OptionKey] = [dropRecoveryCode]
   static let channels: [SecretChannel] = [.newPasscode, .recovery]
+  static let runsIn = RunPlace.client
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
   static let notes = [

@@ -10,6 +10,7 @@ enum RecoveryCodeCheck: VaultVerb {
   static let words = ["recovery-code", "check"]
   static let summary = "Check whether a recovery code opens the vault. Changes nothing."
   static let channels = [SecretChannel.recovery]
+  static let runsIn = RunPlace.client
   static let notes = [
     "It needs no device key and no passcode. The exit code is 3 when the code does not open this vault, and 12 when the text "
       + "is not a recovery code at all. With --json: valid."

@@ -14,6 +14,7 @@ enum RecoveryCodeNew: VaultVerb {
     "out", .path, "FILE", "Write the code to a new file of mode 0600 instead of showing it on the terminal.")
   static let ownOptions: [any OptionKey] = [out]
   static let needs = VaultNeed.unlocked
+  static let runsIn = RunPlace.client
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
   static let notes = [

@@ -11,6 +11,7 @@ enum RecoveryCodeRemove: VaultVerb {
   static let words = ["recovery-code", "remove"]
   static let summary = "Remove the recovery code: it no longer opens the vault."
   static let needs = VaultNeed.unlocked
+  static let runsIn = RunPlace.client
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.refused]
   static let notes = [

@@ -18,6 +18,7 @@ enum Restore: VaultVerb {
   static let channels = [SecretChannel.passphrase, .passcode, .recovery]
   static let passcodeCase: String? =
     "with --replace, where the vault that is replaced has one; its recovery code serves too"
+  static let runsIn = RunPlace.client
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused, .malformed, .unsupported]
   static let notes = [

@@ -12,6 +12,7 @@ enum RotateDeviceKey: VaultVerb {
     "What keeps the new device key.", defaultValue: "what keeps the present one")
   static let ownOptions: [any OptionKey] = [protector]
   static let channels = [SecretChannel.recovery]
+  static let runsIn = RunPlace.client
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.refused]
   static let notes = [

@@ -37,7 +37,7 @@ package struct Command {
     if verb.usesClock { vault.warnOfClock() }
     _ = vault.takeDone()
     do {
-      var outcome = try holdingEndingSignal(for: world.patience.afterSignal) { try verb.run(self) }
+      var outcome = try world.host.holdingEndingSignal(for: world.patience.afterSignal) { try verb.run(self) }
       outcome.json = outcome.json.map(messages.addingWarnings)
       return outcome
     } catch {

@@ -9,8 +9,8 @@ import VaultWords
 ///
 /// It has no name until then. A file system without such files gets a draft beside the final name, which an error and the signals of
 /// ``EndingSignals`` remove; after SIGKILL the next file of the same name removes it. From the naming on, signals are held.
-final class NewFile {
-  let descriptor: Int32
+final class NewFile: UnfinishedFile {
+  package let descriptor: Int32
   private let path: String
   /// Nil for a file without a name.
   private let draft: String?
@@ -43,7 +43,7 @@ final class NewFile {
   }
 
   /// The file and its name are on the disk when this returns. If it throws, there is no file.
-  func finish() throws(CommandError) {
+  package func finish() throws(CommandError) {
     while fsync(descriptor) != 0 {
       guard errno == EINTR else { throw .io("writing \(printable(path))", errno: errno) }
     }

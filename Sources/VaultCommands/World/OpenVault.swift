@@ -209,8 +209,8 @@ final class OpenVault {
     let mayPrompt = secrets.invocation.mayPrompt
     let hasFingers = try opened().enrolledMembers().contains { $0.source == .finger }
     return AuthenticationContext(
-      reason: "", prompt: prompt, presence: mayPrompt ? world.presence : nil,
-      biometry: hasFingers ? CommandReader(source: world.biometry, mayPrompt: mayPrompt) : nil,
+      reason: "", prompt: prompt, presence: mayPrompt ? world.host.presence : nil,
+      biometry: hasFingers ? CommandReader(source: world.host.biometry, mayPrompt: mayPrompt) : nil,
       reuse: keeping ? .seconds(300) : .zero)
   }
 

@@ -9,8 +9,6 @@ package struct Patience: Sendable {
   package var secretService = SecretServiceProtector.usualPatience
   /// The answer of a transport.
   package var transport = TransportProgram.Limits().time
-  /// A program of the clipboard.
-  package var clipboard = ClipboardProgram.usualPatience
   /// What a command still does after a signal that ended its prompt, in whole seconds.
   package var afterSignal = 1
 }

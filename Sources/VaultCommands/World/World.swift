@@ -2,7 +2,7 @@ package import CommandLineKit
 import Glibc
 import SecretMemory
 package import VaultKit
-package import VaultPrompts
+import VaultWords
 
 /// Everything that a command gets from outside, so that a test can replace it.
 package struct World: Sendable {
@@ -19,22 +19,44 @@ package struct World: Sendable {
     var rest = seconds
     while rest > 0 { rest = sleep(rest) }
   }
-  /// The path of the terminal that prompts open.
-  package var terminalPath = "/dev/tty"
-  /// Whether SIGPIPE was ignored when this process began. A program that this process becomes gets the same setting.
-  var ignoredBrokenPipes = false
+  /// What only the process that the person started can do.
+  package var host: any Host
+  /// Whether the command is to end early.
+  package var interruption: Interruption
+  /// The vaults that the agent keeps open; nil without an agent.
+  package var vaults: (any OpenVaults)?
+  /// The agent in which the command runs; nil without one.
+  package var agent: (any AgentControl)?
+  /// The name of the agent's program, which is beside this one.
+  package var agentProgram = "vaultd"
+  /// Whether SIGPIPE was ignored when the process of the command line began. A program that it becomes gets the same setting.
+  package var ignoredBrokenPipes = false
   /// The same for SIGXFSZ, the signal for files that grow beyond a limit.
-  var ignoredFileSizeSignal = false
-  /// How members other than phrases are verified: the login password by PAM, fingers by the reader.
-  package var presence = PAMPresence(service: "vault", helper: .installed)
-  package var biometry: any BiometrySource = FprintdSource()
+  package var ignoredFileSizeSignal = false
   package var patience = Patience()
-  /// Waits for the seconds of `--copy` in the process that clears the clipboard; `nil` for the clock of this machine.
-  package var clipboardWait: (@Sendable (_ seconds: Int64) -> Void)?
   /// The data that a batch passes to one of its commands instead of standard input.
   var batchInput: BatchInput?
 
-  package init(environment: Environment) { self.environment = environment }
+  /// - Parameter interruption: That of this process, if no other is given.
+  package init(
+    environment: Environment, host: (any Host)? = nil, interruption: Interruption = .ofProcess
+  ) {
+    self.environment = environment
+    self.host = host ?? LocalHost(environment: environment)
+    self.interruption = interruption
+  }
+
+  /// The host of a verb that runs in no agent.
+  ///
+  /// - Throws: Exit 9 in the agent, where a line of a batch can name such a verb.
+  func localHost() throws(CommandError) -> LocalHost {
+    guard let host = host as? LocalHost else {
+      throw CommandError(
+        .refused, "the agent does not run this command",
+        hint: "run it by itself, or the batch with --agent never", code: "notInAgent")
+    }
+    return host
+  }
 
   /// The real world.
   package static var real: World { World(environment: .process) }

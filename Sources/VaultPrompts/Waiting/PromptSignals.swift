@@ -224,7 +224,9 @@ struct PromptSignals {
 /// can log the prompt first.
 ///
 /// - Parameter seconds: How long `body` has for that, because another process may hold the vault.
-package func holdingEndingSignal<R>(for seconds: Int, _ body: () throws -> R) rethrows -> R {
+package func holdingEndingSignal<R, E: Error>(
+  for seconds: Int, _ body: () throws(E) -> R
+) throws(E) -> R {
   heldSeconds.store(seconds, ordering: .sequentiallyConsistent)
   defer {
     heldSeconds.store(0, ordering: .sequentiallyConsistent)

@@ -1,0 +1,76 @@
+package import CommandLineKit
+import Glibc
+import SecretMemory
+package import VaultKit
+package import VaultPrompts
+
+/// The host of a command that runs in the process that the person started.
+package struct LocalHost: Host {
+  let environment: Environment
+  /// The path of the terminal that prompts open.
+  package var terminalPath = "/dev/tty"
+  /// How members other than phrases are verified: the login password by PAM, fingers by the reader.
+  package var pam = PAMPresence(service: "vault", helper: .installed)
+  package var biometry: any BiometrySource = FprintdSource()
+  /// How long a program of the clipboard may take.
+  package var clipboardPatience = ClipboardProgram.usualPatience
+  /// Waits for the seconds of `--copy` in the process that clears the clipboard; `nil` for the clock of this machine.
+  package var clipboardWait: (@Sendable (_ seconds: Int64) -> Void)?
+
+  package init(environment: Environment) { self.environment = environment }
+
+  package var presence: any PresenceSource { pam }
+
+  package func prompt(_ way: AutomaticPrompt.Way) -> any HostPrompt { automaticPrompt(way) }
+
+  /// The prompt, for what looks at who can be asked.
+  func automaticPrompt(_ way: AutomaticPrompt.Way = .automatic) -> AutomaticPrompt {
+    let environment = environment
+    return AutomaticPrompt(terminalPath: terminalPath, way: way) { environment[$0] }
+  }
+
+  package func lend<R: ~Copyable>(
+    _ file: HostFile, _ body: (Int32) throws(CommandError) -> R
+  ) throws(CommandError) -> R {
+    if case .descriptor(let number) = file { return try body(number) }
+    let descriptor = try open(file)
+    defer { close(descriptor) }
+    return try body(descriptor)
+  }
+
+  package func exists(_ path: String) throws(CommandError) -> Bool { try FilePlace.exists(path) }
+
+  package func isOwn(_ path: String) -> Bool { OwnFile.isOurs(path) }
+
+  package func makeFile(
+    _ path: String, interruption: Interruption
+  ) throws(CommandError) -> any UnfinishedFile {
+    try NewFile(path)
+  }
+
+  package func removeFile(_ path: String) { _ = unsafe unlink(path) }
+
+  package func holdingEndingSignal<R, E: Error>(
+    for seconds: Int, _ body: () throws(E) -> R
+  ) throws(E) -> R {
+    try VaultPrompts.holdingEndingSignal(for: seconds, body)
+  }
+}
+
+extension LocalHost {
+  /// Opens a file by the rules of what it holds, for whoever closes it.
+  package func open(_ file: HostFile) throws(CommandError) -> Int32 {
+    switch file {
+    case .descriptor(let number):
+      let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
+      guard copy >= 0 else { throw .io("using descriptor \(number)", errno: errno) }
+      return copy
+    case .secret(let path, let channel): return try SecretFile.open(path, of: channel)
+    case .credential(let path, let name): return try SecretFile.openCredential(path, named: name)
+    case .readable(let path, let doing):
+      let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+      guard descriptor >= 0 else { throw .io(doing, errno: errno) }
+      return descriptor
+    }
+  }
+}

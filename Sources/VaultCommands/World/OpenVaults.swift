@@ -1,0 +1,21 @@
+package import VaultKit
+
+/// The vaults that an agent keeps open, as one request sees them. A world without an agent has none: each command opens its vault.
+package protocol OpenVaults: Sendable {
+  /// The open vault of a file, serving the client of this request. It is shared by all requests and outlives this one.
+  ///
+  /// - Parameters:
+  ///   - deviceKey: The file that `--device-key` or its variable names; nil for the standard place.
+  ///   - open: Opens the vault. Called if it is not open yet.
+  /// - Returns: The vault, and whether this call opened it; nil if the agent does not keep this vault.
+  /// - Throws: What `open` throws.
+  func vault(
+    at path: String, deviceKey: String?, open: () throws -> VaultCore
+  ) throws -> (core: VaultCore, isNew: Bool)?
+
+  /// A secret of the vault was used: its idle time begins again.
+  func used(_ core: VaultCore)
+
+  /// This request has unlocked the vault: its lease begins, and the prompts of requests that wait for the same end.
+  func unlocked(_ core: VaultCore)
+}
