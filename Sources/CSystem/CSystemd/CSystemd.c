@@ -2,6 +2,7 @@
 #include "CSystemd.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ static struct {
   void (*error_free)(struct bus_error *);
   int (*read_basic)(csystemd_message *, char, void *);
   int (*enter_container)(csystemd_message *, char, const char *);
+  int (*exit_container)(csystemd_message *);
   const char *(*get_sender)(csystemd_message *);
   const char *(*get_interface)(csystemd_message *);
   const char *(*get_member)(csystemd_message *);
@@ -51,6 +53,7 @@ static void load(void) {
       FIND("message_append_basic", append_basic) && FIND("call", call) && FIND("error_free", error_free) &&
       FIND("send", send) && FIND("message_get_reply_cookie", get_reply_cookie) && FIND("message_get_error", get_error) &&
       FIND("message_read_basic", read_basic) && FIND("message_enter_container", enter_container) &&
+      FIND("message_exit_container", exit_container) &&
       FIND("message_get_sender", get_sender) && FIND("message_get_interface", get_interface) &&
       FIND("message_get_member", get_member) && FIND("message_get_path", get_path) &&
       FIND("message_unref", message_unref))
@@ -98,6 +101,38 @@ int csystemd_call(csystemd_bus *bus, const char *destination, const char *path, 
   sd.error_free(&refused);
   if (call) sd.message_unref(call);
   return result;
+}
+
+int csystemd_inhibit(csystemd_bus *bus, const char *service, const char *what, const char *who, const char *why,
+                     uint64_t microseconds) {
+  struct bus_error refused = {0};
+  csystemd_message *call = NULL, *reply = NULL;
+  const char *const texts[] = {what, who, why, "delay"};
+  int held = -1;
+  int result = sd.new_call(bus, &call, service, "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "Inhibit");
+  for (size_t index = 0; result >= 0 && index < 4; index++) result = sd.append_basic(call, 's', texts[index]);
+  if (result >= 0) result = sd.call(bus, call, microseconds, &refused, &reply);
+  if (result >= 0) result = sd.read_basic(reply, 'h', &held);
+  // The descriptor belongs to the message.
+  if (result >= 0) held = fcntl(held, F_DUPFD_CLOEXEC, 3);
+  if (result >= 0 && held < 0) result = -errno;
+  sd.error_free(&refused);
+  if (call) sd.message_unref(call);
+  if (reply) sd.message_unref(reply);
+  return result < 0 ? result : held;
+}
+
+int csystemd_enter_sessions(csystemd_message *message) { return sd.enter_container(message, 'a', "(susso)"); }
+
+int csystemd_next_session(csystemd_message *message, uint32_t *user, const char **path) {
+  const char *unused = NULL;
+  int result = sd.enter_container(message, 'r', "susso");
+  if (result <= 0) return result;
+  if ((result = sd.read_basic(message, 's', &unused)) < 0 || (result = sd.read_basic(message, 'u', user)) < 0 ||
+      (result = sd.read_basic(message, 's', &unused)) < 0 || (result = sd.read_basic(message, 's', &unused)) < 0 ||
+      (result = sd.read_basic(message, 'o', path)) < 0 || (result = sd.exit_container(message)) < 0)
+    return result;
+  return 1;
 }
 
 int csystemd_begin_call(csystemd_bus *bus, const char *destination, const char *path, const char *interface,

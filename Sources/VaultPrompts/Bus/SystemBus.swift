@@ -5,6 +5,10 @@ import VaultKit
 /// A connection to the system bus, with only what talking to one service needs.
 @safe
 struct SystemBus: ~Copyable {
+  /// The bus itself.
+  static let daemon = Target(
+    service: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus")
+
   private let bus: OpaquePointer
 
   /// Why a call or a wait failed.
@@ -62,6 +66,18 @@ struct SystemBus: ~Copyable {
       bus, target.service, target.path, target.interface, method, text, &number)
     guard result >= 0 else { throw Self.failure(result, error: []) }
     return PendingCall(number: number)
+  }
+
+  /// Has logind delay something until the descriptor is closed, which the caller does.
+  ///
+  /// - Parameter service: The bus name of logind.
+  borrowing func inhibit(
+    _ what: String, by service: String, who: String, why: String, until deadline: Deadline
+  ) throws(Failure) -> Int32 {
+    let microseconds = UInt64(max(deadline.milliseconds, 1)) * 1000
+    let result = unsafe csystemd_inhibit(bus, service, what, who, why, microseconds)
+    guard result >= 0 else { throw Self.failure(result, error: []) }
+    return result
   }
 
   /// A call whose answer has not come yet.
@@ -156,6 +172,20 @@ struct SystemBus: ~Copyable {
       var texts: [String] = []
       while texts.count < most, let text = try readTextOrEnd(isPath: false) { texts.append(text) }
       return texts
+    }
+
+    /// The sessions in the answer of logind's ListSessions.
+    borrowing func readSessions() throws(Failure) -> [(user: UInt32, path: String)] {
+      guard unsafe csystemd_enter_sessions(message) > 0 else { throw .malformed }
+      var sessions: [(user: UInt32, path: String)] = []
+      while true {
+        var user: UInt32 = 0
+        var path: UnsafePointer<CChar>?
+        let result = unsafe csystemd_next_session(message, &user, &path)
+        guard result >= 0 else { throw .malformed }
+        guard result > 0, let path = unsafe Self.text(path) else { return sessions }
+        sessions.append((user, path))
+      }
     }
 
     private borrowing func readTextOrEnd(isPath: Bool) throws(Failure) -> String? {

@@ -94,7 +94,7 @@ extension FingerVerification {
   {
     while true {
       while let message = try reader.bus.next() {
-        let isFromBus = message.sender == FingerprintReader.daemon.service
+        let isFromBus = message.sender == SystemBus.daemon.service
         if isFromBus, message.member == "NameOwnerChanged" { throw .gone(ECONNRESET) }
         if isFromBus || message.sender == reader.owner { return message }
       }

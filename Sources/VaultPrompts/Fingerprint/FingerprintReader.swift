@@ -14,7 +14,7 @@ struct FingerprintReader: ~Copyable {
       interface: "net.reactivated.Fprint.Manager")
     // The bus starts fprintd at this call.
     let path = try bus.call(manager, method: "GetDefaultDevice", until: deadline).readText(isPath: true)
-    let owner = try bus.call(Self.daemon, method: "GetNameOwner", text: Self.service, until: deadline)
+    let owner = try bus.call(SystemBus.daemon, method: "GetNameOwner", text: Self.service, until: deadline)
       .readText()
     (self.path, self.owner) = (path, owner)
     self.bus = bus
@@ -48,13 +48,11 @@ struct FingerprintReader: ~Copyable {
   borrowing func listen(until deadline: Deadline) throws(SystemBus.Failure) {
     for rule in [
       "type='signal',sender='\(Self.service)',interface='\(Self.interface)'",
-      "type='signal',sender='\(Self.daemon.service)',member='NameOwnerChanged',arg0='\(Self.service)'",
-    ] { _ = try bus.call(Self.daemon, method: "AddMatch", text: rule, until: deadline) }
+      "type='signal',sender='\(SystemBus.daemon.service)',member='NameOwnerChanged',arg0='\(Self.service)'",
+    ] { _ = try bus.call(SystemBus.daemon, method: "AddMatch", text: rule, until: deadline) }
   }
 
   static let service = "net.reactivated.Fprint"
   static let interface = "net.reactivated.Fprint.Device"
   static let noPrints = "net.reactivated.Fprint.Error.NoEnrolledPrints"
-  static let daemon = SystemBus.Target(
-    service: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus")
 }

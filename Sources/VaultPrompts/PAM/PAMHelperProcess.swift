@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import PAMMessages
+import TrustedPaths
 import VaultKit
 
 /// A running helper and this end of its connection. The value ends the helper and waits for it in any case.

@@ -47,14 +47,11 @@ extension PAMPresence.Helper {
   ///
   /// - Throws: `.unsupported` where there is none; `.verificationUnavailable` where another user could have put it
   ///   there or could change it. Then no other place is tried.
-  func opened() throws(VaultError) -> Program {
+  func opened() throws(VaultError) -> TrustedProgram {
     for path in try places() {
-      let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-      if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
-      guard file >= 0 else { throw Self.unusable(path, why: "cannot be opened", hint: nil, code: errno) }
-      let program = Program(descriptor: file, path: path)
-      try program.check()
-      return program
+      do throws(TrustedProgram.Flaw) { return try TrustedProgram(path) } catch {
+        if error != .missing { throw Self.unusable(path, because: error) }
+      }
     }
     throw VaultError(
       .unsupported,
@@ -70,6 +67,20 @@ extension PAMPresence.Helper {
     return [given]
   }
 
+  private static func unusable(_ path: String, because flaw: TrustedProgram.Flaw) -> VaultError {
+    switch flaw {
+    case .missing: unusable(path, why: "is missing", hint: replacing(path))
+    case .closed(let code): unusable(path, why: "cannot be opened", hint: nil, code: code)
+    case .notAProgram: unusable(path, why: "is not a program", hint: replacing(path))
+    case .foreignOwner: unusable(path, why: "belongs to another user", hint: replacing(path))
+    case .changeableByOthers: unusable(path, why: "can be changed by others", hint: advice(path))
+    case .replaceable(let flaw):
+      unusable(
+        path, why: "can be replaced by others, who own \(PromptText.visible(flaw.part)) or can write to it",
+        hint: "allow only root or yourself to own it and to write to it")
+    }
+  }
+
   static func unusable(
     _ path: String, why: String, hint: Hint?, code: Int32? = nil
   ) -> VaultError {
@@ -80,45 +91,19 @@ extension PAMPresence.Helper {
 
   /// How to replace a file that should not be at this place. Installing one elsewhere does not help, because no
   /// other place is tried.
-  fileprivate static func replacing(_ path: String) -> Hint {
+  private static func replacing(_ path: String) -> Hint {
     path == installedPath
       ? "as root: scripts/install-pam --helper PATH-OF-VAULT-PAM"
       : "replace it with one that you or root built: scripts/build-release"
   }
 
-  /// An open file. What is checked is what is started, even if another file gets the same path.
-  struct Program: ~Copyable {
-    let descriptor: Int32
-    let path: String
-
-    deinit { close(descriptor) }
-
-    fileprivate borrowing func check() throws(VaultError) {
-      var status = stat()
-      guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-        throw unusable(path, why: "is not a program", hint: replacing(path))
-      }
-      guard status.st_uid == 0 || status.st_uid == geteuid() else {
-        throw unusable(path, why: "belongs to another user", hint: replacing(path))
-      }
-      guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-        throw unusable(path, why: "can be changed by others", hint: advice(status))
-      }
-      if let flaw = TrustedPath.flaw(of: path) {
-        throw unusable(
-          path, why: "can be replaced by others, who own \(PromptText.visible(flaw.part)) or can write to it",
-          hint: "allow only root or yourself to own it and to write to it")
-      }
+  /// Advice for a file that others can change. The usual reason is a build under umask 002. No such advice for a
+  /// link, which may lead to a file with another purpose.
+  private static func advice(_ path: String) -> Hint {
+    var entry = stat()
+    guard unsafe lstat(path, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG, entry.st_nlink == 1 else {
+      return replacing(path)
     }
-
-    /// Advice for a file that others can change. The usual reason is a build under umask 002. No such advice for a
-    /// link, which may lead to a file with another purpose.
-    private borrowing func advice(_ status: stat) -> Hint {
-      var entry = stat()
-      guard unsafe lstat(path, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG, entry.st_nlink == 1 else {
-        return replacing(path)
-      }
-      return "\(status.st_uid == geteuid() ? "" : "as root: ")chmod go-w '\(PromptText.visible(path))'"
-    }
+    return "\(entry.st_uid == geteuid() ? "" : "as root: ")chmod go-w '\(PromptText.visible(path))'"
   }
 }

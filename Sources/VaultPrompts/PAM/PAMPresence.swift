@@ -1,6 +1,7 @@
 import Glibc
 import PAMMessages
 import Synchronization
+import TrustedPaths
 public import VaultKit
 
 /// Verifies that the person at the machine is its user, by the system's PAM service `vault`: with the login
@@ -42,6 +43,7 @@ public struct PAMPresence: PresenceSource, EndsWithRequest {
     guard let user = user ?? Self.ownName() else {
       throw VaultError(.unsupported, "the user of this process has no name, so PAM cannot verify them")
     }
+    announceWaitingForPerson()
     let conversation = try PAMConversation(for: request, asking: prompt, limits: limits)
     open.add(conversation)
     defer { open.remove(conversation) }

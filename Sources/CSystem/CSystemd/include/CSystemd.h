@@ -26,6 +26,16 @@ int csystemd_call(csystemd_bus *bus, const char *destination, const char *path, 
                   const char *member, const char *text, uint64_t microseconds, csystemd_message **reply, char *error,
                   size_t error_count);
 
+/// Has logind wait for us before `what` (a list with colons: "sleep"), up to its limit. Returns a descriptor, close-on-exec, whose closing
+/// lets it go on.
+int csystemd_inhibit(csystemd_bus *bus, const char *service, const char *what, const char *who, const char *why,
+                     uint64_t microseconds);
+
+/// Steps into the list of sessions that logind's ListSessions answers with.
+int csystemd_enter_sessions(csystemd_message *message);
+/// 1 with the user and the path of the next session, which is valid as long as the message; 0 at the end.
+int csystemd_next_session(csystemd_message *message, uint32_t *user, const char **path);
+
 /// Begins a call as above and does not wait for its answer, which comes in order with the other messages.
 int csystemd_begin_call(csystemd_bus *bus, const char *destination, const char *path, const char *interface,
                         const char *member, const char *text, uint64_t *call);
