@@ -62,19 +62,22 @@ extension SealedStore {
   /// Takes over another `config` of the same generation; another generation needs the device key.
   private mutating func adopt(_ row: HeaderRow) throws {
     let slots = try rows.slots()
+    let locks = locks
     guard let ring = try KeyRing.reading(row, slots: slots, as: keys, environment: environment) else {
       throw KeysAreStale(deviceKey: try Header(decoding: row.body).deviceKey)
     }
     let head = try head(openedWith: ring.current)
     try ring.check(head)
     try checkOlder(head)
-    take(ring, row: row)
+    take(ring, row: row, at: locks)
   }
 
   /// Makes these the keys of the session. When their header has no passcode and the session had one, what the passcode
   /// protected stays shut until the vault is opened again, because the holder of the device key can make such a header.
   /// A header that this session wrote is exempt.
-  private mutating func take(_ ring: consuming KeyRing, row: HeaderRow) {
+  ///
+  /// - Parameter locks: ``locks`` before the keys were read.
+  private mutating func take(_ ring: consuming KeyRing, row: HeaderRow, at locks: UInt64) {
     var ring = ring
     if ring.header.hasPasscode {
       hasSeenPasscode = true
@@ -83,7 +86,7 @@ extension SealedStore {
     } else if hasSeenPasscode {
       ring.shut()
     }
-    keys = ring
+    hold(ring, at: locks)
   }
 
   /// Outside a transaction: loads the keys of the file as it is now. `false` if the file changed again meanwhile.
@@ -95,8 +98,8 @@ extension SealedStore {
     let ring = try KeyRing(header: row, slots: slots, deviceKey: key, environment: environment)
     try ring.check(head(openedWith: ring.current))
     // Another process made these keys: drop what the passcode had opened, and what was verified.
-    take(ring, row: row)
-    identity = Self.nextIdentity()
+    take(ring, row: row, at: locks)
+    latch.renewIdentity()
     try checkOlder(try self.head())
     return true
   }

@@ -33,6 +33,7 @@ extension SealedStore {
       }
       first = rows.count == Self.entriesTogether ? rows.last!.sequence + 1 : nil
       self.rows.releasePages()
+      try refuseLockedMeanwhile()
     }
     guard check.unreadable.isEmpty else { return check }
     check.isChainChecked = !keys.auditRoots.isEmpty

@@ -21,7 +21,7 @@ package import VaultStorage
 /// `+Sum`, `+Log` and `+Moving`.
 package struct SealedStore: ~Copyable, Sendable {
   package var rows: VaultRows
-  package var keys: KeyRing
+  package private(set) var keys: KeyRing
   package let environment: VaultEnvironment
   /// The last commit that this session has read or made, in head rows that opened.
   var seen = SeenCommit(sequence: 0)
@@ -55,29 +55,61 @@ package struct SealedStore: ~Copyable, Sendable {
   package var caller: Caller?
   /// The time by which items expire.
   package var time: VaultTime
-  /// A number that is new for each session of this process, after each lock, and after keys that another process made
-  /// were read. Grants are bound to this number.
-  package var identity = SealedStore.nextIdentity()
-  /// How many times the session was locked.
-  package private(set) var locks: UInt64 = 0
+  /// Locks the session, from any thread.
+  package let latch: VaultLatch
+  /// How many times the session had been locked when the present transaction began.
+  private var locksAtBegin: UInt64 = 0
 
   package init(rows: consuming VaultRows, keys: consuming KeyRing, environment: VaultEnvironment) {
     self.rows = rows
     hasSeenPasscode = keys.header.hasPasscode
+    latch = VaultLatch(keys.guarded)
     self.keys = keys
     self.environment = environment
     time = VaultTime(environment.clock)
   }
 
-  /// Wipes what the passcode opened; earlier grants and verifications are no longer valid.
-  package mutating func lock() {
-    keys.lock()
-    identity = Self.nextIdentity()
-    locks += 1
+  /// See ``VaultLatch/identity``.
+  package var identity: UInt64 { latch.identity }
+  /// How many times the session was locked.
+  package var locks: UInt64 { latch.locks }
+
+  /// Makes these the keys of the session.
+  ///
+  /// - Parameter locks: ``locks`` before they were read. After a lock meanwhile, what the passcode opened is wiped.
+  package mutating func hold(_ ring: consuming KeyRing, at locks: UInt64) {
+    latch.hold(ring.guarded, at: locks)
+    keys = ring
   }
 
-  private static let identities = Atomic<UInt64>(0)
-  package static func nextIdentity() -> UInt64 { identities.add(1, ordering: .relaxed).newValue }
+  /// Opens what the passcode opens.
+  ///
+  /// - Parameter locks: ``locks`` when the call began that the passcode was given to.
+  /// - Throws: As ``KeyRing/unlocked(with:random:)``; ``VaultError/Code/appCancelled`` after a lock meanwhile.
+  package func unlock(with passcode: PasscodeKeys, at locks: UInt64) throws(VaultError) {
+    let unlocked = try keys.unlocked(with: passcode, random: environment.random)
+    guard latch.open(unlocked, of: keys, at: locks) else {
+      throw VaultError(.appCancelled, "the vault was locked meanwhile", hint: "try again")
+    }
+  }
+
+  /// Ends work that has used what a lock wiped meanwhile. A transaction that changes the vault calls it before its commit, and long
+  /// work calls it again and again.
+  ///
+  /// - Throws: ``VaultError/Code/locked``.
+  package func refuseLockedMeanwhile() throws(VaultError) { try refusingLockedMeanwhile() }
+
+  /// ``refuseLockedMeanwhile()`` of the present transaction, for a closure that cannot have the store.
+  package var refusingLockedMeanwhile: () throws(VaultError) -> Void {
+    { [latch, guarded = keys.guarded, locksAtBegin] () throws(VaultError) in
+      if latch.locks != locksAtBegin, guarded.isUsed { throw Self.lockedMeanwhile }
+    }
+  }
+
+  /// The error of work that a lock has ended.
+  package static var lockedMeanwhile: VaultError {
+    VaultError(.locked, "the vault was locked meanwhile", hint: "unlock it with the passcode")
+  }
 
   package var vault: VaultID { keys.header.vault }
   package var now: Instant { environment.clock.now() }
@@ -103,6 +135,8 @@ package struct SealedStore: ~Copyable, Sendable {
   package mutating func begin() {
     recentRow = nil
     recentItem = nil
+    locksAtBegin = latch.locks
+    keys.guarded.beginUse()
   }
 
   /// Takes over an item that was opened before this transaction, with the same keys: ``open(_:)`` compares its row.

@@ -11,6 +11,7 @@ package import VaultStorage
 /// are derived from the root keys. The module knows no transaction: the modules above write what it prepares.
 ///
 /// - ``GenerationKeys`` are the keys that are derived from the root keys of one generation.
+/// - ``GuardedKeys`` are the keys that only the passcode opens; ``VaultLatch`` wipes them from any thread.
 /// - ``SlotSeal`` seals and opens a slot.
 /// - ``PasscodeKeys``, ``FactorSlots`` and ``RecoveryCode`` are the ways in: passcode, other factors, recovery code.
 /// - ``KeyChange`` is a change of header and slots: a new passcode, member, device key or generation.
@@ -24,10 +25,13 @@ package struct KeyRing: ~Copyable, Sendable {
   package let slots: [SlotRow]
   package let current: GenerationKeys
   package let previous: GenerationKeys?
+  /// The keys that are open without a passcode.
   private var opened: OpenedKeys
+  /// The keys that only the passcode opens. A lock wipes them.
+  package let guarded: GuardedKeys
   /// The key of header field 16, open while the vault is unlocked; `nil` without a passcode. When it is open, field 16
   /// has been checked.
-  package private(set) var trustKey: SharedSecret?
+  package var trustKey: SharedSecret? { guarded.use { $0.trust } }
   /// Whether another process removed the passcode: what the passcode had protected stays shut here.
   package private(set) var isShut = false
 
@@ -140,12 +144,14 @@ package struct KeyRing: ~Copyable, Sendable {
     else { return nil }
     let previous = header.previousGeneration == nil ? nil : before.previous
     let seal = SlotSeal(vault: header.vault, random: environment.random)
-    var ring = try KeyRing(
+    let ring = try KeyRing(
       row: row, header: header, slots: slots, current: before.current, previous: previous, seal: seal)
-    ring.keepOpen(before)
+    let held = before.guarded.content
+    ring.keepOpen(held, of: before)
+    let present = ring.guarded.content.keys
     // Within a generation a class key never changes: a different key comes from a person who bypassed the passcode.
-    for old in before.opened.keys where old.address.kind == .classKey {
-      guard let now = ring.opened[old.address] else { continue }
+    for old in before.opened.keys + held.keys.keys where old.address.kind == .classKey {
+      guard let now = ring.opened[old.address] ?? present[old.address] else { continue }
       guard now.bytes.isEqualInConstantTime(to: old.key.bytes) else { throw Self.damaged }
     }
     try ring.checkFactorMAC()
@@ -163,17 +169,19 @@ package struct KeyRing: ~Copyable, Sendable {
 
   /// Keeps open what the passcode had opened, but only where the slot is byte for byte the same. A slot that was sealed
   /// again may hold another key, and an item sealed under the old key would never open.
-  private mutating func keepOpen(_ before: borrowing KeyRing) {
+  private func keepOpen(_ held: GuardedKeys.Content, of before: borrowing KeyRing) {
+    var kept = GuardedKeys.Content()
     for slot in slots {
       guard let address = SlotAddress(slot), address.opener == .unlock,
         before.slots.contains(where: { SlotAddress($0) == address && $0.body == slot.body })
       else { continue }
       switch address.kind {
-      case .classKey, .auditRoot: opened[address] = before.opened[address]
-      case .trust: trustKey = before.trustKey
+      case .classKey, .auditRoot: kept.keys[address] = held.keys[address]
+      case .trust: kept.trust = held.trust
       default: continue
       }
     }
+    guarded.add(kept)
   }
 
   /// The header that every way to the keys begins with: none opens a vault of a test in the real world.
@@ -191,7 +199,7 @@ package struct KeyRing: ~Copyable, Sendable {
     let mac = current.headerMAC.code(for: header.authenticatedBytes(with: slots))
     guard isEqualInConstantTime(mac, row.mac) else { throw Self.damaged }
     try header.check(slots, set: try current.storedSet(of: header))
-    var opened = OpenedKeys()
+    var (opened, guarded) = (OpenedKeys(), GuardedKeys.Content())
     for slot in slots {
       guard let address = SlotAddress(slot), address.opener == .base,
         let keys = [current, previous].compactMap({ $0 }).first(where: { $0.generation == address.generation }
@@ -201,39 +209,38 @@ package struct KeyRing: ~Copyable, Sendable {
       let key = try keys.withSlotKey(for: address) { outer throws(VaultError) in
         try seal.key(in: slot, at: address, under: outer)
       }
-      opened[address] = SharedSecret(key)
+      if address.kind == .auditRoot, header.hasPasscode {
+        guarded.keys[address] = SharedSecret(key)
+      } else {
+        opened[address] = SharedSecret(key)
+      }
     }
     self.header = header
     self.slots = slots
     self.current = current
     self.previous = previous
     self.opened = opened
+    self.guarded = GuardedKeys(beside: [current, previous].compactMap { $0 })
+    self.guarded.set(guarded)
   }
 
-  /// Opens what the passcode opens.
+  /// The keys of a right passcode, which are not those of the ring yet.
+  package struct Unlocked: Sendable {
+    let content: GuardedKeys.Content
+  }
+
+  /// Opens what the passcode opens, in a ring that no session has yet.
+  ///
+  /// - Throws: As ``unlocked(with:random:)``.
+  package func unlock(with passcode: PasscodeKeys, random: any RandomSource) throws(VaultError) {
+    guarded.add(try unlocked(with: passcode, random: random).content)
+  }
+
+  /// The keys that the passcode opens. The ring stays as it is: see ``VaultLatch/open(_:of:at:)``.
   ///
   /// - Throws: `.authenticationFailed` for a wrong passcode; `.damaged` for damaged slots.
-  package mutating func unlock(with passcode: PasscodeKeys, random: any RandomSource) throws(VaultError) {
-    let unlocked = try keys(openedBy: passcode, random: random)
-    trustKey = unlocked.trust
-    for (address, key) in unlocked.keys {
-      switch address.kind {
-      case .classKey, .auditRoot: opened[address] = key
-      default: continue
-      }
-    }
-  }
-
-  /// Checks that the passcode opens this ring, and opens nothing.
-  ///
-  /// - Throws: As ``unlock(with:random:)``.
-  package func check(_ passcode: PasscodeKeys, random: any RandomSource) throws(VaultError) {
-    _ = try keys(openedBy: passcode, random: random)
-  }
-
-  private func keys(
-    openedBy passcode: PasscodeKeys, random: any RandomSource
-  ) throws(VaultError) -> (keys: [(SlotAddress, SharedSecret)], trust: SharedSecret) {
+  package func unlocked(with passcode: PasscodeKeys, random: any RandomSource) throws(VaultError) -> Unlocked
+  {
     let seal = SlotSeal(vault: header.vault, random: random)
     var unlocked: [(SlotAddress, SharedSecret)] = []
     for slot in slots {
@@ -253,46 +260,50 @@ package struct KeyRing: ~Copyable, Sendable {
     guard unlocked.contains(where: { $0.0.hasName(of: unlockedAddress) }),
       let trust = unlocked.first(where: { $0.0.kind == .trust })?.1, try isFactorMACRight(trust)
     else { throw Self.damaged }
-    return (unlocked, trust)
-  }
-
-  /// Wipes the class keys that only a passcode opens, and the ciphers of the rows.
-  package mutating func lock() {
-    current.releaseCiphers()
-    previous?.releaseCiphers()
-    for slot in slots {
-      guard let address = SlotAddress(slot), address.kind == .classKey, address.opener == .unlock else {
-        continue
-      }
-      opened[address] = nil
+    var content = GuardedKeys.Content(trust: trust)
+    for (address, key) in unlocked where [.classKey, .auditRoot].contains(address.kind) {
+      content.keys[address] = key
     }
-    trustKey = nil
-    if header.hasPasscode { opened.keys.removeAll { $0.address.kind == .auditRoot } }
+    return Unlocked(content: content)
   }
 
   /// Permanently drops what a passcode had protected, because another process wrote this header without a passcode. The
   /// classes of after first unlock stay open.
   package mutating func shut() {
-    opened.keys.removeAll { $0.address.kind == .auditRoot || $0.address.subject & 0x7F != 2 }
-    trustKey = nil
-    isShut = true
+    func isShut(_ address: SlotAddress) -> Bool { address.kind == .auditRoot || address.subject & 0x7F != 2 }
+    opened.keys.removeAll { isShut($0.address) }
+    var content = guarded.content
+    content.keys.keys.removeAll { isShut($0.address) }
+    content.trust = nil
+    guarded.set(content)
+    self.isShut = true
   }
 
   /// Whether every class key of the current generation is open.
-  package var isUnlocked: Bool { opened[unlockedAddress] != nil }
+  package var isUnlocked: Bool { key(at: unlockedAddress) != nil }
 
   private var unlockedAddress: SlotAddress {
     SlotAddress(.classKey, subject: 1, generation: current.generation, opener: .unlock)
   }
 
   package func classKey(_ number: UInt8, generation: UInt32) -> SharedSecret? {
-    opened[SlotAddress(.classKey, subject: UInt32(number), generation: generation, opener: .base)]
+    key(at: SlotAddress(.classKey, subject: UInt32(number), generation: generation, opener: .base))
+  }
+
+  private func key(at address: SlotAddress) -> SharedSecret? {
+    opened[address] ?? guarded.use { $0.keys[address] }
   }
 
   /// The audit roots by the first segment of their chain, open whenever the vault is unlocked.
   package var auditRoots: [UInt32: SharedSecret] {
     var roots: [UInt32: SharedSecret] = [:]
-    for root in opened.keys where root.address.kind == .auditRoot { roots[root.address.subject] = root.key }
+    let guarded = guarded.use { content in
+      let roots = content.keys.keys.filter { $0.address.kind == .auditRoot }
+      return roots.isEmpty ? nil : roots
+    }
+    for root in opened.keys + (guarded ?? []) where root.address.kind == .auditRoot {
+      roots[root.address.subject] = root.key
+    }
     return roots
   }
 
@@ -324,26 +335,5 @@ package struct KeyRing: ~Copyable, Sendable {
   package static var damaged: VaultError {
     VaultError(
       .damaged, "the vault's keys were altered or are damaged", hint: "restore the vault file from a backup")
-  }
-}
-
-/// The class keys and audit roots that are open, by the slots that name them, whichever key opens the slot. They are few,
-/// and the first dictionary of a kind of key costs a process more time than all of them.
-private struct OpenedKeys: Sendable {
-  var keys: [(address: SlotAddress, key: SharedSecret)] = []
-
-  subscript(address: SlotAddress) -> SharedSecret? {
-    get { keys.first { $0.address.hasName(of: address) }?.key }
-    set {
-      keys.removeAll { $0.address.hasName(of: address) }
-      if let newValue { keys.append((address, newValue)) }
-    }
-  }
-}
-
-extension SlotAddress {
-  /// Whether two slots hold the same key. An audit root is the same one in every generation.
-  fileprivate func hasName(of other: SlotAddress) -> Bool {
-    kind == other.kind && subject == other.subject && (kind == .auditRoot || generation == other.generation)
   }
 }

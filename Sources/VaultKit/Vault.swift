@@ -90,8 +90,11 @@ public actor Vault {
   /// Wipes at once the keys that the passcode opened. Ends the prompts of other calls that are open: these calls throw
   /// ``VaultError/Code/appCancelled``, and an answer opens nothing.
   ///
-  /// Waits for a transaction that is under way. In the closure of `read`, `write` or `progress`, it takes effect at the
-  /// end of that transaction.
+  /// *At once* means that this waits for no other call. When it returns, none of these keys can be had any more. A key that another call
+  /// is using at this moment is wiped when this one use has ended: when one secret is opened or sealed, or some hundred entries of the
+  /// log are checked. A call that has used these keys throws ``VaultError/Code/locked`` at its next use of one, and before its commit,
+  /// so that it changes nothing; a rotation goes on after the next unlock. In the closure of `read`, `write` or `progress`, this takes
+  /// effect at the end of that transaction, whose changes are made.
   ///
   /// Does not wipe the secrets that a context was given or keeps: ``AuthenticationContext/invalidate()`` wipes those.
   public nonisolated func lock() { core.lock() }

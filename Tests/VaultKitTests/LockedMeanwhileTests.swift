@@ -82,7 +82,7 @@ struct LockedMeanwhileTests {
     let error = thrown { () throws(VaultError) in
       try core.rotateEpoch(passcode: Passcode(testing: "passcode"), progress: { _ in core.lock() })
     }
-    expect(error?.code, equals: .appCancelled)
+    expect(error?.code, equals: .locked)
     #expect(!core.isUnlocked)
     try core.rotateEpoch(passcode: Passcode(testing: "passcode"))
     try expect(core.verify().problems, equals: [])

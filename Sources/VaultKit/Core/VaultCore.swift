@@ -18,12 +18,16 @@ package final class VaultCore: Sendable {
   let session: Session
   /// The call of the actor that this core is used in; `nil` outside of such calls.
   private let call: OpenCall?
+  /// The bits of what was committed: see ``takeDone()``.
+  private let done = Atomic<UInt64>(0)
 
   /// An open vault, shared by the cores of all its callers.
   final class Session: Sendable {
     let protector: Mutex<any Protector>
     /// `nil` only while a transaction has the store.
     let store: Mutex<SealedStore?>
+    /// Locks the vault, also while a transaction has the store.
+    let latch: VaultLatch
     /// The prompts of all calls that are open. Locking the vault ends them.
     let prompts = OpenPrompts()
     /// The thread that has the store in a transaction; 0 if none has.
@@ -32,13 +36,12 @@ package final class VaultCore: Sendable {
     private let locksAtEnd = Atomic(false)
     /// Ends tokens at their time.
     let tokenTimer = TokenTimer()
-    /// The bits of what was committed: see ``VaultCore/takeDone()``.
-    let done = Atomic<UInt64>(0)
     /// The newest commit that the protector was told of.
     private let noted = Mutex((key: DeviceKeyID?.none, sequence: UInt64(0)))
 
     init(_ store: consuming SealedStore, protector: any Protector) {
       self.protector = Mutex(protector)
+      latch = store.latch
       self.store = Mutex(consume store)
     }
 
@@ -95,6 +98,15 @@ package final class VaultCore: Sendable {
   package func asked(by caller: Caller) -> VaultCore {
     var environment = environment
     environment.caller = caller
+    return VaultCore(session, environment: environment, call: call)
+  }
+
+  /// The same open vault, for one of several commands that share it.
+  ///
+  /// - Parameter body: Called directly before each commit of this command. If it throws, nothing is changed.
+  package func committing(by body: @escaping @Sendable () throws(VaultError) -> Void) -> VaultCore {
+    var environment = environment
+    environment.committing = body
     return VaultCore(session, environment: environment, call: call)
   }
 
@@ -162,7 +174,7 @@ package final class VaultCore: Sendable {
         throw error
       }
       notes = changes.notes
-      session.done.bitwiseOr(changes.done.bits, ordering: .relaxed)
+      done.bitwiseOr(changes.done.bits, ordering: .relaxed)
       store.noteOwn(commit)
       committed = (commit, store.keys.header.deviceKey, store.vault)
       session.tokenTimer.set(nextTokenEnd, of: session, clock: environment.clock)
@@ -171,9 +183,9 @@ package final class VaultCore: Sendable {
     }
   }
 
-  /// What this session has committed since it was asked last.
+  /// What was committed through this object since it was asked last.
   package func takeDone() -> DoneOperations {
-    DoneOperations(bits: session.done.exchange(0, ordering: .relaxed))
+    DoneOperations(bits: done.exchange(0, ordering: .relaxed))
   }
 
   /// In a copy of the file, or an older state, marks what may have been used elsewhere, as the next write would. Who reads a mark
@@ -231,7 +243,7 @@ package final class VaultCore: Sendable {
           store.rows.rollback()
           outcome = .failure(error)
         }
-        if session.endTransaction() { store.lock() }
+        if session.endTransaction() { session.latch.lock() }
         slot = consume store
       }
       if let outcome { return try outcome.get() }

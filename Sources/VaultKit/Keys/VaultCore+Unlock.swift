@@ -74,10 +74,14 @@ extension VaultCore {
     return withStore { body($0.keys) }
   }
 
-  /// Wipes the class keys that the passcode opened: at once, or at the end of the transaction in whose closure it is
-  /// called. Ends the prompts that are open.
+  /// Wipes the keys that the passcode opened: at once, whatever other threads do, or at the end of the transaction in whose closure
+  /// it is called. Ends the prompts that are open.
+  ///
+  /// It waits for no transaction. Work of another thread that has used these keys ends with ``VaultError/Code/locked``, at its next use
+  /// or before its commit, and changes nothing. A key that such work uses at this very moment is wiped when this use has ended: when one
+  /// secret is opened or sealed, or some hundred entries of the log are checked.
   package func lock() {
-    if !session.lockAtEnd() { withStore { $0.lock() } }
+    if !session.lockAtEnd() { session.latch.lock() }
     prompts.end()
     VaultLog.info(.vaultAccess, "locked")
   }
@@ -165,12 +169,12 @@ extension VaultCore {
   ///
   /// - Throws: ``VaultError/Code/appCancelled``, with nothing compared, if the call is not wanted any more.
   func opened(with keys: PasscodeKeys, for validity: CallValidity? = nil) throws(VaultError) -> Bool {
-    try reading { transaction throws(VaultError) in
+    let locks = validity?.locks ?? session.latch.locks
+    return try reading { transaction throws(VaultError) in
       let derivation = try transaction.store.keys.header.passcodeDerivation()
       guard derivation == keys.derivation else { return false }
       try validity?.beginUse(locks: transaction.store.locks)
-      let random = transaction.store.environment.random
-      try transaction.store.keys.unlock(with: keys, random: random)
+      try transaction.store.unlock(with: keys, at: locks)
       return true
     }
   }
@@ -179,7 +183,7 @@ extension VaultCore {
   private func opens(_ keys: PasscodeKeys) throws(VaultError) -> Bool {
     try reading { transaction throws(VaultError) in
       guard try transaction.store.keys.header.passcodeDerivation() == keys.derivation else { return false }
-      try transaction.store.keys.check(keys, random: transaction.store.environment.random)
+      _ = try transaction.store.keys.unlocked(with: keys, random: transaction.store.environment.random)
       return true
     }
   }

@@ -66,6 +66,7 @@ struct VaultCopy: ~Copyable {
         try copy(row, item: item, material, from: &source, to: &rows, change: state)
       }
       source.rows.releasePages()
+      try source.refuseLockedMeanwhile()
       done += batch.count
       try progress(VerifyProgress(done: done, total: total))
     }

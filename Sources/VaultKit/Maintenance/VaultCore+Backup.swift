@@ -116,7 +116,12 @@ extension SealedStore {
     let change = try backupKeys(under: key, derivation: derivation)
     var copy = VaultCopy(head: try head().forBackup(), change: change)
     var report = BackupReport()
-    _ = try VaultRows.create(at: path, publishing: publishing) { rows throws(VaultError) in
+    let refuseLockedMeanwhile = refusingLockedMeanwhile
+    func refuseUnwanted() throws(VaultError) {
+      try publishing()
+      try refuseLockedMeanwhile()
+    }
+    _ = try VaultRows.create(at: path, publishing: refuseUnwanted) { rows throws(VaultError) in
       try copy.writeKeys(change, to: &rows)
       let leaveOut = { (id: ItemID, error: VaultError) in
         report.leftOut.append((id, nil, error.isNewerVersion ? .newerVersion : .damaged))

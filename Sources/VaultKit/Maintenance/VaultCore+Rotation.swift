@@ -94,7 +94,9 @@ extension VaultCore {
         return try rotateOnce(
           with: keys, for: validity, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
       } catch {
-        guard error.code == .locked, let keys, try opened(with: keys, for: validity) else { throw error }
+        guard error.code == .locked, session.latch.locks == validity.locks, let keys,
+          try opened(with: keys, for: validity)
+        else { throw error }
       }
     }
     throw KeyRace.lost
@@ -229,7 +231,7 @@ extension VaultCore {
       guard transaction.store.keys.previous == nil else { return nil }
       try transaction.store.refuseShut()
       // What follows opens what the passcode guards, which a lock meanwhile has shut.
-      try validity.check(locks: transaction.store.locks)
+      guard transaction.store.locks == validity.locks else { throw SealedStore.lockedMeanwhile }
       guard transaction.store.keys.header.deviceKey == key.id,
         try transaction.store.keys.header.passcodeDerivation() == keys?.derivation
       else {
@@ -237,13 +239,13 @@ extension VaultCore {
       }
       // Unlocking checks the present form of what the change below authenticates. These keys may differ from the keys
       // that were unlocked before.
-      if let keys { try transaction.store.keys.unlock(with: keys, random: environment.random) }
+      if let keys { try transaction.store.unlock(with: keys, at: validity.locks) }
       let next = try transaction.store.keyChange.nextEpoch(with: key, passcode: keys)
       let row = try transaction.set(next)
-      var ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, environment: environment)
+      let ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, environment: environment)
       if let keys { try ring.unlock(with: keys, random: environment.random) }
       let made = ring.current
-      transaction.store.keys = ring
+      transaction.store.hold(ring, at: validity.locks)
       // Seals made earlier in this transaction use the keys of the old generation, so they do not count.
       transaction.head.seals = 0
       transaction.head.rotation = RotationState()

@@ -68,6 +68,7 @@ private struct Verification {
     }
     try checkItems(of: &store, blindRows: rows.blinds, progress: progress)
     do throws(VaultError) { try checkLog(of: &store, head: head) } catch { try note(error, in: "audit") }
+    try store.refuseLockedMeanwhile()
   }
 
   private mutating func checkLog(of store: inout SealedStore, head: borrowing Head) throws(VaultError) {
@@ -111,6 +112,7 @@ private struct Verification {
         report.items += 1
       }
       store.rows.releasePages()
+      try store.refuseLockedMeanwhile()
       done += batch.count * 2
       progress(VerifyProgress(done: min(done, total), total: total))
     }

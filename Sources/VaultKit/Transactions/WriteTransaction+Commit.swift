@@ -11,6 +11,7 @@ extension WriteTransaction {
         .io, "an operation failed half way, so nothing of the transaction was written", hint: "try again")
     }
     guard changes.isDirty else { return }
+    try store.refuseLockedMeanwhile()
     try refuseOrphans()
     try noteTestWorld()
     if changes.needsCleaning { head.cleaningPending = true }

@@ -18,19 +18,19 @@ struct CallValidity: Sendable {
     self.core = core
     self.call = call ?? context?.call
     memory = context?.memory
-    (session, locks) = core.withStore { ($0.identity, $0.locks) }
+    (session, locks) = core.session.latch.session
   }
 
   /// Goes on under the keys that another process has made meanwhile. After a lock it does not.
   mutating func renew() {
-    let (session, locks) = core.withStore { ($0.identity, $0.locks) }
+    let (session, locks) = core.session.latch.session
     if locks == self.locks { self.session = session }
   }
 
   /// Throws if the result is not wanted.
   ///
   /// - Throws: ``VaultError/Code/appCancelled``.
-  func check() throws(VaultError) { try check(locks: core.withStore { $0.locks }) }
+  func check() throws(VaultError) { try check(locks: core.session.latch.locks) }
 
   /// The same inside a transaction, which knows how many times the vault was locked.
   func check(locks now: UInt64) throws(VaultError) {

@@ -92,10 +92,10 @@ extension VaultCore {
   ) throws(VaultError) -> R {
     var race = KeyRace()
     while true {
-      let (session, locks) = withStore { ($0.identity, $0.locks) }
+      let (identity, locks) = session.latch.session
       do throws(VaultError) { return try body() } catch {
-        let now = withStore { ($0.identity, $0.locks) }
-        let isRace = [.busy, .locked].contains(error.code) && now.0 != session && now.1 == locks
+        let now = session.latch.session
+        let isRace = [.busy, .locked].contains(error.code) && now.identity != identity && now.locks == locks
         guard isRace, race.mayTry(), try mayRepeat() else { throw error }
       }
     }

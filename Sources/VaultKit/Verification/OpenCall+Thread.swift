@@ -72,7 +72,7 @@ private final class CallOutcome<R: ~Copyable & Sendable>: Sendable {
 
 /// Starts a thread, and returns 0 or the code of the failure. Neither the threads of Swift's tasks nor those of
 /// Dispatch may wait for a person, because there are only so many of them.
-private func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
+package func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
   let start = unsafe Unmanaged.passRetained(ThreadStart(body))
   var thread = pthread_t()
   let code = unsafe pthread_create(
