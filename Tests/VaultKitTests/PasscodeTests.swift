@@ -181,6 +181,36 @@ struct PasscodeTests {
     try expect(core.status().passcodeFailures, equals: 0)
   }
 
+  @Test("a lock is logged with its reason and its caller, after the keys are wiped")
+  func lockIsNoted() throws {
+    let core = try TemporaryVault().makeCore(passcode: "right")
+    let peer = Caller(user: 1001, process: 4711)
+    core.lock()
+    #expect(core.asked(by: peer).noteLock(reason: "idle for too long"))
+    #expect(!core.isUnlocked)
+    let entry = try #require(try core.auditEntries().last)
+    expect(entry.operation.name, equals: "locked")
+    expect(entry.detail, equals: "idle for too long")
+    expect(entry.caller, equals: peer)
+    try core.unlock(with: Passcode(testing: "right"))
+    try expect(core.verify().problems, equals: [])
+  }
+
+  @Test("a lock that cannot be logged, because another program writes, holds all the same")
+  func lockIsNotNoted() throws {
+    var environment = VaultEnvironment.testing()
+    environment.patience = .zero
+    let place = TemporaryVault(environment: environment)
+    let core = try place.makeCore(passcode: "right")
+    let before = try core.auditEntries().count
+    try place.openCore().writing { _ throws(VaultError) in
+      core.lock()
+      #expect(!core.noteLock(reason: "the machine went to sleep"))
+    }
+    #expect(!core.isUnlocked)
+    try expect(core.auditEntries().count, equals: before)
+  }
+
   @Test("wrong passcodes that are judged delay the next one, also the right one")
   func judgedUntilDelay() throws {
     let core = try TemporaryVault(environment: .testing(clock: FixedClock())).makeCore(passcode: "right")

@@ -21,7 +21,8 @@ extension AuditOperation {
   /// Where lines about it belong.
   fileprivate var tag: VaultLog.Tag {
     switch self {
-    case .unlocked, .passcodeSet, .passcodeChanged, .passcodeRemoved, .recoveryCodeMade, .recoveryUsed,
+    case .unlocked, .locked, .passcodeSet, .passcodeChanged, .passcodeRemoved, .recoveryCodeMade,
+      .recoveryUsed,
       .recoveryCodeRemoved, .promptShown, .accessDenied, .given, .memberEnrolled, .memberRemoved:
       .vaultAccess
     case .codeGenerated, .codeVerified, .resynchronized, .counterSet, .pinChanged, .pinVerified, .pinUnlocked,

@@ -9,6 +9,8 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   public static let vaultCreated = AuditOperation(rawValue: 1)
   /// The vault was unlocked, or someone tried.
   public static let unlocked = AuditOperation(rawValue: 2)
+  /// An agent locked the vault; the entry's detail says why.
+  public static let locked = AuditOperation(rawValue: 3)
   /// A passcode was set.
   public static let passcodeSet = AuditOperation(rawValue: 4)
   /// The passcode was changed.

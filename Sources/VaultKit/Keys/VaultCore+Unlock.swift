@@ -86,6 +86,23 @@ extension VaultCore {
     VaultLog.info(.vaultAccess, "locked")
   }
 
+  /// Logs that the vault was locked. Called after ``lock()``, because it needs no key that the passcode opens, and an entry that cannot
+  /// be written prevents no lock: the disk is full, or another process holds the vault for long.
+  ///
+  /// - Parameter reason: The detail of the entry, for people, without a secret.
+  /// - Returns: Whether there is an entry.
+  @discardableResult
+  package func noteLock(reason: String) -> Bool {
+    guard !isReadOnly else { return false }
+    do throws(VaultError) {
+      try log([AuditNote(operation: .locked, detail: reason)])
+      return true
+    } catch {
+      VaultLog.warning(.vaultAccess, "no entry says that the vault was locked: \(error.code)")
+      return false
+    }
+  }
+
   /// Ends the delay after wrong passcodes. The vault's own state is rebuilt when it is damaged.
   ///
   /// - Throws: ``VaultError/Code/authenticationFailed`` for another vault's code.
