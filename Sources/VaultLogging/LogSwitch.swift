@@ -1,10 +1,13 @@
 import Synchronization
 
-/// Which lines are logged, and for whom. A process has one; tests make their own.
+/// Which lines are logged, and for whom. A process has one, and so has each command with a log; tests make their own.
 package final class LogSwitch: Sendable {
   package static let ofProcess = LogSwitch()
 
-  /// A bit for each tag and level that is on.
+  /// The log of the command that the present thread runs.
+  @TaskLocal private static var ofCommand: LogSwitch?
+
+  /// A bit for each tag and level that is on, and ``commandBit``.
   private let lines = Atomic<UInt32>(0)
   private let state = Mutex(State())
 
@@ -12,6 +15,8 @@ package final class LogSwitch: Sendable {
     var isUnmasked = false
     var sinks: [VaultLog.Sink] = []
     var process = ""
+    /// How many commands have a log now.
+    var commands = 0
   }
 
   package init() {}
@@ -23,17 +28,37 @@ package final class LogSwitch: Sendable {
     guard !tags.isEmpty, !sinks.isEmpty else { return stop() }
     let now = State(isUnmasked: isUnmasked, sinks: sinks, process: LogText.processName())
     if isUnmasked { Self.warn(now) }
-    state.withLock { $0 = now }
     var bits: UInt32 = 0
     for tag in tags {
       for level in VaultLog.Level.allCases.prefix(through: Int(level.index)) { bits |= Self.bit(tag, level) }
     }
-    lines.store(bits, ordering: .relaxed)
+    set(now, bits)
   }
 
-  package func stop() {
-    lines.store(0, ordering: .relaxed)
-    state.withLock { $0 = State() }
+  package func stop() { set(State(), 0) }
+
+  /// Runs `body` with a log of its own, which gets the lines of this thread alone.
+  func lend<R>(to log: LogSwitch, _ body: () throws -> R) rethrows -> R {
+    countCommands(1)
+    defer { countCommands(-1) }
+    return try Self.$ofCommand.withValue(log, operation: body)
+  }
+
+  private func set(_ new: State, _ bits: UInt32) {
+    state.withLock { state in
+      let commands = state.commands
+      state = new
+      state.commands = commands
+      lines.store(bits | (commands > 0 ? Self.commandBit : 0), ordering: .relaxed)
+    }
+  }
+
+  private func countCommands(_ change: Int) {
+    state.withLock { state in
+      state.commands += change
+      let bits = lines.load(ordering: .relaxed) & ~Self.commandBit
+      lines.store(bits | (state.commands > 0 ? Self.commandBit : 0), ordering: .relaxed)
+    }
   }
 
   var isOn: Bool { lines.load(ordering: .relaxed) != 0 }
@@ -44,7 +69,9 @@ package final class LogSwitch: Sendable {
     file: StaticString = #fileID,
     line: UInt = #line
   ) {
-    guard lines.load(ordering: .relaxed) & Self.bit(tag, level) != 0 else { return }
+    let on = lines.load(ordering: .relaxed)
+    if on & Self.commandBit != 0 { Self.ofCommand?.log(level, tag, message, file: file, line: line) }
+    guard on & Self.bit(tag, level) != 0 else { return }
     write(level, tag, message(), file: file, line: line)
   }
 
@@ -75,6 +102,9 @@ package final class LogSwitch: Sendable {
       description: "\(head) [\(level.rawValue)] \(file).\(number) : \(text)")
     for sink in state.sinks { sink.write(line) }
   }
+
+  /// Whether some command has a log.
+  private static let commandBit: UInt32 = 1 << 31
 
   private static func bit(_ tag: VaultLog.Tag, _ level: VaultLog.Level) -> UInt32 {
     1 << (4 * tag.index + level.index)

@@ -31,6 +31,15 @@ public enum VaultLog {
 
   // MARK: For our rooms
 
+  /// Runs `body` with a log that gets the lines of this thread alone, beside the log of the process.
+  package static func during<R>(
+    _ tags: Set<Tag>, level: Level, isUnmasked: Bool, to sinks: [Sink], _ body: () throws -> R
+  ) rethrows -> R {
+    let log = LogSwitch()
+    log.start(tags, level: level, isUnmasked: isUnmasked, to: sinks)
+    return try LogSwitch.ofProcess.lend(to: log, body)
+  }
+
   /// Whether anything is logged. One relaxed atomic load.
   package static var isOn: Bool { LogSwitch.ofProcess.isOn }
 

@@ -25,6 +25,11 @@ enum CommonOptions {
     "Who asks for a secret that was not given; auto: the terminal in its foreground, else pinentry.",
     defaultValue: "auto")
   static let noInput = Flag("no-input", "Never ask: the same as --prompt none.")
+  static let agent = Setting(
+    "agent",
+    .choice(["auto": AgentChoice.auto, "never": .never, "required": .required]), "",
+    "Whether the agent runs it, where it can; auto: if one is running; else $VAULTCTL_AGENT.",
+    defaultValue: "auto")
   static let log = Setting(
     "log", .logTags, "TAGS",
     "Log to standard error: a comma list of tags or their beginnings, such as AUTH,VAULT_ACCESS.")
@@ -37,7 +42,7 @@ enum CommonOptions {
   static let help = Flag("help", "Print this help.")
 
   static let all: [any OptionKey] = [
-    vault, deviceKey, json, prompt, noInput, log, logLevel, logUnmasked, help,
+    vault, deviceKey, json, prompt, noInput, agent, log, logLevel, logUnmasked, help,
   ]
 }
 
@@ -48,17 +53,4 @@ extension Invocation {
   }
 
   var mayPrompt: Bool { asking != .none }
-}
-
-extension VaultLog {
-  /// Starts the log that the options ask for, on standard error of the command.
-  ///
-  /// - Returns: Whether there is one.
-  static func start(_ invocation: Invocation, on descriptor: Int32) -> Bool {
-    guard let tags = invocation[CommonOptions.log] else { return false }
-    start(
-      Set(tags), level: invocation[CommonOptions.logLevel] ?? .info,
-      isUnmasked: invocation[CommonOptions.logUnmasked], to: [.descriptor(descriptor)])
-    return true
-  }
 }

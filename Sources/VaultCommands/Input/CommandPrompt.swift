@@ -32,6 +32,7 @@ package final class CommandPrompt: Prompt {
   package func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
     let channel = channel(for: request)
     guard secrets.invocation.mayPrompt else { throw nobody(channel) }
+    try secrets.world.interruption.yieldToClient()
     do throws(VaultError) {
       let answer = try asking.readSecret(named(request))
       if request.subject == .newPIN, !verbHas(.newPIN), verbHas(.pin) {
@@ -45,6 +46,7 @@ package final class CommandPrompt: Prompt {
 
   package func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
     guard secrets.invocation.mayPrompt else { throw nobody(nil) }
+    try secrets.world.interruption.yieldToClient()
     return try asking.confirm(named(request))
   }
 

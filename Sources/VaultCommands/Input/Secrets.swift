@@ -166,6 +166,7 @@ extension Secrets {
   private func read(
     _ what: String, request: PromptRequest, limit: Int, hint: String, isRepeated: Bool = false
   ) throws(CommandError) -> SecretBytes {
+    do throws(VaultError) { try world.interruption.yieldToClient() } catch { throw CommandError(error) }
     do throws(PromptFailure) {
       return try prompt.type(request, limit: limit, isRepeated: isRepeated)
     } catch {

@@ -1,6 +1,4 @@
-import CLinux
 import CommandLineKit
-import Glibc
 import TransportPrograms
 import VaultWords
 
@@ -29,20 +27,9 @@ extension Command {
         "--transport takes an absolute path", hint: "give the whole path of the program, from / on")
     }
     let transport = try TransportProgram(path, limits: .init(time: world.patience.transport))
-    EndingSignals.yield()
-    Self.endTransportsOnSignals()
-    return WaitedTransport(program: transport)
-  }
-
-  /// Has a signal that ends this process also end what a transport has started: the kernel ends the transport alone.
-  private static func endTransportsOnSignals() {
-    ThisProcess.handle([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { number in
-      clinux_kill_bound_group()
-      if number == SIGINT { _exit(130) }
-      // It comes when the handler returns.
-      signal(number, SIG_DFL)
-      raise(number)
-    }
+    world.interruption.yield()
+    try world.localHost().endTransportsOnSignals()
+    return WaitedTransport(program: transport, interruption: world.interruption)
   }
 
   /// The same for a verb that cannot do without a server.

@@ -5,11 +5,12 @@ import VaultKit
 /// The transport of a command. While the command waits for the server, a signal ends it, whatever it has committed before.
 struct WaitedTransport: Transport {
   let program: TransportProgram
+  let interruption: Interruption
 
   var identity: String { program.identity }
 
   func send(_ request: TransportRequest) throws(VaultError) -> TransportAnswer {
-    EndingSignals.yield()
+    interruption.yield()
     return try program.send(request)
   }
 

@@ -45,12 +45,12 @@ enum Backup: VaultVerb {
     let progress = command.progress("writing the backup")
     defer { progress.finish() }
     let report: BackupReport
-    EndingSignals.watch()
+    command.world.interruption.watch()
     do throws(VaultError) {
       report = try core.backUp(
-        to: path, passphrase: Passcode(passphrase.copy()), publishing: EndingSignals.hold
+        to: path, passphrase: Passcode(passphrase.copy()), publishing: command.world.interruption.hold
       ) { step throws(VaultError) in
-        try EndingSignals.check()
+        try command.world.interruption.check()
         progress.update(done: step.done, of: step.total)
       }
     } catch {

@@ -44,7 +44,7 @@ enum Batch: VaultVerb {
         answer = BatchAnswer(outcome: nil, failure: CommandError(describing: error), isUnread: true)
       }
       try command.emit(Outcome(json: answer.json, pieces: [.json(answer.json)]))
-      EndingSignals.release()
+      try command.world.interruption.release()
       if let error = answer.failure {
         if failure == nil { failure = error }
         guard command[keepGoing] else { break }
@@ -113,7 +113,7 @@ extension Batch {
     }
     let ofBatch: [any OptionKey] = [
       CommonOptions.vault, CommonOptions.deviceKey, CommonOptions.prompt, CommonOptions.noInput,
-      CommonOptions.log, CommonOptions.logLevel, CommonOptions.logUnmasked,
+      CommonOptions.agent, CommonOptions.log, CommonOptions.logLevel, CommonOptions.logUnmasked,
     ]
     let secrets = inner.verb.allChannels.map(\.options).flatMap(\.options)
     for option in ofBatch + secrets where inner.has(option) {

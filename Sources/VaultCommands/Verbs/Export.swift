@@ -139,7 +139,7 @@ extension Command {
     defer { progress.finish() }
     var (last, done) = (Int64.min, 0)
     while true {
-      try EndingSignals.check()
+      try world.interruption.check()
       var unreadable: [(ItemID, VaultError)] = []
       let group = try core.reading { transaction throws(VaultError) in
         var group: [Item] = []

@@ -47,12 +47,12 @@ enum Init: VaultVerb {
     }
     let passcode = try newPasscode(command)
     let isGuessable = passcode.map { command.warnIfGuessable($0.copy(), what: "passcode") }
-    EndingSignals.watch()
+    command.world.interruption.watch()
     guard command[recoveryCode] else {
       let core = try VaultCore.create(
         at: path, protector: command.places.newProtector(command[Init.protector]),
         passcode: passcode.map { try Passcode($0.copy()) },
-        environment: command.vaultWorld, publishing: EndingSignals.hold)
+        environment: command.vaultWorld, publishing: command.world.interruption.hold)
       return try made(core, at: path, isGuessable: isGuessable, command: command)
     }
     try makeWithCode(at: path, passcode, isGuessable: isGuessable, command: command)
@@ -83,7 +83,7 @@ private func makeWithCode(
         }
         isShown = true
         command.messages.note("write the recovery code down now, it is never shown again")
-      }, environment: command.vaultWorld, publishing: EndingSignals.hold)
+      }, environment: command.vaultWorld, publishing: command.world.interruption.hold)
   } catch {
     if let unwritten { throw notMade(unwritten) }
     guard isShown else { throw error }
@@ -116,7 +116,7 @@ private func made(
   }
   // The vault exists, whatever the answer is.
   try command.emit(outcome)
-  EndingSignals.release()
+  try command.world.interruption.release()
   if try !command.offerRecoveryCode(to: core) { warnOfNoCode(command) }
   return Outcome(json: nil)
 }

@@ -125,7 +125,7 @@ private struct Restoration {
     return try showingProgress { progress in
       try VaultCore.restore(
         from: backup, passphrase: Passcode(passphrase.copy()), to: path, protector: protector,
-        environment: command.vaultWorld, publishing: EndingSignals.hold, progress: progress
+        environment: command.vaultWorld, publishing: command.world.interruption.hold, progress: progress
       ).report
     }
   }
@@ -147,7 +147,7 @@ private struct Restoration {
       try showingProgress { progress in
         try replacement.run(
           passphrase: Passcode(passphrase.copy()), over: point, note: command.messages.note,
-          publishing: EndingSignals.hold, progress: progress)
+          publishing: command.world.interruption.hold, progress: progress)
       })
   }
 
@@ -157,9 +157,9 @@ private struct Restoration {
   ) throws -> R {
     let progress = command.progress("restoring")
     defer { progress.finish() }
-    EndingSignals.watch()
+    command.world.interruption.watch()
     return try body { step throws(VaultError) in
-      try EndingSignals.check()
+      try command.world.interruption.check()
       progress.update(done: step.done, of: step.total)
     }
   }

@@ -34,8 +34,8 @@ enum RotateDeviceKey: VaultVerb {
     }
     let before = try VaultCore.outline(at: command.places.vault)
     // What makes a key completes, and says which key it is.
-    EndingSignals.watch()
-    try EndingSignals.hold()
+    command.world.interruption.watch()
+    try command.world.interruption.hold()
     let old = try core.rotateDeviceKey(
       to: command.places.newProtector(command[protector], else: before.protector))
     if let file = old.keeper {
@@ -73,8 +73,8 @@ private func recover(_ command: Command, from loss: VaultError) throws -> Outcom
         + "or give the recovery code with --recovery-fd N or --recovery-file PATH")
   }
   let typed = try RecoveryCode(text: code)
-  EndingSignals.watch()
-  try EndingSignals.hold()
+  command.world.interruption.watch()
+  try command.world.interruption.hold()
   let recovered = try VaultCore.recover(
     at: path, with: typed,
     protector: command.places.newProtector(command[RotateDeviceKey.protector], else: outline.protector),

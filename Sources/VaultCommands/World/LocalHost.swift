@@ -45,7 +45,7 @@ package struct LocalHost: Host {
   package func makeFile(
     _ path: String, interruption: Interruption
   ) throws(CommandError) -> any UnfinishedFile {
-    try NewFile(path)
+    try NewFile(path, interruption: interruption)
   }
 
   package func removeFile(_ path: String) { _ = unsafe unlink(path) }

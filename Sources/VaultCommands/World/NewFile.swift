@@ -8,19 +8,21 @@ import VaultWords
 /// ends, leaves nothing that can be read, and nothing that looks whole.
 ///
 /// It has no name until then. A file system without such files gets a draft beside the final name, which an error and the signals of
-/// ``EndingSignals`` remove; after SIGKILL the next file of the same name removes it. From the naming on, signals are held.
+/// ``Interruption`` remove; after SIGKILL the next file of the same name removes it. From the naming on, signals are held.
 final class NewFile: UnfinishedFile {
   package let descriptor: Int32
   private let path: String
   /// Nil for a file without a name.
   private let draft: String?
+  private let interruption: Interruption
   private var isDone = false
 
   /// - Throws: exit 8 if the path exists, 13 if the file cannot be made.
-  init(_ path: String) throws(CommandError) {
+  init(_ path: String, interruption: Interruption) throws(CommandError) {
     try FilePlace.refuseSideFile(path)
     guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
-    EndingSignals.watch()
+    self.interruption = interruption
+    interruption.watch()
     self.path = path
     let unnamed = unsafe clinux_unnamed_file(FilePlace.folder(of: path))
     if unnamed >= 0 {
@@ -47,7 +49,7 @@ final class NewFile: UnfinishedFile {
     while fsync(descriptor) != 0 {
       guard errno == EINTR else { throw .io("writing \(printable(path))", errno: errno) }
     }
-    do throws(VaultError) { try EndingSignals.hold() } catch { throw CommandError(describing: error) }
+    do throws(VaultError) { try interruption.hold() } catch { throw CommandError(describing: error) }
     let isNamed =
       if let draft { unsafe clinux_rename_to_free(draft, path) == 0 } else {
         unsafe clinux_name_file(descriptor, path) == 0

@@ -38,7 +38,7 @@ final class OpenVault {
   /// - Parameter checkingRows: As of ``VaultCore/open(at:protector:checkingRows:environment:)``.
   func opened(checkingRows: Bool = true) throws -> VaultCore {
     if let core { return core }
-    let core = try EndingSignals.meeting(.ignored) {
+    let core = try world.interruption.meeting(.ignored) {
       let core = try VaultCore.open(
         at: places.vault, protector: places.deviceKey.map { FileProtector(file: $0) },
         checkingRows: checkingRows, environment: environment)
@@ -134,7 +134,7 @@ final class OpenVault {
       refusal = error
       throw error
     }
-    EndingSignals.meeting(.ignored) { resumeRotation(of: core) }
+    world.interruption.meeting(.ignored) { resumeRotation(of: core) }
     return unlocked
   }
 
@@ -154,7 +154,8 @@ final class OpenVault {
       let passcode = try secret(.passcode, of: .passcode, for: core) { secrets throws(CommandError) in
         try secrets.secret(.passcode, to: purpose, problem: problem, triesLeft: isAsked ? left : nil)
       }
-      do { return try EndingSignals.meeting(.ignored) { try judge(passcode) } } catch let error as VaultError
+      do { return try world.interruption.meeting(.ignored) { try judge(passcode) } } catch let error
+        as VaultError
         where error.code == .authenticationFailed && error.retryAfter == nil && left > 1
       {
         problem = error.message

@@ -7,11 +7,13 @@ struct Places {
   let invocation: Invocation
   let environment: Environment
   private let patience: Patience
+  private let interruption: Interruption
 
   init(invocation: Invocation, world: World) {
     self.invocation = invocation
     environment = world.environment
     patience = world.patience
+    interruption = world.interruption
   }
 
   /// `--vault`, else `$VAULT_PATH`, else `$XDG_DATA_HOME/vault/default.vault`.
@@ -69,7 +71,8 @@ struct Places {
     var world = vault
     let places = self
     world.protector = { kind throws(VaultError) in try places.protector(kind) }
-    world.committing = EndingSignals.commit
+    let interruption = interruption
+    world.committing = { () throws(VaultError) in try interruption.commit() }
     return world
   }
 

@@ -1,4 +1,4 @@
-package import CommandLineKit
+import CommandLineKit
 import Glibc
 import SecretMemory
 import TextFormats
@@ -38,25 +38,26 @@ package enum VaultControl {
     world.ignoredFileSizeSignal = ThisProcess.isIgnored(SIGXFSZ)
     signal(SIGXFSZ, SIG_IGN)
     ThisProcess.endOnInterrupt()
-    EndingSignals.adopt()
+    ProcessSignals.adopt()
     // The output is written and the vault is closed. Exit handlers of the libraries would only cost time.
-    let code = run(ThisProcess.arguments(), in: world) { _exit($0.rawValue) }
-    _exit(code.rawValue)
+    switch run(ThisProcess.arguments(), in: world) {
+    case .exit(let code): _exit(code.rawValue)
+    // As outside of a prompt.
+    case .signal(SIGINT): _exit(ExitCode.interrupted.rawValue)
+    case .signal(let number): ThisProcess.end(by: number)
+    }
   }
 
-  /// Runs one command line.
+  /// Runs one command line. Signals stay held when this returns, so that the caller ends as this says.
   ///
-  /// - Parameters:
-  ///   - words: The arguments, without the name of the program; `nil` for an argument that is not UTF-8.
-  ///   - end: Called with the exit code, unless a signal ends the command.
-  package static func run(
-    _ words: [String?], in world: World, end: (ExitCode) -> Void = { _ in }
-  ) -> ExitCode {
-    EndingSignals.during({ told(words, in: world) }, end: end)
+  /// - Parameter words: The arguments, without the name of the program; `nil` for an argument that is not UTF-8.
+  package static func run(_ words: [String?], in world: World) -> Ending {
+    let ending = told(words, in: world)
+    return world.interruption.signal.map { .signal($0) } ?? ending
   }
 
   /// The same without a view to signals.
-  private static func told(_ words: [String?], in world: World) -> ExitCode {
+  private static func told(_ words: [String?], in world: World) -> Ending {
     let output = OutputStream(
       descriptor: world.standardOutput, name: "standard output", hint: undelivered)
     let errors = OutputStream(
@@ -67,16 +68,18 @@ package enum VaultControl {
       hasColours: Colour.isWanted(on: errors, in: world.environment), escape: printableSentence)
     do {
       return try run(words, in: world, output: output, messages: messages)
+    } catch is LostReader { return .signal(SIGPIPE) } catch is Interrupted {
+      return .exit(.interrupted)
     } catch {
       let error = CommandError(describing: error)
       messages.error(error)
-      return error.exit
+      return .exit(error.exit)
     }
   }
 
   private static func run(
     _ words: [String?], in world: World, output: OutputStream, messages: Messages
-  ) throws -> ExitCode {
+  ) throws -> Ending {
     if let index = words.firstIndex(of: nil) {
       throw CommandError.usage("argument \(index + 1) is not UTF-8")
     }
@@ -84,36 +87,37 @@ package enum VaultControl {
       output: output, isJSON: messages.isJSON, hasColours: Colour.isWanted(on: output, in: world.environment))
     switch try Parser.parse(words.compactMap(\.self), of: VerbTable.program) {
     case .help(let text):
-      do {
+      try ending(byLostReaderOf: output, in: world) {
         try output.write(text)
         try output.flush()
-      } catch {
-        endQuietly(ifLostReaderOf: output, in: world)
-        throw error
       }
-      return .done
+      return .exit(.done)
     case .run(let invocation):
-      let isLogging = VaultLog.start(invocation, on: world.standardError)
-      defer { if isLogging { VaultLog.stop() } }
-      let command = Command(
-        invocation, in: world, messages: messages,
-        vault: OpenVault(invocation: invocation, world: world, messages: messages),
-        emit: { outcome throws(CommandError) in try printer.print(outcome) })
-      let outcome: Outcome
-      do {
-        outcome = try command.run()
-        try printer.print(outcome)
-      } catch {
-        if command.verb.isReadOnly(invocation) {
-          command.vault.close()
-          endQuietly(ifLostReaderOf: output, in: world)
-        }
-        throw error
+      return try logging(invocation, in: world) {
+        try run(invocation, in: world, output: output, printer: printer, messages: messages)
       }
-      guard let failure = outcome.failure else { return .done }
-      messages.error(failure)
-      return failure.exit
     }
+  }
+
+  private static func run(
+    _ invocation: Invocation, in world: World, output: OutputStream, printer: Printer, messages: Messages
+  ) throws -> Ending {
+    let command = Command(
+      invocation, in: world, messages: messages,
+      vault: OpenVault(invocation: invocation, world: world, messages: messages),
+      emit: { outcome throws(CommandError) in try printer.print(outcome) })
+    let outcome: Outcome
+    do {
+      outcome = try command.run()
+      try printer.print(outcome)
+    } catch {
+      guard command.verb.isReadOnly(invocation) else { throw error }
+      command.vault.close()
+      return try ending(byLostReaderOf: output, in: world) { throw error }
+    }
+    guard let failure = outcome.failure else { return .exit(.done) }
+    messages.error(failure)
+    return .exit(failure.exit)
   }
 }
 
@@ -121,10 +125,27 @@ extension VaultControl {
   private static let undelivered =
     "what was done is done, but its result was not delivered; see 'vaultctl audit'"
 
-  /// Ends the process by SIGPIPE if the reader of its output has gone away, as other tools do, because this is not an
-  /// error for a command that changes nothing. Returns if SIGPIPE was ignored at the start.
-  private static func endQuietly(ifLostReaderOf output: OutputStream, in world: World) {
-    guard output.hasLostReader, !world.ignoredBrokenPipes else { return }
-    ThisProcess.end(by: SIGPIPE)
+  /// Turns an error into an end by SIGPIPE if the reader of the output has gone away, as other tools end then, because this is not an
+  /// error for a command that changes nothing. Not if SIGPIPE was ignored at the start.
+  private static func ending<R>(
+    byLostReaderOf output: OutputStream, in world: World, _ body: () throws -> R
+  ) throws -> R {
+    do { return try body() } catch {
+      guard output.hasLostReader, !world.ignoredBrokenPipes else { throw error }
+      throw LostReader()
+    }
+  }
+
+  /// Runs a command with the log that its options ask for, on its standard error.
+  private static func logging(
+    _ invocation: Invocation, in world: World, _ body: () throws -> Ending
+  ) throws -> Ending {
+    guard let tags = invocation[CommonOptions.log] else { return try body() }
+    return try VaultLog.during(
+      Set(tags), level: invocation[CommonOptions.logLevel] ?? .info,
+      isUnmasked: invocation[CommonOptions.logUnmasked], to: [.descriptor(world.standardError)], body)
   }
 }
+
+/// The reader of the output has gone away.
+private struct LostReader: Error {}
