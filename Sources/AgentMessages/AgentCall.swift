@@ -5,8 +5,8 @@
 package struct AgentCall: Sendable {
   package enum Kind: UInt8, Sendable {
     // Asking a person.
-    case readSecret = 1
-    case type, confirm, show, verifyPresence, enrolledFingers, verifyFinger
+    case type = 1
+    case confirm, show, verifyPresence, enrolledFingers, verifyFinger
     // Files and descriptors.
     case openDescriptor = 20
     case openSecret, openCredential, openFile, exists, isOwn, makeFile, finishFile, dropFile, removeFile
@@ -30,7 +30,7 @@ package struct AgentCall: Sendable {
     case way, limit, isRepeated, line
     // Files and descriptors.
     case path = 20
-    case name, channel, descriptor, file
+    case name, channel, descriptor, fileNumber
     // The clipboard.
     case secret = 40
     case seconds

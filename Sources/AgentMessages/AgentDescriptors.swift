@@ -25,7 +25,11 @@ package final class AgentDescriptors: Sendable {
   deinit { for descriptor in left.withLock({ $0 }) { end(descriptor) } }
 
   /// Lends those that were not taken to `body`.
-  func lend<R>(_ body: ([Int32]) -> R) -> R { body(left.withLock { $0 }) }
+  package func lend<R: ~Copyable, E: Error>(_ body: ([Int32]) throws(E) -> R) throws(E) -> R {
+    let descriptors = left.withLock { $0 }
+    defer { withExtendedLifetime(self) {} }
+    return try body(descriptors)
+  }
 
   /// All of them, in their order; the caller closes them. Nothing after the first call.
   package func take() -> [Int32] {

@@ -13,17 +13,21 @@ package struct AgentPlace: Sendable, Equatable {
 
   package init(directory: String) { self.directory = directory }
 
+  /// The directory for what ends with the session of this user, where no variable names it.
+  package static var standardRuntimeDirectory: String { "/run/user/\(geteuid())" }
+
   /// - Parameters:
   ///   - runtime: `$XDG_RUNTIME_DIR`.
-  ///   - standard: The directory that is used without it.
+  ///   - standard: The directory that is used without it; nil for none.
   /// - Returns: nil where there is neither.
-  package init?(runtime: String?, standard: String = "/run/user/\(geteuid())") {
+  package init?(runtime: String?, standard: String?) {
     // Ignore relative values, as the XDG Base Directory Specification requires.
     if let runtime, runtime.hasPrefix("/") {
       directory = runtime + "/vaultctl"
       return
     }
-    guard let about = Self.status(standard), about.st_mode & S_IFMT == S_IFDIR, Self.isOurs(about),
+    guard let standard, let about = Self.status(standard), about.st_mode & S_IFMT == S_IFDIR,
+      Self.isOurs(about),
       about.st_mode & 0o7777 == 0o700
     else { return nil }
     directory = standard + "/vaultctl"

@@ -8,16 +8,15 @@ package struct AgentReply: Sendable {
   /// The fields of all answers.
   package enum Content: UInt8, Sendable {
     case secret = 1
-    case text, list, isTrue, file
+    case text, list, isTrue, fileNumber
   }
 
   /// The fields of all failures. A failure of a prompt has others in it.
   package enum Failure: UInt8, Sendable {
     case kind = 1
     case exit, code, message, hint, attemptsLeft, retrySeconds, retryAttoseconds, promptEnd
-    case recovery, recoveryAction, conditionSeconds, conditionAttoseconds
     case action, subject, underlying, isFinal
-    case terminal, number, text, pinentry
+    case number, text, terminal, vault
   }
 
   package enum Answer: Sendable {

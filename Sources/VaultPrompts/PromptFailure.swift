@@ -12,7 +12,7 @@ package enum PromptFailure: Error {
 
 extension VaultError {
   /// The error of a prompt, for callers that need no other words for it.
-  init(failure: PromptFailure) {
+  package init(failure: PromptFailure) {
     switch failure {
     case .terminal(let error): self.init(prompt: error)
     case .pinentry(let error): self = error

@@ -1,3 +1,4 @@
+import AgentMessages
 package import CommandLineKit
 import Glibc
 import SecretMemory
@@ -29,6 +30,8 @@ package struct World: Sendable {
   package var agent: (any AgentControl)?
   /// The name of the agent's program, which is beside this one.
   package var agentProgram = "vaultd"
+  /// The directory of the agent's socket without $XDG_RUNTIME_DIR; nil for none.
+  package var standardRuntimeDirectory: String? = AgentPlace.standardRuntimeDirectory
   /// Whether SIGPIPE was ignored when the process of the command line began. A program that it becomes gets the same setting.
   package var ignoredBrokenPipes = false
   /// The same for SIGXFSZ, the signal for files that grow beyond a limit.

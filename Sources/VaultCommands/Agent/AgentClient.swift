@@ -1,0 +1,149 @@
+import AgentMessages
+import CommandLineKit
+import Glibc
+import VaultPrompts
+import VaultWords
+
+/// Has the agent run a verb, where there is one, with the descriptors of this process.
+enum AgentClient {
+  /// Runs a command line that the parser has accepted.
+  ///
+  /// - Returns: How the command ends; nil if no agent ran it, and nothing was done.
+  /// - Throws: Exit 13 or 9 where an agent is required and none can be used, 9 for a vault's own file as input, 13 if the agent
+  ///   ends before the verb does.
+  static func run(
+    _ invocation: Invocation, words: [String], in world: World, messages: Messages
+  ) throws(CommandError) -> Ending? {
+    let choice = try AgentChoice(invocation, in: world.environment)
+    guard choice != .never, let host = world.host as? LocalHost else { return nil }
+    guard let verb = VerbTable.verb(invocation.verb.words),
+      let request = AgentRun(invocation, words: words, in: world, needsVault: verb.needs != .noVault)
+    else { return nil }
+    guard let socket = try connection(choice, in: world, messages: messages) else { return nil }
+    let vaultFiles = request.vault.map { VaultFiles(at: $0.path) }
+    try refuseVaultFiles(vaultFiles, in: world)
+    let signals = try AgentSignals(ofProcess: ProcessSignals.areAdopted)
+    let server = CallServer(
+      invocation, in: world, host: host, vaultFiles: vaultFiles,
+      isOwn: { $0 == socket.descriptor || signals.has($0) })
+    let session = AgentSession(
+      socket, server: server, signals: signals, patience: .seconds(world.patience.afterSignal))
+    let end = try host.holdingEndingSignal(for: world.patience.afterSignal) { () throws(CommandError) in
+      try serve(request, session, on: socket, in: world)
+    }
+    switch end {
+    case .refused(let refusal): return try goOn(after: refusal, choice, messages: messages)
+    case .ended(.exit(let code)): return .exit(exit(code))
+    case .ended(.signal(let number)), .signalled(let number): return .signal(number)
+    }
+  }
+
+  /// Sends the request and serves it to its end.
+  private static func serve(
+    _ request: AgentRun, _ session: AgentSession, on socket: AgentSocket, in world: World
+  ) throws(CommandError) -> AgentSession.End {
+    let standard = [world.standardInput, world.standardOutput, world.standardError]
+    do throws(AgentMessageError) {
+      try socket.send(request.packet(AgentDescriptors(lending: standard)))
+    } catch { return .refused(unsent(error)) }
+    do throws(AgentMessageError) { return try session.serve() } catch { throw lost(error) }
+  }
+
+  /// The agent has nothing of a request that could not be sent.
+  private static func unsent(_ error: AgentMessageError) -> AgentRefusal {
+    error == .tooLong
+      ? AgentRefusal(.full, "the command line is too long for it")
+      : AgentRefusal(.ending, "it has just ended")
+  }
+
+  private static func exit(_ code: Int32) -> ExitCode {
+    ExitCode.all.first { $0.rawValue == code } ?? ExitCode(code, meaning: "", code: "io")
+  }
+}
+
+// MARK: Whether there is an agent
+
+extension AgentClient {
+  /// A connection to the agent.
+  ///
+  /// - Returns: nil if there is none that can be used, and none is required.
+  private static func connection(
+    _ choice: AgentChoice, in world: World, messages: Messages
+  ) throws(CommandError) -> AgentSocket? {
+    let place = AgentPlace(
+      runtime: world.environment["XDG_RUNTIME_DIR"], standard: world.standardRuntimeDirectory)
+    do throws(AgentPlace.Flaw) {
+      if let socket = try place?.connect() { return socket }
+    } catch {
+      let error = CommandError(error)
+      guard choice == .auto else { throw error }
+      messages.warn("\(error.message); going on without an agent")
+      return nil
+    }
+    guard choice == .auto else { throw noAgent }
+    return nil
+  }
+
+  /// - Throws: If an agent is required.
+  private static func goOn(
+    after refusal: AgentRefusal, _ choice: AgentChoice, messages: Messages
+  ) throws(CommandError) -> Ending? {
+    guard refusal.reason != .vaultAsInput else { throw VaultFiles.refusal("standard input or output") }
+    let text = "the agent did not run this: \(refusal.text)"
+    let hint =
+      refusal.reason == .version ? "restart it: 'vaultctl agent stop', then 'vaultctl agent start'" : nil
+    guard choice == .auto else {
+      throw CommandError(.io, text, hint: hint ?? "leave '--agent required' out", code: "agentRefused")
+    }
+    if let hint { messages.warn("\(text); \(hint)") }
+    return nil
+  }
+
+  /// A descriptor of the vault's own file would take its locks from the agent.
+  private static func refuseVaultFiles(_ files: VaultFiles?, in world: World) throws(CommandError) {
+    let standard = [
+      (world.standardInput, "standard input"), (world.standardOutput, "standard output"),
+      (world.standardError, "standard error"),
+    ]
+    for (descriptor, name) in standard where files?.contains(descriptor) == true {
+      throw VaultFiles.refusal(name)
+    }
+  }
+
+  private static var noAgent: CommandError {
+    CommandError(
+      .io, "no agent is running",
+      hint: "start one with 'vaultctl agent start', or leave '--agent required' out",
+      code: "noAgent")
+  }
+
+  private static func lost(_ error: AgentMessageError) -> CommandError {
+    CommandError(
+      .io, error == .gone ? "the agent has ended" : "the agent sent what this version does not understand",
+      hint: "what was done before that stays; see 'vaultctl audit'", code: "agentLost")
+  }
+}
+
+extension CommandError {
+  /// Why the socket of the agent is not used.
+  init(_ flaw: AgentPlace.Flaw) {
+    switch flaw {
+    case .isLink(let path): self = Self.untrusted("\(printable(path)) is a link", path)
+    case .isOther(let path):
+      self = Self.untrusted("\(printable(path)) is not what the agent makes there", path)
+    case .isForeign(let path): self = Self.untrusted("\(printable(path)) belongs to another user", path)
+    case .isExposed(let path): self = Self.untrusted("other users can reach \(printable(path))", path)
+    case .isDead(let path):
+      self.init(
+        .io, "no agent listens at \(printable(path))", hint: "start one with 'vaultctl agent start'",
+        code: "noAgent")
+    case .failed(let path, let code): self = .io("using the agent's socket \(printable(path))", errno: code)
+    }
+  }
+
+  private static func untrusted(_ message: String, _ path: String) -> CommandError {
+    CommandError(
+      .refused, "the agent's socket is not used: \(message)",
+      hint: "remove \(printable(path)), then 'vaultctl agent start'", code: "agentNotTrusted")
+  }
+}

@@ -1,0 +1,48 @@
+import AgentMessages
+import CommandLineKit
+import Glibc
+import VaultWords
+
+extension AgentRun {
+  /// The request for a command line.
+  ///
+  /// - Returns: nil if it needs a vault and there is none: the command says so by itself.
+  init?(_ invocation: Invocation, words: [String], in world: World, needsVault: Bool) {
+    let places = Places(invocation: invocation, world: world)
+    let path = (try? places.vault).flatMap(Self.absolute)
+    let identity = path.flatMap(VaultFiles.identity)
+    guard identity != nil || !needsVault else { return nil }
+    self.init(
+      version: world.agentVersion, words: words, variables: Self.variables(in: world.environment),
+      vault: path.map { Vault(path: $0, identity: identity) },
+      deviceKey: places.deviceKey.flatMap(Self.absolute), ignoresBrokenPipes: world.ignoredBrokenPipes)
+  }
+
+  /// What verbs read of the environment. None of it is a secret.
+  private static let names = [
+    "VAULT_PATH", "VAULT_DEVICE_KEY", "HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR", "CREDENTIALS_DIRECTORY", "NO_COLOR", "TERM", "DISPLAY", "WAYLAND_DISPLAY",
+  ]
+
+  private static func variables(in environment: Environment) -> [String: String] {
+    var variables: [String: String] = [:]
+    for name in names { variables[name] = environment[name] }
+    return variables
+  }
+
+  /// - Returns: nil where the working directory cannot be named.
+  private static func absolute(_ path: String) -> String? {
+    guard !path.hasPrefix("/") else { return path }
+    guard let text = unsafe getcwd(nil, 0) else { return nil }
+    defer { unsafe free(text) }
+    guard let folder = unsafe String(validatingCString: text) else { return nil }
+    return folder + "/" + path
+  }
+}
+
+extension World {
+  /// What command and agent must have in common. The programs of tests are no agents of a person's commands.
+  package var agentVersion: String {
+    agentProgram == "vaultd" ? Version.tool : "\(Version.tool) with \(agentProgram)"
+  }
+}

@@ -1,0 +1,172 @@
+import AgentMessages
+import CommandLineKit
+import Glibc
+import SecretMemory
+import VaultKit
+import VaultPrompts
+import VaultWords
+
+/// Answers the calls of the agent in the process of the command, by the same code as without an agent.
+final class CallServer {
+  /// What answers a call.
+  typealias Answer = AgentFields<AgentReply.Content>
+
+  private let host: LocalHost
+  /// Shows the questions of PAM's modules, and what the fingerprint reader says.
+  private let prompt: CommandPrompt
+  private let vaultFiles: VaultFiles?
+  /// Whether a descriptor is one that this process uses for the agent.
+  private let isOwn: (Int32) -> Bool
+  /// The files that have no name yet, by the numbers that the agent knows.
+  private var files: [Int64: any UnfinishedFile] = [:]
+  private var lastFile: Int64 = 0
+
+  init(
+    _ invocation: Invocation, in world: World, host: LocalHost, vaultFiles: VaultFiles?,
+    isOwn: @escaping (Int32) -> Bool
+  ) {
+    self.host = host
+    prompt = CommandPrompt(
+      secrets: Secrets(invocation: invocation, command: invocation, world: world, known: GivenSecrets()))
+    (self.vaultFiles, self.isOwn) = (vaultFiles, isOwn)
+  }
+
+  /// - Parameter ending: Ends a prompt whose answer is no longer wanted.
+  /// - Throws: If the call is none that this version answers.
+  func reply(to call: AgentCall, until ending: PromptEnding) throws(AgentMessageError) -> AgentReply {
+    if call.kind.asksPerson { return AgentReply(call.number, try askPerson(call, until: ending)) }
+    if let file = try HostFile(call.kind, call.content) { return open(file, for: call) }
+    if call.kind == .makeFile { return makeFile(try call.content.text(.path), for: call) }
+    return AgentReply(call.number, try answer(call))
+  }
+}
+
+// MARK: People
+
+extension CallServer {
+  private func askPerson(
+    _ call: AgentCall, until ending: PromptEnding
+  ) throws(AgentMessageError) -> AgentReply.Answer {
+    if call.kind == .enrolledFingers {
+      return verified { () throws(VaultError) in
+        let fingers = try host.biometry.enrolledFingers()
+        return { $0.set(.list, fingers) }
+      }
+    }
+    var request = try PromptRequest(call.content.fields(.request))
+    request.ending = ending
+    switch call.kind {
+    case .type: return try type(request, call)
+    case .show: self.host(try way(call)).show(try call.content.text(.line), for: request)
+    case .confirm:
+      let host = host(try way(call))
+      return verified { () throws(VaultError) in
+        let isTrue = try host.confirm(request)
+        return { $0.set(.isTrue, isTrue) }
+      }
+    case .verifyPresence:
+      return verified { () throws(VaultError) in
+        try host.presence.verifyPresence(request, asking: prompt)
+        return { _ in }
+      }
+    case .verifyFinger:
+      return verified { () throws(VaultError) in
+        let finger = try host.biometry.verify(request, showing: { prompt.show($0, for: request) })
+        return { $0.set(.text, finger) }
+      }
+    default: throw .wrongValue(AgentCall.Tag.kind.rawValue)
+    }
+    return .content(Answer())
+  }
+
+  private func type(
+    _ request: PromptRequest, _ call: AgentCall
+  ) throws(AgentMessageError) -> AgentReply.Answer {
+    let (host, limit) = (host(try way(call)), Int(clamping: try call.content.number(.limit)))
+    let isRepeated = try call.content.flag(.isRepeated)
+    do throws(PromptFailure) {
+      let secret = SharedSecret(try host.type(request, limit: limit, isRepeated: isRepeated))
+      var answer = Answer()
+      answer.set(.secret, secret)
+      return .content(answer)
+    } catch { return .failure(error.failureMessage) }
+  }
+
+  private func way(_ call: AgentCall) throws(AgentMessageError) -> AutomaticPrompt.Way {
+    guard let way = AutomaticPrompt.Way(rawValue: try call.content.text(.way)) else {
+      throw .wrongValue(AgentCall.Content.way.rawValue)
+    }
+    return way
+  }
+
+  private func host(_ way: AutomaticPrompt.Way) -> any HostPrompt { host.prompt(way) }
+
+  private func verified(_ verify: () throws(VaultError) -> (inout Answer) -> Void) -> AgentReply.Answer {
+    do throws(VaultError) {
+      var answer = Answer()
+      try verify()(&answer)
+      return .content(answer)
+    } catch { return .failure(error.failureMessage) }
+  }
+}
+
+// MARK: Files and the clipboard
+
+extension CallServer {
+  private func open(_ file: HostFile, for call: AgentCall) -> AgentReply {
+    do throws(CommandError) {
+      // A number that the person has not opened can be one of ours.
+      if case .descriptor(let number) = file, isOwn(number) {
+        throw .io("using descriptor \(number)", errno: EBADF)
+      }
+      return try passing(host.open(file), Answer(), for: call)
+    } catch { return AgentReply(call.number, .failure(error.failureMessage)) }
+  }
+
+  private func makeFile(_ path: String, for call: AgentCall) -> AgentReply {
+    do throws(CommandError) {
+      // The agent decides what a signal does, which this process passes on.
+      let file = try host.makeFile(path, interruption: Interruption())
+      lastFile += 1
+      var answer = Answer()
+      answer.set(.fileNumber, lastFile)
+      let copy = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
+      guard copy >= 0 else { throw .io("making \(printable(path))", errno: errno) }
+      files[lastFile] = file
+      return try passing(copy, answer, for: call)
+    } catch { return AgentReply(call.number, .failure(error.failureMessage)) }
+  }
+
+  /// - Parameter descriptor: Ends with the reply.
+  private func passing(
+    _ descriptor: Int32, _ answer: Answer, for call: AgentCall
+  ) throws(CommandError) -> AgentReply {
+    let descriptors = AgentDescriptors(owning: [descriptor])
+    if let vaultFiles, vaultFiles.contains(descriptor) {
+      throw VaultFiles.refusal("a file or descriptor that an option names")
+    }
+    return AgentReply(call.number, .content(answer), descriptors: descriptors)
+  }
+
+  private func answer(_ call: AgentCall) throws(AgentMessageError) -> AgentReply.Answer {
+    var answer = Answer()
+    do {
+      switch call.kind {
+      case .exists: answer.set(.isTrue, try host.exists(call.content.text(.path)))
+      case .isOwn: answer.set(.isTrue, host.isOwn(try call.content.text(.path)))
+      case .finishFile: try files.removeValue(forKey: call.content.number(.fileNumber))?.finish()
+      case .dropFile: files[try call.content.number(.fileNumber)] = nil
+      case .removeFile: host.removeFile(try call.content.text(.path))
+      case .copy:
+        let copied = try host.copyToClipboard(
+          call.content.secret(.secret), seconds: call.content.number(.seconds))
+        answer.set(.text, copied.clipboard)
+        answer.set(.list, copied.notes)
+      default: throw AgentMessageError.wrongValue(AgentCall.Tag.kind.rawValue)
+      }
+      return .content(answer)
+    } catch let error as AgentMessageError { throw error } catch {
+      return .failure(CommandError(describing: error).failureMessage)
+    }
+  }
+}

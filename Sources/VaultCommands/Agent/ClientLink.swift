@@ -1,0 +1,162 @@
+package import AgentMessages
+import CommandLineKit
+import Dispatch
+import Glibc
+import Synchronization
+import VaultKit
+
+/// The agent's end of the connection to the process of one command.
+///
+/// The thread of the command makes calls, one at a time, and waits for the reply. Another thread of the agent reads the socket
+/// and hands over what came: ``received(_:)`` and ``gone()``.
+package final class ClientLink: Sendable {
+  /// Why a call has no answer.
+  package enum Failure: Error, Equatable {
+    /// The process of the command is gone, or sent something else.
+    case gone
+    /// The answer is no longer wanted, and the person was not asked.
+    case cancelled
+  }
+
+  private struct Open {
+    let number: Int64
+    let kind: AgentCall.Kind
+    var reply: AgentReply?
+  }
+
+  private struct State {
+    var last: Int64 = 0
+    var open: Open?
+    var isGone = false
+    /// The next call that asks a person is not made.
+    var cancelsNext = false
+  }
+
+  package let socket: AgentSocket
+  /// That of the command.
+  let interruption: Interruption
+  /// Whether a descriptor is a file of a vault that this process has open.
+  let isVaultFile: @Sendable (Int32) -> Bool
+  private let state = Mutex(State())
+  /// Once for each call that was open: the reply is there, or the process is gone.
+  private let answered = DispatchSemaphore(value: 0)
+
+  package init(
+    _ socket: AgentSocket, interruption: Interruption,
+    isVaultFile: @escaping @Sendable (Int32) -> Bool = { _ in false }
+  ) {
+    (self.socket, self.interruption, self.isVaultFile) = (socket, interruption, isVaultFile)
+  }
+
+  package var isGone: Bool { state.withLock { $0.isGone } }
+}
+
+// MARK: The thread of the command
+
+extension ClientLink {
+  /// Makes a call and waits for its reply.
+  ///
+  /// - Parameter ending: Ends a call that asks a person before it is answered. The reply comes all the same.
+  func call(
+    _ kind: AgentCall.Kind, _ content: CallContent = CallContent(), until ending: PromptEnding? = nil
+  ) throws(Failure) -> AgentReply {
+    let number = try begin(kind)
+    let ticket = ending?.add { [weak self] in self?.cancel(number) }
+    defer { if let ticket { ending?.remove(ticket) } }
+    do throws(AgentMessageError) { try socket.send(AgentCall(number, kind, content).packet) } catch {
+      gone()
+    }
+    answered.wait()
+    return try state.withLock { (state) throws(Failure) in
+      defer { state.open = nil }
+      guard let reply = state.open?.reply else { throw .gone }
+      return reply
+    }
+  }
+
+  private func begin(_ kind: AgentCall.Kind) throws(Failure) -> Int64 {
+    try state.withLock { (state) throws(Failure) in
+      guard !state.isGone else { throw .gone }
+      if kind.asksPerson, state.cancelsNext {
+        state.cancelsNext = false
+        throw .cancelled
+      }
+      state.last += 1
+      state.open = Open(number: state.last, kind: kind)
+      return state.last
+    }
+  }
+
+  /// Tells the process of the command how the verb ended. What it wrote is with the process already.
+  package func end(_ ending: Ending) {
+    let message: AgentEnding =
+      switch ending {
+      case .exit(let code): .exit(code.rawValue)
+      case .signal(let number): .signal(number)
+      }
+    try? socket.send(message.packet)
+  }
+}
+
+// MARK: Any thread
+
+extension ClientLink {
+  /// Takes a packet of the command's process.
+  ///
+  /// - Throws: If it is none that can come now. Then call ``gone()``, and close the connection when the command has ended.
+  package func received(_ packet: AgentPacket) throws(AgentMessageError) {
+    switch packet.kind {
+    case .reply: try take(AgentReply(packet))
+    case .signal:
+      let number = try AgentSignal(packet).number
+      // A signal that came too late ends nothing: the process waits for the result.
+      if !interruption.came(number) { try? socket.send(AgentHeld.packet, waits: false) }
+    default: throw .unexpected(packet.kind)
+    }
+  }
+
+  private func take(_ reply: AgentReply) throws(AgentMessageError) {
+    let isExpected = state.withLock { state in
+      guard !state.isGone, let open = state.open, open.number == reply.number, open.reply == nil else {
+        return false
+      }
+      state.open?.reply = reply
+      return true
+    }
+    guard isExpected else { throw .unexpected(.reply) }
+    answered.signal()
+  }
+
+  /// The process of the command is gone, or of no more use: the verb ends before its commit, and no call is answered any more.
+  package func gone() {
+    interruption.came(SIGHUP)
+    let wakes = state.withLock { state in
+      guard !state.isGone else { return false }
+      state.isGone = true
+      return state.open != nil && state.open?.reply == nil
+    }
+    if wakes { answered.signal() }
+  }
+
+  /// Ends the open call, if it asks a person, or else the next one that does.
+  package func cancel() { cancel(nil, orNext: true) }
+
+  /// Forgets a ``cancel()`` that has ended no call.
+  package func forgetCancel() { state.withLock { $0.cancelsNext = false } }
+
+  /// Ends the open call if it asks a person.
+  func cancelOpen() { cancel(nil, orNext: false) }
+
+  private func cancel(_ number: Int64?, orNext: Bool = false) {
+    let found = state.withLock { state -> Int64? in
+      if let open = state.open, open.reply == nil, open.kind.asksPerson, number ?? open.number == open.number
+      {
+        return open.number
+      }
+      if orNext { state.cancelsNext = true }
+      return nil
+    }
+    // It may overtake the call that it ends: the other end remembers the number.
+    if let found { try? socket.send(AgentCancel(found).packet, waits: false) }
+  }
+}

@@ -1,0 +1,77 @@
+import AgentMessages
+import SecretMemory
+import VaultKit
+
+/// The fields of a request to a person.
+enum PromptRequestField: UInt8, Sendable {
+  case subject = 1
+  case operation, label, reason, process, executable, problem, question, triesLeft, alternatives, emptyAnswer
+  case text
+}
+
+extension PromptRequest {
+  /// All of it but what ends it, which stays in the agent.
+  var message: AgentFields<PromptRequestField> {
+    var fields = AgentFields<PromptRequestField>()
+    fields.set(.subject, Self.number(of: subject))
+    fields.set(.operation, operation)
+    fields.set(.label, label)
+    fields.set(.reason, reason)
+    fields.set(.process, requester.map { Int64($0.processID) })
+    fields.set(.executable, requester?.executable)
+    fields.set(.problem, problem)
+    fields.set(.question, question)
+    fields.set(.triesLeft, triesLeft.map(Int64.init))
+    fields.set(.alternatives, alternatives.map { String(Self.number(of: $0)) })
+    fields.set(.emptyAnswer, emptyAnswer)
+    fields.set(.text, text?.text)
+    return fields
+  }
+
+  init(_ fields: AgentFields<PromptRequestField>) throws(AgentMessageError) {
+    self.init(
+      try Self.subject(of: fields.number(.subject)), operation: try fields.text(.operation),
+      label: try fields.ifAny(.label, fields.text), reason: try fields.ifAny(.reason, fields.text),
+      requester: try Self.requester(fields), problem: try fields.ifAny(.problem, fields.text))
+    question = try fields.ifAny(.question, fields.text)
+    triesLeft = try fields.ifAny(.triesLeft, fields.number).map { Int(clamping: $0) }
+    for word in try fields.list(.alternatives) {
+      guard let number = Int64(word) else { throw .wrongValue(PromptRequestField.alternatives.rawValue) }
+      alternatives.append(try Self.subject(of: number))
+    }
+    emptyAnswer = try fields.ifAny(.emptyAnswer, fields.text)
+    if let shown = try fields.ifAny(.text, fields.text) {
+      do throws(VaultError) { text = try ShownText(shown) } catch {
+        throw .wrongValue(PromptRequestField.text.rawValue)
+      }
+    }
+  }
+
+  private static func requester(
+    _ fields: AgentFields<PromptRequestField>
+  ) throws(AgentMessageError) -> Requester? {
+    guard let process = try fields.ifAny(.process, fields.number) else { return nil }
+    return Requester(
+      processID: Int32(clamping: process), executable: try fields.ifAny(.executable, fields.text))
+  }
+
+  /// The subjects in the order of their numbers, which begin with 0.
+  private static let subjects: [Subject] = [
+    .passcode, .applicationPassword, .phrase, .presence, .finger, .confirmation, .pin, .newPIN, .code,
+    .transaction,
+  ]
+
+  private static func number(of subject: Subject) -> Int64 {
+    guard let index = subjects.firstIndex(of: subject) else {
+      preconditionFailure("PromptRequest.number(of:): a subject has no number")
+    }
+    return Int64(index)
+  }
+
+  private static func subject(of number: Int64) throws(AgentMessageError) -> Subject {
+    guard subjects.indices.contains(Int(clamping: number)) else {
+      throw .wrongValue(PromptRequestField.subject.rawValue)
+    }
+    return subjects[Int(number)]
+  }
+}
