@@ -87,6 +87,12 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     return SecretOptions(name: isAnswer ? "code" : rawValue, title: title, hasFile: !isAnswer)
   }
 
+  /// Whether a verb takes it.
+  func isTaken(by verb: any Verb.Type) -> Bool {
+    let name = options.descriptor.name
+    return verb.secretOptions.contains { $0.descriptor.name == name }
+  }
+
   /// The option that gives it on a command line; `nil` if none does.
   func option(in invocation: Invocation) -> (any OptionKey)? { options.options.first { invocation.has($0) } }
 }

@@ -73,8 +73,7 @@ package final class CommandPrompt: Prompt {
 
   /// A batch has both channels: its commands share this prompt, and a PIN that was typed for one serves no other.
   private func verbHas(_ channel: SecretChannel) -> Bool {
-    let name = channel.options.descriptor.name
-    return secrets.invocation.verb.secretOptions.contains { $0.descriptor.name == name }
+    channel.isTaken(by: secrets.invocation.verb)
   }
 
   private func takeNewPIN() -> SharedSecret? {

@@ -30,7 +30,7 @@ extension OpenVault {
     for name: SecretName, _ core: VaultCore, _ ask: () throws -> R
   ) throws -> R {
     do { return try ask() } catch let error as CommandError {
-      if let outcome = error.promptOutcome {
+      if let outcome = error.promptOutcome, !isAnswered(error, core) {
         core.logPrompt(for: name, ended: outcome, result: AuditResult(error.exit))
       }
       throw error

@@ -12,13 +12,17 @@ final class OpenVault {
   let secrets: Secrets
   /// The secrets that the options gave. All commands of a batch share them.
   let given = GivenSecrets()
-  private let environment: VaultEnvironment
+  let environment: VaultEnvironment
   private var core: VaultCore?
   /// Why unlocking failed, so that the commands of a batch do not try the same passcode again.
-  private var refusal: (any Error)?
+  var refusal: (any Error)?
+  /// Whether a given passcode was judged.
+  var hasJudged = false
+  /// Whether a person is asked for the passcode that unlocks the vault.
+  var isAskingToUnlock = false
   private let prompt: CommandPrompt
   private var hasWarnedOfClock = false
-  private let world: World
+  let world: World
   private let messages: Messages
   /// The contexts that verify a person for items with constraints. The key says whether a verification is kept for a
   /// while; otherwise each use of an item asks again.
@@ -38,14 +42,31 @@ final class OpenVault {
   /// - Parameter checkingRows: As of ``VaultCore/open(at:protector:checkingRows:environment:)``.
   func opened(checkingRows: Bool = true) throws -> VaultCore {
     if let core { return core }
-    let core = try world.interruption.meeting(.ignored) {
+    let path = try places.vault
+    let (core, isNew) =
+      try shared(path, deviceKey: places.deviceKey, opening: open(_:checkingRows:environment:))
+      ?? (open(path, checkingRows: checkingRows, environment: environment), true)
+    self.core = core
+    if isNew { warnOfOpening(core) }
+    warnOfDoubt(core)
+    try judgeGiven(core)
+    return core
+  }
+
+  private func open(
+    _ path: String, checkingRows: Bool = true, environment: VaultEnvironment
+  ) throws -> VaultCore {
+    try world.interruption.meeting(.ignored) {
       let core = try VaultCore.open(
-        at: places.vault, protector: places.deviceKey.map { FileProtector(file: $0) },
+        at: path, protector: places.deviceKey.map { FileProtector(file: $0) },
         checkingRows: checkingRows, environment: environment)
       resumeRotation(of: core)
       return core
     }
-    self.core = core
+  }
+
+  /// Says what was found when the vault was opened.
+  private func warnOfOpening(_ core: VaultCore) {
     if let rows = core.checkedAsCopy {
       messages.warn("the vault file is a copy or an older state: all \(rows) rows were checked", mark: "")
     }
@@ -59,6 +80,9 @@ final class OpenVault {
         "what is remembered beside the device key (KEY.seen) cannot be true of this vault: it was ignored, and the next change "
           + "of the vault replaces it", mark: "")
     }
+  }
+
+  private func warnOfDoubt(_ core: VaultCore) {
     switch core.clockDoubt {
     case .isAhead:
       messages.warn(
@@ -69,7 +93,6 @@ final class OpenVault {
         "the clock is behind the recorded time, by which items expire; see 'vaultctl clock'", mark: "")
     case nil: break
     }
-    return core
   }
 
   /// Whether the clock says a time before this program was made.
@@ -102,7 +125,7 @@ final class OpenVault {
     return expiry
   }
 
-  /// Closes the files of the vault and wipes its keys.
+  /// Closes the files of the vault and wipes its keys. A vault of the agent stays as it is.
   func close() { core = nil }
 
   /// What was committed since this was asked last.
@@ -112,7 +135,9 @@ final class OpenVault {
   func unlocking<R: ~Copyable>(_ body: (VaultCore) throws -> R) throws -> R {
     let core = try opened()
     do {
-      return try unlockingIfNeeded({ try body(core) }) { _ in try unlock(core) }
+      return try using(core) {
+        try unlockingIfNeeded({ try body(core) }) { _ in try unlock(core) }
+      }
     } catch { throw prompt.takeFailure() ?? error }
   }
 
@@ -121,19 +146,27 @@ final class OpenVault {
   /// - Returns: The passcode that unlocked it.
   @discardableResult
   func unlock(_ core: VaultCore) throws -> ShownSecret? {
-    guard !core.isUnlocked else { return nil }
+    guard !core.isUnlocked else {
+      try judgeGiven(core)
+      return nil
+    }
     var unlocked: ShownSecret?
     try core.refuseShut()
     if let refusal { throw refusal }
+    guard beginAsking(core) else { return nil }
+    defer { endAsking() }
     do {
       try judging(core) {
         try core.unlock(with: $0.passcode())
         unlocked = $0
       }
     } catch {
+      if isAnswered(error, core) { return nil }
       refusal = error
       throw error
     }
+    hasJudged = true
+    noteUnlocked(core)
     world.interruption.meeting(.ignored) { resumeRotation(of: core) }
     return unlocked
   }

@@ -13,6 +13,15 @@ package protocol OpenVaults: Sendable {
     at path: String, deviceKey: String?, open: () throws -> VaultCore
   ) throws -> (core: VaultCore, isNew: Bool)?
 
+  /// This request is about to ask a person for the passcode that unlocks the vault. If another request unlocks it meanwhile, the
+  /// prompt ends as cancelled.
+  ///
+  /// - Returns: False if the vault is unlocked already: nobody is asked.
+  func beginAsking(_ core: VaultCore) -> Bool
+
+  /// The prompt of ``beginAsking(_:)`` has ended.
+  func endAsking()
+
   /// A secret of the vault was used: its idle time begins again.
   func used(_ core: VaultCore)
 

@@ -1,0 +1,69 @@
+import CommandLineKit
+import VaultKit
+import VaultWords
+
+/// A vault that the agent keeps open for all commands. Without an agent nothing of this does anything.
+extension OpenVault {
+  /// The vault as the agent has it; nil if this command opens one of its own.
+  ///
+  /// - Parameter open: Opens it for all. The signals of this command are not those of others.
+  func shared(
+    _ path: String, deviceKey: String?,
+    opening open: (_ path: String, _ checkingRows: Bool, _ environment: VaultEnvironment) throws -> VaultCore
+  ) throws -> (VaultCore, Bool)? {
+    guard let vaults = world.vaults else { return nil }
+    var environment = environment
+    environment.committing = {}
+    let found = try vaults.vault(at: path, deviceKey: deviceKey) { try open(path, true, environment) }
+    guard let found else { return nil }
+    let interruption = world.interruption
+    let core = found.core.committing { () throws(VaultError) in try interruption.commit() }
+    return (core, found.isNew)
+  }
+
+  /// Judges a passcode that an option or a credential gives, although the vault is unlocked already: once for each command line.
+  ///
+  /// - Throws: Exit 3 for a wrong one, which counts as an attempt.
+  func judgeGiven(_ core: VaultCore) throws {
+    guard world.vaults != nil, !hasJudged, core.isUnlocked, core.hasPasscode,
+      SecretChannel.passcode.isTaken(by: secrets.invocation.verb), !secrets.willAsk(.passcode)
+    else { return }
+    if let refusal { throw refusal }
+    do { try judging(core) { try core.judge($0.passcode()) } } catch {
+      refusal = error
+      throw error
+    }
+    hasJudged = true
+  }
+
+  /// Runs a use of the vault, and tells the agent of it.
+  func using<R: ~Copyable>(_ core: VaultCore, _ body: () throws -> R) throws -> R {
+    guard let vaults = world.vaults else { return try body() }
+    try judgeGiven(core)
+    let wasUnlocked = core.isUnlocked
+    let result = try body()
+    guard core.isUnlocked else { return result }
+    if wasUnlocked { vaults.used(core) } else { noteUnlocked(core) }
+    return result
+  }
+
+  func noteUnlocked(_ core: VaultCore) { world.vaults?.unlocked(core) }
+
+  /// - Returns: False if another command has unlocked the vault meanwhile.
+  func beginAsking(_ core: VaultCore) -> Bool {
+    guard let vaults = world.vaults, secrets.willAsk(.passcode) else { return true }
+    isAskingToUnlock = vaults.beginAsking(core)
+    return isAskingToUnlock
+  }
+
+  func endAsking() {
+    guard isAskingToUnlock else { return }
+    isAskingToUnlock = false
+    world.vaults?.endAsking()
+  }
+
+  /// Whether a prompt for the passcode ended because another command has unlocked the vault.
+  func isAnswered(_ error: any Error, _ core: VaultCore) -> Bool {
+    isAskingToUnlock && core.isUnlocked && CommandError(describing: error).exit == .cancelled
+  }
+}
