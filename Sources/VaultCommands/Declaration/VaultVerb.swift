@@ -50,7 +50,7 @@ extension VaultVerb {
   package static var changingOption: Flag? { nil }
   package static var commitSignals: CommitSignals { .held }
   package static var usesClock: Bool { needs != .noVault }
-  package static var runsIn: RunPlace { needs == .noVault ? .anywhere : .agent }
+  package static var runsIn: RunPlace { .agent }
 }
 
 // MARK: What follows from the declaration

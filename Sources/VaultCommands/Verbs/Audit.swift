@@ -189,6 +189,8 @@ private func printNew(_ command: Command, core: VaultCore, filter: AuditFilter) 
     }
     if let last = [last, entries.last?.sequence].compactMap(\.self).max() { next = last + 1 }
     usleep(300_000)
+    // In the agent: without an agent, the signal has ended the process.
+    guard command.world.interruption.signal == nil else { throw Interrupted() }
   }
 }
 

@@ -8,6 +8,7 @@ enum PrintCompletion: VaultVerb {
   static let shell = Argument("SHELL", .choice(["bash", "zsh", "fish"]), "bash, zsh or fish.")
   static let arguments = [shell]
   static let needs = VaultNeed.noVault
+  static let runsIn = RunPlace.anywhere
   static let example = "vaultctl completion bash > vaultctl.bash"
   static let allowedInBatch = false
 

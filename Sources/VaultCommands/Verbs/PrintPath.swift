@@ -7,6 +7,7 @@ enum PrintPath: VaultVerb {
   static let words = ["path"]
   static let summary = "Print the path of the vault, whether it exists or not."
   static let needs = VaultNeed.noVault
+  static let runsIn = RunPlace.anywhere
   static let example = "vaultctl path"
 
   static func run(_ command: Command) throws -> Outcome {

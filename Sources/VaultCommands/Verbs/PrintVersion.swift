@@ -7,6 +7,7 @@ enum PrintVersion: VaultVerb {
   static let words = ["version"]
   static let summary = "Print the version of vaultctl and of the vault format it writes."
   static let needs = VaultNeed.noVault
+  static let runsIn = RunPlace.anywhere
   static let example = "vaultctl version"
 
   static func run(_ command: Command) throws -> Outcome {

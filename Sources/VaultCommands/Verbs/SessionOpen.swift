@@ -8,6 +8,7 @@ enum SessionOpen: VaultVerb {
   static let words = ["session", "open"]
   static let summary = "Print a new session: a secret that only its caller keeps."
   static let needs = VaultNeed.noVault
+  static let runsIn = RunPlace.anywhere
   static let notes = [
     "It is printed once, as 64 hexadecimal digits on a line, and stored nowhere: give it to the other verbs with --session-fd or "
       + "--session-file. What is stored with it opens with it alone. With --json: session."

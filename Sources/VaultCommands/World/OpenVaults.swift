@@ -2,6 +2,12 @@ package import VaultKit
 
 /// The vaults that an agent keeps open, as one request sees them. A world without an agent has none: each command opens its vault.
 package protocol OpenVaults: Sendable {
+  /// The absolute path of the vault that the client of this request means; empty if its verb needs none.
+  var path: String { get }
+
+  /// The absolute path of the device key that the client names; nil for the standard place.
+  var deviceKey: String? { get }
+
   /// The open vault of a file, serving the client of this request. It is shared by all requests and outlives this one.
   ///
   /// - Parameters:

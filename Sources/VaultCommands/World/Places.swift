@@ -8,17 +8,21 @@ struct Places {
   let environment: Environment
   private let patience: Patience
   private let interruption: Interruption
+  /// What a request to an agent names. The agent has another working directory.
+  private let requested: (any OpenVaults)?
 
   init(invocation: Invocation, world: World) {
     self.invocation = invocation
     environment = world.environment
     patience = world.patience
     interruption = world.interruption
+    requested = world.vaults
   }
 
   /// `--vault`, else `$VAULT_PATH`, else `$XDG_DATA_HOME/vault/default.vault`.
   var vault: String {
     get throws(CommandError) {
+      if let path = requested?.path, !path.isEmpty { return path }
       if let path = invocation[CommonOptions.vault] { return path }
       if let path = environment["VAULT_PATH"], !path.isEmpty { return path }
       // Ignore relative values, as the XDG Base Directory Specification requires.
@@ -33,6 +37,7 @@ struct Places {
 
   /// `--device-key`, else `$VAULT_DEVICE_KEY`; nil for the standard path.
   var deviceKey: String? {
+    if let requested { return requested.deviceKey }
     if let path = invocation[CommonOptions.deviceKey] { return path }
     guard let path = environment["VAULT_DEVICE_KEY"], !path.isEmpty else { return nil }
     return path
