@@ -23,17 +23,22 @@ extension SecretBytes {
   /// - Parameters:
   ///   - path: Its last part must not be a symbolic link.
   ///   - keepingNewline: Whether one newline at the end is part of the secret.
-  /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB or a NUL in the path, ``VaultError/Code/io`` for a file
-  ///   that is missing, is not private or cannot be read.
+  /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB, a NUL in the path, or a vault that is open in this process;
+  ///   ``VaultError/Code/io`` for a file that is missing, is not private or cannot be read.
   public static func contents(
     ofFile path: String, keepingNewline: Bool = false
   ) throws(VaultError) -> SecretBytes {
     guard !path.utf8.contains(0) else { throw VaultError(.malformed, "a path contains no NUL") }
+    guard !VaultNames.isOpenVault(path: path) else {
+      throw VaultError(
+        .malformed, "\(shown(path)) is a vault that this program has open, or a file beside it",
+        hint: "name the file that has the secret")
+    }
     let file: Int32
     do throws(SecretInput.FileFault) { file = try SecretInput.open(path, as: .own) } catch {
       throw VaultError(error, path: path)
     }
-    defer { close(file) }
+    defer { VaultNames.close(file) }
     return try read(file, named: shown(path), keepingNewline: keepingNewline)
   }
 
@@ -66,7 +71,7 @@ extension SecretBytes {
       if case .failed(ENOENT) = error { return nil }
       throw VaultError(error, path: path)
     }
-    defer { close(file) }
+    defer { VaultNames.close(file) }
     return try read(file, named: shown(path), keepingNewline: keepingNewline)
   }
 

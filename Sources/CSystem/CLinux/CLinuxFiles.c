@@ -39,10 +39,6 @@ int clinux_hold_database(const char *path) {
   if (fcntl(file, F_OFD_SETLK, &lock) == 0) return file;
   // The file may be open in this process too, and close() would end the locks of the whole process on it: then
   // another program takes the file for unused, and removes its log. So the descriptor stays open.
-  if (errno == EAGAIN || errno == EACCES) return -1;
-  int reason = errno;
-  close(file);
-  errno = reason;
   return -1;
 }
 

@@ -2,6 +2,8 @@ import CLinux
 import Glibc
 
 /// `<vault>.lock`: a process that makes a vault holds it, and removes it at the end.
+///
+/// A file of that name can be a vault that this process has open, called `x.lock` beside `x`. So no descriptor is closed directly.
 enum FileLock {
   static func take(in place: borrowing VaultPath) throws(StorageError) -> Int32 {
     let name = place.name + ".lock"
@@ -10,10 +12,10 @@ enum FileLock {
       guard file >= 0 else { throw .creating(errno) }
       if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place) {
         if isOurs(file) { return file }
-        close(file)
+        OpenVaultFiles.close(file)
         throw .refusedBeside(.notALock, path: place.path(of: name))
       }
-      close(file)
+      OpenVaultFiles.close(file)
       usleep(5_000)
     }
     throw .busy
@@ -37,7 +39,7 @@ enum FileLock {
 
   static func release(_ file: Int32, in place: borrowing VaultPath) {
     unsafe unlinkat(place.folder, place.name + ".lock", 0)
-    close(file)
+    OpenVaultFiles.close(file)
   }
 
   /// Removes the lock of a process that was killed after its vault got its name. A lock that is held stays, and so does one beside
@@ -49,7 +51,7 @@ enum FileLock {
     else { return }
     let file = unsafe clinux_create(place.folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
     guard file >= 0 else { return }
-    defer { close(file) }
+    defer { OpenVaultFiles.close(file) }
     guard flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place), isOurs(file) else {
       return
     }
@@ -77,7 +79,7 @@ enum FileLock {
     let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let file = unsafe clinux_create(place.folder, place.name + ".lock", flags, 0)
     guard file >= 0 else { return false }
-    defer { close(file) }
+    defer { OpenVaultFiles.close(file) }
     return flock(file, LOCK_SH | LOCK_NB) != 0
   }
 

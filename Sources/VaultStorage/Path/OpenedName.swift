@@ -7,7 +7,7 @@ import Glibc
 /// vault.
 struct OpenedName: Sendable {
   private let path: String
-  private let device: UInt64
+  let device: UInt64
   let inode: UInt64
 
   init(_ path: String, file: FileStatus) {
@@ -15,6 +15,9 @@ struct OpenedName: Sendable {
     device = file.device
     inode = file.inode
   }
+
+  /// The file, among those that are open in this process.
+  var entry: OpenVaultFiles.Entry { OpenVaultFiles.Entry(path, device: device, inode: inode) }
 
   /// - Throws: ``StorageError/moved(_:)`` unless the name leads to the open file, and is its only name.
   func check() throws(StorageError) {

@@ -17,6 +17,8 @@ struct Connection: ~Copyable {
   private let isQueryOnly: Bool
   /// What is compared before each transaction; nil before ``watchSideFiles(beside:)``, and where there are no such files.
   private var sides: SideFiles?
+  /// Ends after the database is closed; nil for a file that has no name yet.
+  private let entry: OpenVaultFiles.Entry?
 
   /// How the file is opened.
   enum Mode {
@@ -36,6 +38,8 @@ struct Connection: ~Copyable {
   ) throws(StorageError) -> Connection {
     try ForkGuard.check()
     try SQLiteLibrary.check(sqlite3_libversion_number())
+    // Before the first lock.
+    let entry = name?.entry
     let database = try unsafe handle(for: path, mode: mode)
     let wait = UnsafeMutablePointer<BusyWait>.allocate(capacity: 1)
     unsafe wait.initialize(to: BusyWait(patience: patience, name: name))
@@ -43,7 +47,8 @@ struct Connection: ~Copyable {
     let bound = UnsafeMutablePointer<WorkBound>.allocate(capacity: 1)
     unsafe bound.initialize(to: WorkBound(path: path))
     unsafe WorkBound.install(on: database, bound)
-    let connection = unsafe Connection(database, wait: wait, bound: bound, isQueryOnly: mode != .readWrite)
+    let connection = unsafe Connection(
+      database, wait: wait, bound: bound, entry: entry, isQueryOnly: mode != .readWrite)
     try connection.configure()
     return connection
   }
@@ -51,8 +56,9 @@ struct Connection: ~Copyable {
   @unsafe
   private init(
     _ database: OpaquePointer, wait: UnsafeMutablePointer<BusyWait>,
-    bound: UnsafeMutablePointer<WorkBound>, isQueryOnly: Bool
+    bound: UnsafeMutablePointer<WorkBound>, entry: consuming OpenVaultFiles.Entry?, isQueryOnly: Bool
   ) {
+    self.entry = entry
     self.isQueryOnly = isQueryOnly
     unsafe self.database = database
     unsafe self.wait = unsafe wait

@@ -1,0 +1,130 @@
+import Foundation
+import SecretMemory
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+/// Another process looks for the locks, because a process does not see its own.
+@Suite("The locks of an open vault stay while its own process uses the file", .bounded)
+struct OwnProcessLocksTests {
+  private let place = TemporaryVault()
+
+  /// What the library does with a vault file besides transactions.
+  enum Use: CaseIterable, CustomTestStringConvertible {
+    case outline, secondOpening, backup, hold, unfinished, leftovers, keeper, secretFile, secretInIndex,
+      descriptor, wrongCode
+
+    var testDescription: String { "\(self)" }
+  }
+
+  @Test("a use of the file beside an open transaction", arguments: Use.allCases)
+  func used(_ use: Use) throws {
+    let core = try place.makeCore(passcode: "passcode")
+    let vault = try core.status().vault
+    try core.writing { transaction throws(VaultError) in
+      try transaction.log(.verified)
+      do {
+        try expect(locks(), equals: "True True\n")
+        try run(use, vault)
+        try expect(locks(), equals: "True True\n")
+      } catch { Issue.record(error) }
+    }
+    try expect(core.verify().problems, equals: [])
+  }
+
+  private func run(_ use: Use, _ vault: VaultID) throws {
+    switch use {
+    case .outline: _ = try VaultOutline(at: place.path)
+    case .secondOpening: _ = try place.openCore().items(matching: .all)
+    case .backup:
+      let other = try place.openCore()
+      let error = thrown { () throws(VaultError) in
+        _ = try other.backUp(to: place.folder + "/backup", passphrase: Passcode(testing: "phrase"))
+      }
+      expect(error?.code, equals: .locked)
+    case .hold: #expect(try isHeld())
+    case .unfinished: _ = try VaultNames.unfinished(beside: place.path)
+    case .leftovers: _ = try InterruptedRestore(path: place.path, vault: vault).leftovers()
+    case .keeper:
+      _ = try RestoreFiles(path: place.path).keeper(of: VaultOutline(at: place.path).deviceKey, vault)
+    case .secretFile: expectNoSecret(place.path)
+    case .secretInIndex: expectNoSecret(place.path + "-shm")
+    case .descriptor:
+      for suffix in ["", "-wal", "-shm"] {
+        let file = unsafe open(place.path + suffix, O_RDONLY | O_CLOEXEC)
+        #expect(VaultNames.isOpenVault(file))
+        VaultNames.close(file)
+      }
+    case .wrongCode:
+      let code = try TemporaryVault().makeCore().makeRecoveryCode()
+      expect(.policy) { () throws(VaultError) in
+        try VaultCore.checkRecoveryCode(code, at: place.path, environment: place.environment)
+      }
+    }
+  }
+
+  private func isHeld() throws -> Bool {
+    guard let hold = try VaultNames.Hold(vault: place.path) else { return true }
+    hold.keep()
+    return false
+  }
+
+  private func expectNoSecret(_ path: String) {
+    expect(.malformed) { () throws(VaultError) in _ = try SecretBytes.contents(ofFile: path) }
+  }
+
+  @Test("a descriptor that is closed directly ends them: the look from outside sees it")
+  func control() throws {
+    let core = try place.makeCore()
+    try core.writing { transaction throws(VaultError) in
+      try transaction.log(.verified)
+      close(unsafe open(place.path, O_RDONLY | O_CLOEXEC))
+      close(unsafe open(place.path + "-shm", O_RDONLY | O_CLOEXEC))
+      do { try expect(locks(), equals: "False False\n") } catch { Issue.record(error) }
+    }
+  }
+
+  @Test("a vault with the name of a lock file keeps its locks while another vault is made beside it")
+  func namedAsLock() throws {
+    let path = place.folder + "/x.lock"
+    let core = try VaultCore.create(at: path, protector: place.protector, environment: place.environment)
+    try core.writing { transaction throws(VaultError) in
+      try transaction.log(.verified)
+      let error = thrown { () throws(VaultError) in
+        _ = try VaultCore.create(
+          at: place.folder + "/x", protector: place.protector, environment: place.environment)
+      }
+      #expect(error != nil)
+      do { try expect(locks(of: path), equals: "True True\n") } catch { Issue.record(error) }
+    }
+  }
+
+  @Test("a descriptor that was kept is closed with the vault")
+  func kept() throws {
+    var core: VaultCore? = try place.makeCore()
+    let file = unsafe open(place.path, O_RDONLY | O_CLOEXEC)
+    VaultNames.close(file)
+    #expect(fcntl(file, F_GETFD) >= 0)
+    try expect(#require(core).status().itemCount, equals: 0)
+    core = nil
+    #expect(!VaultNames.isOpenVault(path: place.path))
+  }
+
+  /// Whether others see the lock of a reader on the vault, and that of a writer on the index of its log (SQLite's file format,
+  /// sections 2.2.1 and 4).
+  private func locks(of path: String? = nil) throws -> String {
+    try Program("/usr/bin/python3", ["-c", Self.look, path ?? place.path]).run().text
+  }
+
+  private static let look = """
+    import fcntl, struct, sys
+    def held(path, start, count):
+        with open(path, "r+b") as file:
+            asked = struct.pack("hhqqixxxx", fcntl.F_WRLCK, 0, start, count, 0)
+            found = fcntl.fcntl(file, fcntl.F_GETLK, asked)
+            return struct.unpack("hhqqixxxx", found)[0] != fcntl.F_UNLCK
+    print(held(sys.argv[1], 0x40000002, 510), held(sys.argv[1] + "-shm", 120, 1))
+    """
+}
