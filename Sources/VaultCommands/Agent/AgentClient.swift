@@ -14,9 +14,11 @@ enum AgentClient {
   static func run(
     _ invocation: Invocation, words: [String], in world: World, messages: Messages
   ) throws(CommandError) -> Ending? {
+    guard world.agent == nil, let host = world.host as? LocalHost,
+      let verb = VerbTable.verb(invocation.verb.words), verb.place(of: invocation) == .agent
+    else { return nil }
     let choice = try AgentChoice(invocation, in: world.environment)
-    guard choice != .never, let host = world.host as? LocalHost else { return nil }
-    guard let verb = VerbTable.verb(invocation.verb.words),
+    guard choice != .never,
       let request = AgentRun(invocation, words: words, in: world, needsVault: verb.needs != .noVault)
     else { return nil }
     guard let socket = try connection(choice, in: world, messages: messages) else { return nil }
@@ -29,11 +31,13 @@ enum AgentClient {
     let session = AgentSession(
       socket, server: server, signals: signals, patience: .seconds(world.patience.afterSignal))
     let end = try host.holdingEndingSignal(for: world.patience.afterSignal) { () throws(CommandError) in
-      try serve(request, session, on: socket, in: world)
+      // A signal that ended a prompt is delivered afterwards.
+      defer { signals.giveBack() }
+      return try serve(request, session, on: socket, in: world)
     }
     switch end {
     case .refused(let refusal): return try goOn(after: refusal, choice, messages: messages)
-    case .ended(.exit(let code)): return .exit(exit(code))
+    case .ended(.exit(let code)): return .exit(exitCode(code))
     case .ended(.signal(let number)), .signalled(let number): return .signal(number)
     }
   }
@@ -56,7 +60,7 @@ enum AgentClient {
       : AgentRefusal(.ending, "it has just ended")
   }
 
-  private static func exit(_ code: Int32) -> ExitCode {
+  private static func exitCode(_ code: Int32) -> ExitCode {
     ExitCode.all.first { $0.rawValue == code } ?? ExitCode(code, meaning: "", code: "io")
   }
 }

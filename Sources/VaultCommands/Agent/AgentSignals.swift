@@ -9,9 +9,9 @@ final class AgentSignals {
   /// Becomes readable when a signal has come.
   let descriptor: Int32
   private let writing: Int32
-  private let before: [(number: Int32, action: sigaction)]
+  private var before: [(number: Int32, action: sigaction)]
 
-  /// - Parameter ofProcess: False in tests, which have signals of their own: then only ``send(_:)`` brings one.
+  /// - Parameter ofProcess: False in tests, which have signals of their own: then none comes.
   init(ofProcess: Bool) throws(CommandError) {
     var ends: [Int32] = [-1, -1]
     guard unsafe clinux_pipe(&ends) == 0 else { throw .io("making a pipe", errno: errno) }
@@ -25,27 +25,27 @@ final class AgentSignals {
     before = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].filter { !ThisProcess.isIgnored($0) }.map(Self.redirect)
   }
 
-  /// Signals do again what they did before.
   deinit {
+    giveBack()
+    close(descriptor)
+    close(writing)
+  }
+
+  /// Signals do again what they did before.
+  func giveBack() {
+    guard !before.isEmpty else { return }
     for (number, action) in before {
       var action = action
       unsafe sigaction(number, &action, nil)
     }
-    if !before.isEmpty { pipeOfSignals.store(-1, ordering: .sequentiallyConsistent) }
-    close(descriptor)
-    close(writing)
+    before = []
+    pipeOfSignals.store(-1, ordering: .sequentiallyConsistent)
   }
 
   /// The oldest signal that was not read yet.
   func next() -> Int32? {
     var byte: UInt8 = 0
     return unsafe read(descriptor, &byte, 1) == 1 ? Int32(byte) : nil
-  }
-
-  /// As if the signal had come.
-  func send(_ signal: Int32) {
-    var byte = UInt8(truncatingIfNeeded: signal)
-    _ = unsafe write(writing, &byte, 1)
   }
 
   /// Whether a descriptor is one of this value.

@@ -93,6 +93,10 @@ package enum VaultControl {
       }
       return .exit(.done)
     case .run(let invocation):
+      let words = words.compactMap(\.self)
+      if let ending = try AgentClient.run(invocation, words: words, in: world, messages: messages) {
+        return ending
+      }
       return try logging(invocation, in: world) {
         try run(invocation, in: world, output: output, printer: printer, messages: messages)
       }
