@@ -1,15 +1,8 @@
 import Glibc
+import ToolTestKit
 import VaultKit
 import VaultPrompts
 import VaultTestKit
-
-extension PAMPresence.Helper {
-  /// The helper of tests, which is beside this program.
-  static func testing(services folder: String) -> PAMPresence.Helper {
-    guard let path = beside("vault-pam-testing") else { fatalError("where is this program?") }
-    return PAMPresence.Helper(at: path, services: folder)
-  }
-}
 
 /// `vaultctl-testing verify-presence FOLDER SERVICE ANSWER`: asks PAM with the services of a folder, answering every
 /// question with the same words, and prints what came of it.

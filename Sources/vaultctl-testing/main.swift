@@ -1,3 +1,4 @@
+import ToolTestKit
 import VaultCommands
 
 switch CommandLine.arguments.dropFirst().first {

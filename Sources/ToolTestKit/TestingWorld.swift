@@ -1,6 +1,6 @@
 import CommandLineKit
 import Glibc
-import VaultCommands
+package import VaultCommands
 import VaultKit
 import VaultPrompts
 import VaultTestKit
@@ -16,7 +16,7 @@ extension World {
   /// - `VAULTCTL_TESTING_AFTER_SIGNAL`: and the latter alone,
   /// - `VAULTCTL_TESTING_CLIPBOARD`: a named pipe, for the time of `--copy`: it is over when its seconds are read there,
   /// - `VAULTCTL_TESTING_PAM`: the folder in which PAM finds its services, in a helper of tests beside this program.
-  static var testing: World {
+  package static var testing: World {
     var world = World.real
     world.host = testingHost
     let observer = derivationObserver
