@@ -92,6 +92,7 @@ let package = Package(
     // For a program that is to derive keys on several threads: it replaces the program's `pthread_create`.
     .library(name: "LaneThreads", targets: ["CLaneThreads"]),
     .executable(name: "vaultctl", targets: ["vaultctl"]),
+    .executable(name: "vaultd", targets: ["vaultd"]),
     .executable(name: "vault-pam", targets: ["vault-pam"]),
     .executable(name: "vault-http", targets: ["vault-http"]),
     // For the package in Benchmarks alone: SwiftPM shows one package nothing of another but its products.
@@ -216,10 +217,22 @@ let package = Package(
       on: [
         "VaultLogging", "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit",
         "VaultPrompts",
-        "AuthenticatorKit", "TransportPrograms", "VaultWords", "VaultDoctor", "AgentMessages", "CLinux",
+        "AuthenticatorKit", "TransportPrograms", "TrustedPaths", "VaultWords", "VaultDoctor", "AgentMessages",
+        "CLinux",
       ]),
+    // The agent: open vaults with their leases, and the verbs of commands that run in it.
+    room(
+      "VaultAgent",
+      on: [
+        "SecretMemory", "CommandLineKit", "VaultKit", "VaultPrompts", "VaultWords", "AgentMessages",
+        "VaultCommands", "CLinux",
+      ]),
+    // The world of the tool and of the agent in tests; never installed.
+    room("ToolTestKit", on: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
     .executableTarget(
       name: "vaultctl", dependencies: ["VaultCommands", "CLaneThreads"], swiftSettings: strict),
+    .executableTarget(
+      name: "vaultd", dependencies: ["VaultAgent", "VaultCommands", "CLaneThreads"], swiftSettings: strict),
     .executableTarget(name: "vault-pam", dependencies: ["PAMHelper"], swiftSettings: strict),
     .executableTarget(name: "vault-http", dependencies: ["HTTPTransport"], swiftSettings: strict),
     // The same helper with the services of a folder; not a product, never installed.
@@ -227,7 +240,12 @@ let package = Package(
     // The same tool in a test world; not a product, never installed.
     testTool(
       "vaultctl-testing",
-      on: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "CLaneThreads"]),
+      on: [
+        "CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "ToolTestKit",
+        "CLaneThreads",
+      ]),
+    // The same agent in that world; not a product, never installed.
+    testTool("vaultd-testing", on: ["VaultAgent", "VaultCommands", "ToolTestKit", "CLaneThreads"]),
     // What the torture tests start, kill and race; not a product, never installed.
     testTool(
       "vault-torture",
@@ -308,7 +326,13 @@ let package = Package(
         "VaultCommands", "VaultWords", "VaultDoctor", "CommandLineKit", "TextFormats", "VaultPrompts",
         "VaultKit",
         "VaultTestKit",
-        "VaultStorage", "AuthenticatorKit", "AgentMessages", "SecretMemory",
+        "VaultStorage", "AuthenticatorKit", "AgentMessages", "SecretMemory", "CLinux",
+      ]),
+    tests(
+      of: "VaultAgentTests",
+      on: [
+        "VaultAgent", "AgentMessages", "VaultCommands", "CommandLineKit", "VaultKit", "VaultTestKit",
+        "SecretMemory", "CLinux",
       ]),
     // A real Secret Service on a bus of its own, and its faults.
     tests(

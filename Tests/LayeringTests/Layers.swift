@@ -91,15 +91,28 @@ enum Layers {
       on: [
         "VaultLogging", "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit",
         "VaultPrompts",
-        "AuthenticatorKit", "TransportPrograms", "VaultWords", "VaultDoctor", "AgentMessages", "CLinux",
+        "AuthenticatorKit", "TransportPrograms", "TrustedPaths", "VaultWords", "VaultDoctor", "AgentMessages",
+        "CLinux",
       ]),
+    Room(
+      "VaultAgent",
+      on: [
+        "SecretMemory", "CommandLineKit", "VaultKit", "VaultPrompts", "VaultWords", "AgentMessages",
+        "VaultCommands", "CLinux",
+      ]),
+    Room("ToolTestKit", on: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
     Room("vaultctl", on: ["VaultCommands", "CLaneThreads"]),
+    Room("vaultd", on: ["VaultAgent", "VaultCommands", "CLaneThreads"]),
+    Room("vaultd-testing", on: ["VaultAgent", "VaultCommands", "ToolTestKit", "CLaneThreads"]),
     Room("vault-pam", on: ["PAMHelper"]),
     Room("vault-pam-testing", on: ["PAMHelper"]),
     Room("vault-http", on: ["HTTPTransport"]),
     Room(
       "vaultctl-testing",
-      on: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "CLaneThreads"]),
+      on: [
+        "CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "ToolTestKit",
+        "CLaneThreads",
+      ]),
     Room(
       "vault-torture",
       on: [

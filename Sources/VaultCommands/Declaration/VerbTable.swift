@@ -23,6 +23,12 @@ package enum VerbTable {
     ("init", "Create a vault and its device key.", [Init.self]),
     ("status", "Show the state of the vault.", [Status.self]),
     ("doctor", "Look for weaknesses, and say what to do.", [Doctor.self]),
+    ("unlock", "Unlock the vault in the agent, for later commands.", [Unlock.self]),
+    ("lock", "Lock the vault in the agent.", [Lock.self]),
+    (
+      "agent", "The agent, which keeps a vault unlocked for a while.",
+      [AgentBegin.self, AgentEnd.self, AgentShowStatus.self]
+    ),
     ("verify", "Open and compare every part of the vault.", [Verify.self]),
     ("version", "Print the versions of vaultctl and the format.", [PrintVersion.self]),
     ("path", "Print where the vault is.", [PrintPath.self]),

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "CLinuxAgent.h"
 #include "CLinuxFiles.h"
 #include "CLinuxHelper.h"
 #include "CLinuxProcesses.h"

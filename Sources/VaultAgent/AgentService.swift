@@ -1,0 +1,46 @@
+import CommandLineKit
+import Glibc
+import Synchronization
+package import VaultCommands
+import VaultKit
+
+/// What all threads of the agent share: its vaults, who waits for a passcode, and the way to wake the main thread.
+package final class AgentService: Sendable {
+  package let vaults: ServedVaults
+  package let world: World
+  package let process: Int32 = getpid()
+  let waiting = WaitingRequests()
+  let wake: WakeUp
+  private let isHearing = Atomic(false)
+  private let isStopping = Atomic(false)
+
+  /// - Parameters:
+  ///   - world: Clocks, randomness and derivation costs; the rest of the world of a request is its client's.
+  ///   - log: Writes that a vault was locked.
+  /// - Throws: ``AgentStartError``.
+  package init(in world: World, log: LockLog = LockLog()) throws(AgentStartError) {
+    let wake = try WakeUp()
+    self.wake = wake
+    self.world = world
+    vaults = ServedVaults(clock: world.vault.clock, log: log) { wake.signal() }
+  }
+
+  /// Whether logind tells of sleep and of sessions.
+  package var hearsLogind: Bool {
+    get { isHearing.load(ordering: .relaxed) }
+    set { isHearing.store(newValue, ordering: .relaxed) }
+  }
+
+  /// Wipes all keys, and has the agent end when its requests have ended.
+  package func stop() {
+    isStopping.store(true, ordering: .sequentiallyConsistent)
+    vaults.lockAll(because: .ending)
+    wake.signal()
+  }
+
+  var hasToStop: Bool { isStopping.load(ordering: .sequentiallyConsistent) }
+
+  /// Closes a descriptor that came from a client, unless it is of a file of an open vault: closing that would release the locks of
+  /// this process.
+  func close(_ descriptor: Int32) { vaults.closeUnlessHeld(descriptor) }
+}

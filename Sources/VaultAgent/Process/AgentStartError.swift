@@ -1,0 +1,46 @@
+package import AgentMessages
+import CommandLineKit
+import VaultWords
+
+/// Why the agent does not begin.
+package enum AgentStartError: Error, Equatable {
+  /// Another agent of this user runs.
+  case isRunning
+  /// The service manager gave other descriptors than one socket.
+  case wrongSocket
+  /// Something else has the name of the socket.
+  case occupied(String)
+  /// There is no directory for the socket.
+  case noPlace
+  /// The directory for the socket is not ours alone.
+  case unsafePlace(AgentPlace.Flaw)
+  /// A call of the system failed.
+  case system(_ doing: String, _ code: Int32)
+
+  /// One line for a person: what is wrong, then what to do.
+  package var text: String {
+    switch self {
+    case .isRunning: "an agent is running already; see 'vaultctl agent status'"
+    case .wrongSocket:
+      "the service manager must pass one listening socket of packets: give the unit ListenSequentialPacket=%t/vaultctl/agent"
+    case .occupied(let path):
+      "\(printable(path)) is not a socket of an agent of yours; remove it, then start the agent again"
+    case .noPlace:
+      "there is no directory for the socket: set XDG_RUNTIME_DIR to a directory of yours with the mode 0700"
+    case .unsafePlace(let flaw): Self.text(of: flaw)
+    case .system(let doing, let code): "\(doing): \(systemMessage(code))"
+    }
+  }
+
+  private static func text(of flaw: AgentPlace.Flaw) -> String {
+    switch flaw {
+    case .isLink(let path): "\(printable(path)) is a link; remove it, then start the agent again"
+    case .isOther(let path): "\(printable(path)) is not a directory; remove it, then start the agent again"
+    case .isForeign(let path):
+      "\(printable(path)) belongs to another user; set XDG_RUNTIME_DIR to a directory of yours"
+    case .isExposed(let path): "other users can reach \(printable(path)); run: chmod 700 '\(printable(path))'"
+    case .isDead(let path): "nothing listens at \(printable(path))"
+    case .failed(let path, let code): "\(printable(path)): \(systemMessage(code))"
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import AgentMessages
+import CommandLineKit
+import VaultCommands
+import VaultKit
+
+/// One command line that runs in the agent, for one client.
+final class AgentRequest: Sendable {
+  let run: AgentRun
+  /// The vault file that the client found; nil where it found none or needs none.
+  let file: FileIdentity?
+  let caller: Caller
+  let link: ClientLink
+  let interruption: Interruption
+  /// The numbers of standard input, output and error of the client in this process.
+  private let numbers: [Int32]
+  /// What owns them.
+  private let descriptors: AgentDescriptors
+
+  init(
+    _ run: AgentRun, numbers: [Int32], of descriptors: AgentDescriptors, for caller: Caller,
+    over link: ClientLink, interruption: Interruption
+  ) {
+    (self.run, self.caller, self.link, self.interruption) = (run, caller, link, interruption)
+    (self.numbers, self.descriptors) = (numbers, descriptors)
+    file = run.vault?.identity.map { FileIdentity(device: $0.device, inode: $0.inode) }
+  }
+
+  /// Runs it on this thread, and tells the client how it ended.
+  func serve(in service: AgentService) {
+    let ending = VaultControl.run(run.words.map { $0 }, in: world(of: service))
+    if let file { service.vaults.beginMissingLease(file) }
+    // The reader of its output sees the end no later than the client.
+    for number in descriptors.take() { service.close(number) }
+    link.end(ending)
+  }
+
+  private func world(of service: AgentService) -> World {
+    var world = World(
+      environment: Environment(run.variables), host: RemoteHost(link), interruption: interruption)
+    world.vault = service.world.vault
+    world.random = service.world.random
+    world.wait = service.world.wait
+    // A command that waits ends with its client, where the clock is that of the machine.
+    let interruption = interruption
+    if service.world.vault.clock is SystemClock {
+      world.wait = { seconds in interruption.wait(seconds: seconds) }
+    }
+    world.patience = service.world.patience
+    world.standardInput = numbers[0]
+    world.standardOutput = numbers[1]
+    world.standardError = numbers[2]
+    world.ignoredBrokenPipes = run.ignoresBrokenPipes
+    world.vaults = RequestVaults(service: service, request: self)
+    world.agent = RequestControl(service: service, request: self)
+    return world
+  }
+}

@@ -1,0 +1,43 @@
+import AgentMessages
+import Synchronization
+
+/// One connection of a client. The main thread uses it; ``finished()`` is for the thread of its request.
+final class Connection: Sendable {
+  let socket: AgentSocket
+  /// Milliseconds since boot at which it was accepted.
+  let since: UInt64
+  private struct State {
+    var request: AgentRequest?
+    var isGone = false
+    var hasEnded = false
+  }
+  private let state = Mutex(State())
+
+  init(_ socket: AgentSocket, since: UInt64) { (self.socket, self.since) = (socket, since) }
+
+  /// nil before the client has said what it wants.
+  var request: AgentRequest? {
+    get { state.withLock { $0.request } }
+    set { state.withLock { $0.request = newValue } }
+  }
+
+  /// Whether the client has gone, so that nothing comes from it any more.
+  var isGone: Bool {
+    get { state.withLock { $0.isGone } }
+    set { state.withLock { $0.isGone = newValue } }
+  }
+
+  /// Whether nothing is left to do, so that it can be closed.
+  var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+  /// Whether it has said nothing yet.
+  var isSilent: Bool { state.withLock { $0.request == nil && !$0.hasEnded } }
+
+  /// There is nothing left to do: the request has ended and the client knows how, or there is none.
+  func finished() {
+    state.withLock { state in
+      state.hasEnded = true
+      state.request = nil
+    }
+  }
+}

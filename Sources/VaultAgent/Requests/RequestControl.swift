@@ -1,0 +1,29 @@
+import AgentMessages
+import VaultCommands
+import VaultKit
+import VaultWords
+
+/// What one request can ask of the agent.
+struct RequestControl: AgentControl {
+  let service: AgentService
+  let request: AgentRequest
+
+  func status() -> AgentStatus {
+    AgentStatus(
+      process: service.process, version: Version.tool, vaults: service.vaults.all(),
+      hearsLogind: service.hearsLogind)
+  }
+
+  func setLease(absolute: Duration?, idle: Duration?) -> AgentStatus.Vault? {
+    guard let file = request.file else { return nil }
+    return service.vaults.unlocked(file, idle: idle, absolute: absolute)
+  }
+
+  func lock(everything: Bool) -> [String] {
+    if everything { return service.vaults.lockAll(because: .command) }
+    guard let vault = request.run.vault else { return [] }
+    return service.vaults.lock(at: vault.path, because: .command)
+  }
+
+  func stop() { service.stop() }
+}

@@ -1,0 +1,87 @@
+import AgentMessages
+import CommandLineKit
+import Glibc
+import SecretMemory
+package import VaultCommands
+import VaultKit
+import VaultPrompts
+
+/// The agent, `vaultd`: a process of one user that keeps vaults unlocked for a while, and runs the verbs of `vaultctl` for them.
+///
+/// A verb runs here with the descriptors of its command, on a thread of its own, by the same `VaultControl.run`. What belongs to the
+/// process that the person started stays there: the agent calls back for prompts, files, the clipboard (``VaultCommands/Host``).
+/// So there is no second protocol and no second way to an item.
+///
+/// ``AgentLoop`` is the main thread: one `poll` for all. ``AgentService`` is what all threads share: ``ServedVaults``, the open
+/// vaults by the identity of their files, each with its ``Lease``. `Requests/` has what one request sees of it. `Socket/` and
+/// `Process/` begin and end the process; `Logind/` locks at sleep and with the session.
+///
+/// What it cannot do: within one user it is no boundary. While a vault is unlocked, every program of the user can use it through
+/// the agent, as it could read a terminal of theirs. docs/security/threat-model.md says what that changes.
+///
+/// Read `Vaults/Lease.swift` first, then `Vaults/ServedVaults.swift`, then `AgentLoop.swift`.
+package enum VaultAgent {
+  /// Runs the agent until a signal or a command ends it, then ends the process.
+  package static func main(in world: World) -> Never {
+    ProcessHardening.apply()
+    VaultLibraries.leaveOutErrorTexts()
+    VaultLibraries.rewriteThroughFiles()
+    ThisProcess.openStandardDescriptors()
+    umask(0o077)
+    for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
+    allowManyDescriptors()
+    let words = ThisProcess.arguments()
+    guard words.isEmpty || words == [AgentStart.argument] else {
+      say("usage: vaultd; it is started by 'vaultctl agent start' or by the units in docs/systemd")
+      _exit(2)
+    }
+    let readiness = Readiness(environment: world.environment, pipe: words.isEmpty ? -1 : 3)
+    do throws(AgentStartError) {
+      try serve(in: world, telling: readiness)
+      _exit(0)
+    } catch {
+      readiness.failed(error)
+      if words.isEmpty { say(error.text) }
+      _exit(error == .isRunning ? 0 : 1)
+    }
+  }
+
+  private static func serve(in world: World, telling readiness: Readiness) throws(AgentStartError) {
+    let service = try AgentService(in: world)
+    let socket = try socket(in: world)
+    // A clock that a test sets has no timer: the test wakes the agent.
+    let timer = world.vault.clock is SystemClock ? try BootTimer() : nil
+    StopSignals.watch(waking: service.wake)
+    let loop = AgentLoop(service, listeningOn: socket, timer: timer)
+    LoginWatch(service: service).start()
+    readiness.ready()
+    while !loop.isDone {
+      loop.turn()
+      if StopSignals.hasCome, !service.hasToStop { service.stop() }
+    }
+    readiness.stopping()
+    service.vaults.waitForLog()
+  }
+
+  private static func socket(in world: World) throws(AgentStartError) -> ListeningSocket {
+    if let inherited = try ListeningSocket(inherited: world.environment, by: getpid()) { return inherited }
+    let place = AgentPlace(
+      runtime: world.environment["XDG_RUNTIME_DIR"], standard: world.standardRuntimeDirectory)
+    guard let place else { throw .noPlace }
+    do throws(AgentPlace.Flaw) { try place.makeDirectory() } catch { throw .unsafePlace(error) }
+    return try ListeningSocket(making: place.socket)
+  }
+
+  /// Each command has up to six descriptors here.
+  private static func allowManyDescriptors() {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = min(limit.rlim_max, 65_536)
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+
+  private static func say(_ line: String) {
+    let text = "vaultd: " + line + "\n"
+    _ = unsafe write(2, text, text.utf8.count)
+  }
+}

@@ -1,0 +1,253 @@
+import CommandLineKit
+import Glibc
+import Synchronization
+package import VaultCommands
+package import VaultKit
+
+/// The vaults that the agent has open, by the identity of their files, each with its lease.
+///
+/// All threads use it. Its lock is never held while a file is read, a key is asked for or a log is written. Locking wipes the
+/// keys first; the entry in the vault's log follows on another thread, so that a disk that hangs delays no lock.
+package final class ServedVaults: Sendable {
+  private struct Entry {
+    let core: VaultCore
+    let path: String
+    /// The key file that was named when it was opened; nil for the standard place.
+    let deviceKey: String?
+    /// nil while no passcode has unlocked it here.
+    var lease: Lease?
+
+    func shown(at now: UInt64) -> AgentStatus.Vault {
+      let isUnlocked = core.isUnlocked
+      let running = isUnlocked ? lease : nil
+      return AgentStatus.Vault(
+        path: path, isUnlocked: isUnlocked, idleLeft: running?.idleLeft(at: now),
+        absoluteLeft: running?.absoluteLeft(at: now))
+    }
+  }
+
+  private struct State {
+    var entries: [FileIdentity: Entry] = [:]
+    /// The paths of the vaults that are being opened.
+    var opening: [String] = []
+    /// The machine is about to sleep: what is unlocked now is locked at once.
+    var isGoingToSleep = false
+
+    /// Whether it is a file of a vault that is open or being opened.
+    func holds(_ file: FileIdentity) -> Bool {
+      if entries[file] != nil { return true }
+      return (entries.values.map(\.path) + opening).contains { path in
+        ["", "-wal", "-shm", "-journal"].contains { FileIdentity(of: path + $0) == file }
+      }
+    }
+  }
+
+  private let state = Mutex(State())
+  private let clock: any VaultClock
+  private let log: LockLog
+  /// Called by any thread when the next end of a lease may have changed.
+  private let changed: @Sendable () -> Void
+
+  /// - Parameter changed: Called by any thread when the next end of a lease may have changed.
+  package init(
+    clock: any VaultClock, log: LockLog = LockLog(), changed: @escaping @Sendable () -> Void = {}
+  ) {
+    (self.clock, self.log, self.changed) = (clock, log, changed)
+  }
+
+  /// The open vault of a file; `open` is called where it is not open yet.
+  ///
+  /// - Returns: nil where the agent keeps no such vault: the path names another file by now, the vault is open with another
+  ///   device key, or there are too many.
+  package func vault(
+    _ file: FileIdentity, at path: String, deviceKey: String?, open: () throws -> VaultCore
+  ) throws -> (core: VaultCore, isNew: Bool)? {
+    dropReplaced()
+    guard FileIdentity(of: path) == file else { return nil }
+    switch state.withLock({ found(file, deviceKey: deviceKey, in: $0) }) {
+    case .open(let core): return (core, false)
+    case .no: return nil
+    case .mayOpen: break
+    }
+    state.withLock { $0.opening.append(path) }
+    defer {
+      state.withLock { state in
+        if let index = state.opening.firstIndex(of: path) { state.opening.remove(at: index) }
+      }
+    }
+    let core = try open()
+    // The path could have got another file meanwhile, and the vault is of that one.
+    guard FileIdentity(of: path) == file else { return nil }
+    return state.withLock { state in
+      switch found(file, deviceKey: deviceKey, in: state) {
+      case .open(let earlier): return (earlier, false)
+      case .no: return nil
+      case .mayOpen:
+        state.entries[file] = Entry(core: core, path: path, deviceKey: deviceKey, lease: nil)
+        return (core, true)
+      }
+    }
+  }
+
+  /// Whether a request with this device key can use the vault if it is open.
+  package func accepts(_ file: FileIdentity, deviceKey: String?) -> Bool {
+    state.withLock { $0.entries[file].map { $0.deviceKey == deviceKey } ?? true }
+  }
+
+  /// Whether the vault is open or can be opened besides those that are.
+  package func hasRoom(for file: FileIdentity) -> Bool {
+    state.withLock { $0.entries[file] != nil || $0.entries.count < Self.mostVaults }
+  }
+
+  // MARK: Leases
+
+  /// A secret of the vault was used.
+  package func used(_ file: FileIdentity) {
+    let now = clock.bootMilliseconds()
+    state.withLock { $0.entries[file]?.lease?.use(at: now) }
+    beginMissingLease(file)
+  }
+
+  /// Begins the usual lease of a vault that is unlocked without one: a passcode that an item asked for opens the vault as well.
+  package func beginMissingLease(_ file: FileIdentity) {
+    guard let entry = state.withLock({ $0.entries[file] }), entry.lease == nil, entry.core.hasPasscode,
+      entry.core.isUnlocked
+    else { return }
+    unlocked(file)
+  }
+
+  /// The vault was unlocked by its passcode: the lease begins.
+  ///
+  /// - Returns: The vault with its lease; nil if it is not open, or was locked at once.
+  @discardableResult
+  package func unlocked(
+    _ file: FileIdentity, idle: Duration? = nil, absolute: Duration? = nil
+  ) -> AgentStatus.Vault? {
+    let now = clock.bootMilliseconds()
+    let lease = Lease(from: now, idle: idle, absolute: absolute)
+    let (entry, isTooLate) = state.withLock { state -> (Entry?, Bool) in
+      state.entries[file]?.lease = lease
+      return (state.entries[file], state.isGoingToSleep)
+    }
+    guard let entry else { return nil }
+    if isTooLate {
+      lock(file, because: .sleep)
+      return nil
+    }
+    changed()
+    return entry.shown(at: now)
+  }
+
+  /// Locks what has no lease any more, and what another file has replaced.
+  ///
+  /// - Returns: When this has to be called next, in milliseconds since boot; nil if no vault is unlocked.
+  @discardableResult
+  package func endLeases() -> UInt64? {
+    dropReplaced()
+    let now = clock.bootMilliseconds()
+    let ended = state.withLock { state in
+      state.entries.compactMap { file, entry in
+        entry.lease.flatMap { $0.hasEnded(at: now) ? (file, $0.reason) : nil }
+      }
+    }
+    for (file, reason) in ended { lock(file, because: reason) }
+    return state.withLock { $0.entries.values.compactMap(\.lease?.idleEnd).min() }
+  }
+
+  // MARK: Locking
+
+  /// Wipes the keys of one vault.
+  ///
+  /// - Returns: Its path if it was unlocked here.
+  @discardableResult
+  package func lock(_ file: FileIdentity, because reason: LockReason) -> String? {
+    let (entry, wasUnlocked) = state.withLock { state -> (Entry?, Bool) in
+      let entry = state.entries[file]
+      state.entries[file]?.lease = nil
+      return (entry, entry?.lease != nil)
+    }
+    guard let entry else { return nil }
+    entry.core.lock()
+    guard wasUnlocked else { return nil }
+    log.note(reason, in: entry.core)
+    return entry.path
+  }
+
+  /// Wipes the keys of the vaults that were opened at a path.
+  ///
+  /// - Returns: The path if one was unlocked here.
+  package func lock(at path: String, because reason: LockReason) -> [String] {
+    let files = state.withLock { $0.entries.filter { $0.value.path == path }.map(\.key) }
+    return files.compactMap { lock($0, because: reason) }
+  }
+
+  /// Wipes the keys of all vaults.
+  ///
+  /// - Returns: The paths of those that were unlocked, in order.
+  @discardableResult
+  package func lockAll(because reason: LockReason) -> [String] {
+    let files = state.withLock { state in
+      if reason == .sleep { state.isGoingToSleep = true }
+      return Array(state.entries.keys)
+    }
+    return files.compactMap { lock($0, because: reason) }.sorted()
+  }
+
+  /// The machine is awake again, or nothing tells of sleep any more.
+  package func awoke() { state.withLock { $0.isGoingToSleep = false } }
+
+  /// Waits for the entries in the logs, for a while: who ends the process after this loses none that can be written.
+  package func waitForLog() { log.wait() }
+
+  // MARK: State
+
+  /// The open vaults, by their paths. Extends no lease.
+  package func all() -> [AgentStatus.Vault] {
+    let now = clock.bootMilliseconds()
+    return state.withLock { Array($0.entries.values) }.map { $0.shown(at: now) }.sorted { $0.path < $1.path }
+  }
+
+  /// Whether a descriptor is of an open vault or of a file beside it.
+  package func holds(_ descriptor: Int32) -> Bool {
+    guard let file = FileIdentity(of: descriptor) else { return false }
+    return state.withLock { $0.holds(file) }
+  }
+
+  /// Closes a descriptor that came from another process. One of an open vault stays open for good: closing it would release
+  /// the locks of this process on the file (POSIX), while another request may write.
+  package func closeUnlessHeld(_ descriptor: Int32) {
+    let file = FileIdentity(of: descriptor)
+    // Under the lock: no vault is opened between the answer and the closing.
+    state.withLock { state in
+      if let file, state.holds(file) { return }
+      close(descriptor)
+    }
+  }
+
+  /// As many as are kept open.
+  package static let mostVaults = 16
+}
+
+extension ServedVaults {
+  private enum Found {
+    case open(VaultCore)
+    case no
+    case mayOpen
+  }
+
+  private func found(_ file: FileIdentity, deviceKey: String?, in state: State) -> Found {
+    guard let entry = state.entries[file] else {
+      return state.entries.count < Self.mostVaults ? .mayOpen : .no
+    }
+    return entry.deviceKey == deviceKey ? .open(entry.core) : .no
+  }
+
+  /// Locks and forgets the vaults whose path names another file by now, or none.
+  private func dropReplaced() {
+    let paths = state.withLock { $0.entries.mapValues(\.path) }
+    for (file, path) in paths where FileIdentity(of: path) != file {
+      lock(file, because: .fileReplaced)
+      state.withLock { _ = $0.entries.removeValue(forKey: file) }
+    }
+  }
+}

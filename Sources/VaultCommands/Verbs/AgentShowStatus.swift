@@ -1,0 +1,68 @@
+import CommandLineKit
+import TextFormats
+import VaultWords
+
+/// `vaultctl agent status`: never extends a lease.
+enum AgentShowStatus: VaultVerb {
+  static let words = ["agent", "status"]
+  static let summary = "Show whether the agent runs, and what it has unlocked."
+  static let needs = VaultNeed.noVault
+  static let ownExits: [ExitCode] = [.notFound]
+  static let notes = [
+    "Without an agent it ends with 1. It extends the time of no vault. Where logind cannot be asked, nothing but the times and "
+      + "'vaultctl lock' locks a vault: not sleep, not a locked screen.",
+    "With --json: running, pid, version, logind, and vaults with path, unlocked, idleLeft and absoluteLeft (seconds).",
+  ]
+  static let example = "vaultctl agent status"
+  static let allowedInBatch = false
+
+  static func run(_ command: Command) throws -> Outcome {
+    guard let status = command.world.agent?.status() else {
+      return Outcome(
+        json: .object { Field("running", false) },
+        failure: CommandError(
+          .notFound, "no agent is running", hint: "start it with 'vaultctl agent start'", code: "noAgent"))
+    }
+    return Outcome(json: json(status), lines: lines(status))
+  }
+
+  /// The time that is left, for a person.
+  static func lease(idleLeft: Duration, absoluteLeft: Duration) -> String {
+    let (idle, absolute) = (idleLeft.components.seconds, absoluteLeft.components.seconds)
+    return "for \(Durations.text(seconds: idle)) without a use, \(Durations.text(seconds: absolute)) at most"
+  }
+
+  private static func json(_ status: AgentStatus) -> JSON {
+    let vaults = status.vaults.map { vault in
+      JSON.object {
+        Field("path", vault.path)
+        Field("unlocked", vault.isUnlocked)
+        Field("idleLeft", vault.idleLeft?.components.seconds)
+        Field("absoluteLeft", vault.absoluteLeft?.components.seconds)
+      }
+    }
+    return .object {
+      Field("running", true)
+      Field("pid", Int64(status.process))
+      Field("version", status.version)
+      Field("logind", status.hearsLogind)
+      Field("vaults", .array(vaults))
+    }
+  }
+
+  private static func lines(_ status: AgentStatus) -> [String] {
+    [
+      "running   process \(status.process), version \(status.version)",
+      "logind    "
+        + (status.hearsLogind ? "locks at sleep and with the session" : "not there: only the times lock"),
+    ] + status.vaults.map { line($0) }
+  }
+
+  private static func line(_ vault: AgentStatus.Vault) -> String {
+    var line = (vault.isUnlocked ? "unlocked  " : "locked    ") + printable(vault.path)
+    if let idleLeft = vault.idleLeft, let absoluteLeft = vault.absoluteLeft {
+      line += ", " + lease(idleLeft: idleLeft, absoluteLeft: absoluteLeft)
+    }
+    return line
+  }
+}

@@ -1,0 +1,5 @@
+import ToolTestKit
+import VaultAgent
+import VaultCommands
+
+VaultAgent.main(in: .testing)

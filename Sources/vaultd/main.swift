@@ -1,0 +1,4 @@
+import VaultAgent
+import VaultCommands
+
+VaultAgent.main(in: .real)
