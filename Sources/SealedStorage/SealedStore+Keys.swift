@@ -86,7 +86,7 @@ extension SealedStore {
     } else if hasSeenPasscode {
       ring.shut()
     }
-    hold(ring, at: locks)
+    hold(ring, at: locks, madeBy: row == ownHeader ? .session : .other)
   }
 
   /// Outside a transaction: loads the keys of the file as it is now. `false` if the file changed again meanwhile.

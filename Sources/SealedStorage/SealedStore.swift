@@ -76,9 +76,11 @@ package struct SealedStore: ~Copyable, Sendable {
 
   /// Makes these the keys of the session.
   ///
-  /// - Parameter locks: ``locks`` before they were read. After a lock meanwhile, what the passcode opened is wiped.
-  package mutating func hold(_ ring: consuming KeyRing, at locks: UInt64) {
-    latch.hold(ring.guarded, at: locks)
+  /// - Parameters:
+  ///   - locks: ``locks`` before they were read. After a lock meanwhile, what the passcode opened is wiped.
+  ///   - origin: Who made them.
+  package mutating func hold(_ ring: consuming KeyRing, at locks: UInt64, madeBy origin: VaultLatch.Origin) {
+    latch.hold(ring.guarded, at: locks, madeBy: origin)
     keys = ring
   }
 

@@ -27,6 +27,9 @@ package final class GuardedKeys: Sendable {
   /// Whether something of this was used since ``beginUse()``.
   package var isUsed: Bool { state.withLock { $0.isUsed } }
 
+  /// Whether a key is open. It is no use.
+  var isOpen: Bool { state.withLock { !$0.content.isEmpty } }
+
   /// Notes uses from now on.
   package func beginUse() { state.withLock { $0.isUsed = false } }
 
@@ -61,15 +64,8 @@ package final class GuardedKeys: Sendable {
   }
 
   /// Wipes the keys, and the ciphers of the rows, the only keys in ordinary memory.
-  ///
-  /// - Returns: Whether a key was open.
-  func wipe() -> Bool {
+  func wipe() {
     for keys in generations { keys.releaseCiphers() }
-    // The keys are wiped outside of the mutex, where this was the last reference to them.
-    let wiped = state.withLock { state in
-      defer { state.content = Content() }
-      return state.content
-    }
-    return !wiped.isEmpty
+    state.withLock { $0.content = Content() }
   }
 }

@@ -9,10 +9,26 @@ package final class VaultLatch: Sendable {
     var locks: UInt64 = 0
     var identity = VaultLatch.nextIdentity()
     var guarded: GuardedKeys
+    /// What was told last.
+    var isToldOpen: Bool
+    var observer: (@Sendable (VaultEvent) -> Void)?
+
+    mutating func tell(isOpen: Bool) {
+      guard isToldOpen != isOpen else { return }
+      isToldOpen = isOpen
+      observer?(isOpen ? .unlocked : .locked)
+    }
   }
   private let state: Mutex<State>
 
-  package init(_ guarded: GuardedKeys) { state = Mutex(State(guarded: guarded)) }
+  package init(_ guarded: GuardedKeys) {
+    state = Mutex(State(guarded: guarded, isToldOpen: guarded.isOpen))
+  }
+
+  /// Calls `observer` with each event, in their order. It must not call the latch.
+  package func observe(_ observer: @escaping @Sendable (VaultEvent) -> Void) {
+    state.withLock { $0.observer = observer }
+  }
 
   /// How many times the session was locked.
   package var locks: UInt64 { state.withLock { $0.locks } }
@@ -25,14 +41,12 @@ package final class VaultLatch: Sendable {
   package var session: (identity: UInt64, locks: UInt64) { state.withLock { ($0.identity, $0.locks) } }
 
   /// Wipes at once what the passcode opened.
-  ///
-  /// - Returns: Whether something was open.
-  @discardableResult
-  package func lock() -> Bool {
+  package func lock() {
     state.withLock { state in
       state.locks += 1
       state.identity = Self.nextIdentity()
-      return state.guarded.wipe()
+      state.guarded.wipe()
+      state.tell(isOpen: false)
     }
   }
 
@@ -48,19 +62,34 @@ package final class VaultLatch: Sendable {
     return state.withLock { state in
       guard state.locks == locks else { return false }
       guarded.add(unlocked.content)
+      state.tell(isOpen: true)
       return true
     }
   }
 
   /// Makes these the keys of the session. They are wiped at once if the session was locked since they were read.
   ///
-  /// - Parameter locks: The count before they were read.
-  package func hold(_ guarded: GuardedKeys, at locks: UInt64) {
+  /// - Parameters:
+  ///   - locks: The count before they were read.
+  ///   - origin: Who made them.
+  package func hold(_ guarded: GuardedKeys, at locks: UInt64, madeBy origin: Origin) {
     state.withLock { state in
       guarded.follow(state.guarded)
       state.guarded = guarded
-      if state.locks != locks { _ = guarded.wipe() }
+      if state.locks != locks { guarded.wipe() }
+      switch origin {
+      // What a new passcode of this session opens is opened right after this.
+      case .session: break
+      case .other:
+        state.observer?(.keysChanged)
+        state.tell(isOpen: guarded.isOpen)
+      }
     }
+  }
+
+  /// Who made keys.
+  package enum Origin {
+    case session, other
   }
 
   private static let identities = Atomic<UInt64>(0)

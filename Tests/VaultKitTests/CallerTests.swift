@@ -130,6 +130,29 @@ struct CallerTests {
     }
   }
 
+  @Test("a caller has eight open prompts and no more; other callers are asked meanwhile")
+  func manyPrompts() async throws {
+    let held = try await GuardedVault()
+    let (vault, guarded, prompt) = (held.vault.asked(by: peer), held.guarded, HeldPrompt())
+    let context = AuthenticationContext(reason: "", prompt: prompt)
+    let open = (0..<8).map { _ in Task { try await vault.secret(of: guarded, context: context).byteCount } }
+    for _ in open { await prompt.whenOpen() }
+    let further = ScriptedPrompt([.text("passcode")])
+    await expect(
+      .busy,
+      awaiting: {
+        _ = try await vault.secret(of: guarded, context: AuthenticationContext(reason: "", prompt: further))
+      })
+    expect(further.requests.count, equals: 0)
+    let other = held.vault.asked(by: Caller(user: 1001, process: 4711, started: 2))
+    _ = try await other.secret(of: guarded, context: AuthenticationContext(reason: "", prompt: further))
+    for _ in open { prompt.answer("passcode") }
+    for call in open { try await expect(call.value, equals: 6) }
+    let last = ScriptedPrompt([.text("passcode")])
+    _ = try await vault.secret(of: guarded, context: AuthenticationContext(reason: "", prompt: last))
+    expect(last.requests.count, equals: 1)
+  }
+
   @Test(
     "a long path of a caller is cut at a character",
     arguments: [("a", 255), ("é", 254), ("語", 255), ("𝄞", 252)])

@@ -30,6 +30,12 @@ package final class VaultCore: Sendable {
     let latch: VaultLatch
     /// The prompts of all calls that are open. Locking the vault ends them.
     let prompts = OpenPrompts()
+    /// How many prompts its callers have open.
+    let promptBound = PromptBound()
+    /// Those who listen to what happens to the vault.
+    let events = VaultEvents()
+    /// Locks the vault at a time.
+    let lockTimer = LockTimer()
     /// The thread that has the store in a transaction; 0 if none has.
     private let owner = Atomic<pthread_t>(0)
     /// Whether the closure of the transaction asked to lock the vault.
@@ -42,6 +48,7 @@ package final class VaultCore: Sendable {
     init(_ store: consuming SealedStore, protector: any Protector) {
       self.protector = Mutex(protector)
       latch = store.latch
+      latch.observe { [events] in events.send($0) }
       self.store = Mutex(consume store)
     }
 

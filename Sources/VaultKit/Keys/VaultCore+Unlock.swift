@@ -74,18 +74,6 @@ extension VaultCore {
     return withStore { body($0.keys) }
   }
 
-  /// Wipes the keys that the passcode opened: at once, whatever other threads do, or at the end of the transaction in whose closure
-  /// it is called. Ends the prompts that are open.
-  ///
-  /// It waits for no transaction. Work of another thread that has used these keys ends with ``VaultError/Code/locked``, at its next use
-  /// or before its commit, and changes nothing. A key that such work uses at this very moment is wiped when this use has ended: when one
-  /// secret is opened or sealed, or some hundred entries of the log are checked.
-  package func lock() {
-    if !session.lockAtEnd() { session.latch.lock() }
-    prompts.end()
-    VaultLog.info(.vaultAccess, "locked")
-  }
-
   /// Logs that the vault was locked. Called after ``lock()``, because it needs no key that the passcode opens, and an entry that cannot
   /// be written prevents no lock: the disk is full, or another process holds the vault for long.
   ///

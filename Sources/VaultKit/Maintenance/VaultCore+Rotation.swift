@@ -245,7 +245,7 @@ extension VaultCore {
       let ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, environment: environment)
       if let keys { try ring.unlock(with: keys, random: environment.random) }
       let made = ring.current
-      transaction.store.hold(ring, at: validity.locks)
+      transaction.store.hold(ring, at: validity.locks, madeBy: .session)
       // Seals made earlier in this transaction use the keys of the old generation, so they do not count.
       transaction.head.seals = 0
       transaction.head.rotation = RotationState()

@@ -246,11 +246,15 @@ struct Asking {
   /// Lends a request to a prompt or a source. The end of the call, of the context or of the session ends it.
   ///
   /// - Parameter cancel: Ends it, where `source` does not look at the request itself.
+  /// - Throws: ``VaultError/Code/busy`` if the caller has too many open prompts.
   func whileOpen<R: ~Copyable>(
     _ request: PromptRequest, at source: any Sendable, cancel: @escaping @Sendable () -> Void,
     _ body: (PromptRequest) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     validity.call?.endUse()
+    let (bound, caller) = (validity.core.session.promptBound, validity.core.environment.caller)
+    try bound.enter(caller)
+    defer { bound.leave(caller) }
     let ending = PromptEnding()
     let owners = [validity.core.prompts, context?.memory.prompts, validity.call?.prompts].compactMap { $0 }
     for owner in owners { owner.add(ending) }
