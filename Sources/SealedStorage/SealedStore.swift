@@ -99,7 +99,9 @@ package struct SealedStore: ~Copyable, Sendable {
   /// work calls it again and again.
   ///
   /// - Throws: ``VaultError/Code/locked``.
-  package func refuseLockedMeanwhile() throws(VaultError) { try refusingLockedMeanwhile() }
+  package func refuseLockedMeanwhile() throws(VaultError) {
+    if latch.locks != locksAtBegin, keys.guarded.isUsed { throw Self.lockedMeanwhile }
+  }
 
   /// ``refuseLockedMeanwhile()`` of the present transaction, for a closure that cannot have the store.
   package var refusingLockedMeanwhile: () throws(VaultError) -> Void {

@@ -9,6 +9,6 @@ extension VaultNames {
   /// The same for a path, which is not opened.
   package static func isOpenVault(path: String) -> Bool { OpenVaultFiles.contain(path: path) }
 
-  /// Closes a descriptor of a file that somebody named: at once, or, if it leads to an open vault, when the vault is closed.
+  /// Closes a descriptor of a file that an option or a caller named: at once, or, if it leads to an open vault, when the vault is closed.
   package static func close(_ descriptor: Int32) { OpenVaultFiles.close(descriptor) }
 }
