@@ -29,6 +29,8 @@ extension World {
       world.vault = .testing(derivationObserver: observer)
     }
     setPatience(of: &world)
+    // A test never reaches the agent of the person who runs it.
+    world.standardRuntimeDirectory = nil
     return world
   }
 

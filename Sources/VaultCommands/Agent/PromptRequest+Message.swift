@@ -1,9 +1,9 @@
-import AgentMessages
+package import AgentMessages
 import SecretMemory
-import VaultKit
+package import VaultKit
 
 /// The fields of a request to a person.
-enum PromptRequestField: UInt8, Sendable {
+package enum PromptRequestField: UInt8, Sendable {
   case subject = 1
   case operation, label, reason, process, executable, problem, question, triesLeft, alternatives, emptyAnswer
   case text
@@ -11,7 +11,7 @@ enum PromptRequestField: UInt8, Sendable {
 
 extension PromptRequest {
   /// All of it but what ends it, which stays in the agent.
-  var message: AgentFields<PromptRequestField> {
+  package var message: AgentFields<PromptRequestField> {
     var fields = AgentFields<PromptRequestField>()
     fields.set(.subject, Self.number(of: subject))
     fields.set(.operation, operation)

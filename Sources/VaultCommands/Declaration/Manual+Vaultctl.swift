@@ -29,6 +29,11 @@ extension Manual {
     .list([
       ("VAULT_PATH", "The vault, where --vault is not given."),
       ("VAULT_DEVICE_KEY", "The device key file, where --device-key is not given."),
+      ("VAULTCTL_AGENT", "Whether the agent runs commands, as --agent says it, where that is not given."),
+      (
+        "XDG_RUNTIME_DIR",
+        "Where the agent's socket is, in a directory vaultctl of mode 0700; else in /run/user/UID."
+      ),
       ("XDG_DATA_HOME", "Holds vault/default.vault; else ~/.local/share."),
       ("XDG_STATE_HOME", "Holds the device keys; else ~/.local/state."),
       (

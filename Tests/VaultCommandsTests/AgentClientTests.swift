@@ -1,0 +1,206 @@
+import AgentMessages
+import Foundation
+import TestSupport
+import Testing
+import VaultKit
+
+@Suite("A command whose verb runs in the agent", .bounded)
+struct AgentClientTests {
+  /// A tool with a vault of two items, and an agent.
+  private static func make() throws -> (tool: Tool, agent: ScriptedAgent) {
+    let tool = try Tool()
+    expect(0, try tool("init", "--no-passcode"))
+    expect(0, try tool("item", "add", "mail", input: Array("secret".utf8)))
+    return (tool, try ScriptedAgent(for: tool))
+  }
+
+  @Test("sends its words, its vault and its descriptors, and ends with the exit code of the verb")
+  func request() async throws {
+    let (tool, agent) = try Self.make()
+    let served = agent.serve { request in
+      request.write("from the agent\n")
+      try request.end(.exit(7))
+      return request.run
+    }
+    let ran = try tool("item", "get", "mail", "--no-input")
+    let run = try await served.value
+    expect(7, ran)
+    expect(ran.text, equals: "from the agent\n")
+    expect(ran.errors, equals: "")
+    expect(run.words, equals: ["item", "get", "mail", "--no-input"])
+    expect(run.variables["HOME"], equals: tool.home.path)
+    let path = tool.home.path + "/.local/share/vault/default.vault"
+    expect(run.vault?.path, equals: path)
+    let inode = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? UInt64
+    expect(run.vault?.identity?.inode, equals: inode)
+    #expect(run.deviceKey == nil)
+  }
+
+  @Test("makes relative paths of vault and key absolute")
+  func relativePaths() async throws {
+    let (tool, agent) = try Self.make()
+    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    let served = agent.serve { request in
+      try request.end(.exit(0))
+      return request.run
+    }
+    var child = Child(
+      Tool.path, ["item", "list", "--vault", "default.vault", "--device-key", "../key"], tool.environment)
+    child.directory = (vault as NSString).deletingLastPathComponent
+    try expect(child.start().wait(), equals: 0)
+    let run = try await served.value
+    expect(run.vault?.path, equals: vault)
+    let folder = (vault as NSString).deletingLastPathComponent
+    expect(run.deviceKey, equals: folder + "/../key")
+  }
+
+  @Test(
+    "goes on by itself where the agent does nothing, with no word about it",
+    arguments: [AgentRefusal.Reason.otherKey, .vaultChanged, .full, .ending, .verb])
+  func refused(reason: AgentRefusal.Reason) async throws {
+    let (tool, agent) = try Self.make()
+    let served = agent.serve { try $0.socket.send(AgentRefusal(reason, "for a reason").packet) }
+    let ran = try tool("item", "get", "mail")
+    try await served.value
+    expect(0, ran)
+    expect(ran.text, equals: "secret")
+    expect(ran.errors, equals: "")
+    let again = agent.serve { try $0.socket.send(AgentRefusal(reason, "for a reason").packet) }
+    let required = try tool("item", "get", "mail", "--agent", "required")
+    try await again.value
+    expect(13, required, "the agent did not run this: for a reason")
+    expect(required.text, equals: "")
+  }
+
+  @Test("tells of an agent of another version in one line, and goes on by itself")
+  func otherVersion() async throws {
+    let (tool, agent) = try Self.make()
+    let served = agent.serve { try $0.socket.send(AgentRefusal(.version, "it is 0.0.9").packet) }
+    let ran = try tool("item", "get", "mail")
+    try await served.value
+    expect(0, ran, "it is 0.0.9; restart it: 'vaultctl agent stop'")
+    expect(ran.text, equals: "secret")
+    expect(ran.errors.split(separator: "\n").count, equals: 1)
+  }
+
+  @Test("without a socket does all by itself, unless an agent is required")
+  func absent() throws {
+    let (tool, agent) = try Self.make()
+    _ = unsafe unlink(agent.place.socket)
+    let ran = try tool("item", "get", "mail")
+    expect(0, ran)
+    expect(ran.errors, equals: "")
+    let required = try tool("item", "get", "mail", "--json", "--agent", "required")
+    expect(13, required)
+    try expect(required.error["code"] as? String, equals: "noAgent")
+    tool.environment["VAULTCTL_AGENT"] = "required"
+    expect(13, try tool("item", "get", "mail"), "no agent is running")
+    expect(0, try tool("item", "get", "mail", "--agent", "auto"))
+  }
+
+  @Test("tells of a dead socket in one line, and goes on by itself")
+  func dead() throws {
+    let (tool, _) = try Self.make()
+    let agent = try ScriptedAgent.leaveDeadSocket(for: tool)
+    let ran = try tool("item", "get", "mail")
+    expect(0, ran, "no agent listens at \(agent.place.socket); going on without an agent")
+    expect(ran.errors.split(separator: "\n").count, equals: 1)
+    expect(13, try tool("item", "get", "mail", "--agent", "required"), "no agent listens")
+  }
+
+  @Test("does not use a socket in a directory that others can reach, or a link")
+  func planted() throws {
+    let (tool, agent) = try Self.make()
+    _ = unsafe chmod(agent.place.directory, 0o755)
+    expect(0, try tool("item", "get", "mail"), "other users can reach \(agent.place.directory)")
+    expect(9, try tool("item", "get", "mail", "--agent", "required"), "the agent's socket is not used")
+    _ = unsafe chmod(agent.place.directory, 0o700)
+    _ = unsafe rename(agent.place.socket, agent.runtime + "/moved")
+    _ = unsafe symlink(agent.runtime + "/moved", agent.place.socket)
+    expect(0, try tool("item", "get", "mail"), "is a link")
+    #expect(!agent.isAsked)
+  }
+
+  @Test("does not use a socket of another user")
+  func foreign() throws {
+    try needRoot("the socket of another user")
+    let (tool, agent) = try Self.make()
+    _ = unsafe chown(agent.place.socket, 65_534, 65_534)
+    expect(0, try tool("item", "get", "mail"), "belongs to another user")
+    expect(9, try tool("item", "get", "mail", "--agent", "required"), "belongs to another user")
+    #expect(!agent.isAsked)
+  }
+
+  @Test("ends with 13 where the agent ends before the verb")
+  func lost() async throws {
+    let (tool, agent) = try Self.make()
+    let served = agent.serve { request in request.write("a part") }
+    let ran = try tool("item", "get", "mail")
+    try await served.value
+    expect(13, ran, "the agent has ended")
+    expect(ran.text, equals: "a part")
+    #expect(ran.errors.contains("see 'vaultctl audit'"))
+  }
+
+  @Test("ends with 13 where the agent sends what no agent sends")
+  func nonsense() async throws {
+    let (tool, agent) = try Self.make()
+    let served = agent.serve { request in
+      try request.socket.send(AgentSignal(15).packet)
+      _ = try? request.socket.receive()
+    }
+    expect(13, try tool("item", "get", "mail"), "the agent sent what this version does not understand")
+    try await served.value
+  }
+
+  @Test("refuses its vault's own files as input and output, and sends nothing", arguments: ["", "-wal"])
+  func vaultAsInput(suffix: String) async throws {
+    let (tool, agent) = try Self.make()
+    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    if !suffix.isEmpty { try Data().write(to: URL(fileURLWithPath: vault + suffix)) }
+    let served = onThread { try agent.accept().receive() == nil }
+    var child = Child(Tool.path, ["item", "list", "--json"], tool.environment)
+    child.open(0, vault + suffix)
+    child.create(1, tool.home.path + "/1")
+    child.create(2, tool.home.path + "/2")
+    try expect(child.start().wait(), equals: 9)
+    await #expect(throws: AgentMessageError.gone) { try await served.value }
+    let errors = try String(contentsOfFile: tool.home.path + "/2", encoding: .utf8)
+    #expect(errors.contains("\"code\":\"vaultAsInput\"") && errors.contains("standard input"))
+  }
+
+  @Test(
+    "does not ask the agent for what is wrong, for help, for what it does by itself and with --agent never",
+    arguments: [
+      "2 item get", "2 item gte mail", "0 --help", "0 item get --help", "0 version", "0 path",
+      "0 item get mail --agent never", "2 item list --agent sometimes", "14 item list --vault /nowhere",
+      "0 completion bash", "0 backup --help",
+    ])
+  func notAsked(line: String) throws {
+    let (tool, agent) = try Self.make()
+    let words = line.split(separator: " ").map(String.init)
+    expect(try #require(Int32(words[0])), try tool.run(Array(words.dropFirst())))
+    #expect(!agent.isAsked)
+  }
+
+  @Test("refuses another word in its variable")
+  func badVariable() throws {
+    let (tool, agent) = try Self.make()
+    tool.environment["VAULTCTL_AGENT"] = "/tmp/agent"
+    expect(2, try tool("item", "list"), "$VAULTCTL_AGENT takes one of auto, never, required")
+    tool.environment["VAULTCTL_AGENT"] = "never"
+    expect(0, try tool("item", "list"))
+    #expect(!agent.isAsked)
+  }
+
+  @Test("does a command line that is too long for the agent by itself")
+  func longLine() throws {
+    let (tool, agent) = try Self.make()
+    let words = ["item", "add", "other", "--comment", String(repeating: "c", count: 64 << 10)]
+    let plain = try tool.run(words + ["--agent", "never"], input: [1])
+    #expect(!agent.isAsked)
+    let ran = try tool.run(words.map { $0 == "other" ? "another" : $0 }, input: [1])
+    expect(plain.exit, ran, plain.errors)
+    #expect(agent.isAsked)
+  }
+}
