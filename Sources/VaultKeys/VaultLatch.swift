@@ -25,6 +25,9 @@ package final class VaultLatch: Sendable {
     state = Mutex(State(guarded: guarded, isToldOpen: guarded.isOpen))
   }
 
+  /// Whether keys that the passcode opens are open, as far as this process knows.
+  package var isOpen: Bool { state.withLock { $0.guarded.isOpen } }
+
   /// Calls `observer` with each event, in their order. It must not call the latch.
   package func observe(_ observer: @escaping @Sendable (VaultEvent) -> Void) {
     state.withLock { $0.observer = observer }

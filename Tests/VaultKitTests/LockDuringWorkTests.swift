@@ -38,7 +38,9 @@ struct LockDuringWorkTests {
     let (core, guarded, open) = try scene()
     try core.reading { transaction throws(VaultError) in
       _ = try transaction.useSecret(of: transaction.item(guarded), by: nil)
+      #expect(core.hasOpenKeys)
       lockElsewhere(core)
+      #expect(!core.hasOpenKeys)
       let item = try transaction.item(guarded)
       expect(
         thrown { () throws(VaultError) in _ = try transaction.useSecret(of: item, by: nil) }?.code,

@@ -19,7 +19,7 @@ struct VaultEventTests {
     return found
   }
 
-  @Test("each listener gets each lock and each unlock in order, whoever made it and however late it reads")
+  @Test("each listener gets each lock and each unlock in order, from any caller and however late it reads")
   func order() async throws {
     let vault = try place.make(passcode: "passcode")
     let early = vault.events()

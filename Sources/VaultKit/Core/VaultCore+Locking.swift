@@ -2,6 +2,10 @@ import VaultFormat
 import VaultLogging
 
 extension VaultCore {
+  /// Whether keys that the passcode opened are in memory. Waits for no transaction and reads no file, unlike ``isUnlocked``, so it
+  /// does not know what another process did to the passcode. False without a passcode.
+  package var hasOpenKeys: Bool { session.latch.isOpen }
+
   /// Wipes the keys that the passcode opened: at once, whatever other threads do, or at the end of the transaction in whose closure
   /// it is called. Ends the prompts that are open.
   ///
