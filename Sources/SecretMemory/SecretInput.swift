@@ -95,6 +95,7 @@ package enum SecretInput {
   /// False at the end.
   private static func appendSome(of descriptor: Int32, to output: inout OutputRawSpan) throws(Fault) -> Bool {
     while true {
+      guard DescriptorWait.mayRead(descriptor) else { throw .failed(ECANCELED) }
       var got = 0
       unsafe output.withUnsafeMutableBytes { bytes, count in
         got = unsafe read(descriptor, bytes.baseAddress! + count, bytes.count - count)

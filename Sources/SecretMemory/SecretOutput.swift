@@ -8,7 +8,9 @@ package enum SecretOutput {
   package static func write(_ bytes: RawSpan, to descriptor: Int32) -> Int32 {
     var offset = 0
     while offset < bytes.byteCount {
-      let written = unsafe bytes.extracting(offset..<bytes.byteCount).withUnsafeBytes {
+      let count = DescriptorWait.writableCount(of: bytes.byteCount - offset, to: descriptor)
+      guard count > 0 else { return ECANCELED }
+      let written = unsafe bytes.extracting(offset..<offset + count).withUnsafeBytes {
         unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
       }
       guard written <= 0 else {

@@ -40,6 +40,7 @@ package final class ByteReader {
   private func refill() throws(TextError) {
     guard let descriptor else { return }
     while true {
+      guard DescriptorWait.mayRead(descriptor) else { throw .unreadable(errno: ECANCELED) }
       let got = unsafe chunk.modify { unsafe read(descriptor, $0.baseAddress, $0.count) }
       if got < 0, errno == EINTR { continue }
       if got < 0, errno == EAGAIN {

@@ -85,6 +85,35 @@ struct SharedProcessTests {
     }
   }
 
+  @Test("a command that waits for its input ends when its client has gone, and has done nothing")
+  func silentInput() async throws {
+    let pipe = try PipeEnds()
+    let request = try Request(vaults)
+    request.world.standardInput = pipe.reader
+    let ending = onThread { request.run(["item", "add", "mail"]) }
+    expect(try Request(vaults, input: "other").run(["item", "add", "other"]), equals: .exit(.done))
+    request.interruption.clientIsGone()
+    try await expect(ending.value, equals: .signal(SIGHUP))
+    try expect(vaults.core.items(matching: Query()).map(\.name), equals: ["other"])
+    #expect(pipe.writer >= 0)
+  }
+
+  @Test("a command whose output has no room, and no reader that takes it, ends when its client has gone")
+  func fullOutput() async throws {
+    let pipe = try PipeEnds()
+    _ = fcntl(pipe.writer, F_SETFL, O_NONBLOCK)
+    var byte: UInt8 = 0
+    while unsafe write(pipe.writer, &byte, 1) == 1 {}
+    _ = fcntl(pipe.writer, F_SETFL, 0)
+    let request = try Request(vaults)
+    request.world.standardOutput = pipe.writer
+    let ending = onThread { request.run(["status"]) }
+    expect(try Request(vaults, input: "other").run(["item", "add", "other"]), equals: .exit(.done))
+    request.interruption.clientIsGone()
+    try await expect(ending.value, equals: .signal(SIGHUP))
+    #expect(pipe.reader >= 0)
+  }
+
   @Test("a verb that the agent does not run is refused in a batch there")
   func clientVerb() throws {
     let request = try Request(vaults, input: #"{"args":["doctor"]}"# + "\n")

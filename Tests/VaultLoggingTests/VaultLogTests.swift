@@ -52,6 +52,22 @@ struct VaultLogTests {
     }
   }
 
+  @Test("the log of a command gets the lines of its own thread, and ends with the command")
+  func commands() {
+    let logs = [Kept(), Kept()]
+    let crowd = Crowd()
+    crowd.run(2) { number in
+      VaultLog.during([.authFlow], level: .info, isUnmasked: false, to: [logs[number].sink]) {
+        crowd.meet()
+        VaultLog.info(.authFlow, "of \(number)")
+        VaultLog.debug(.authFlow, "too fine")
+        VaultLog.info(.authHTTP, "another tag")
+      }
+      VaultLog.info(.authFlow, "after the command")
+    }
+    expect(logs.map { $0.lines.map(\.text) }, equals: [["of 0"], ["of 1"]])
+  }
+
   @Test("the text of a line that is off is not made")
   func lazy() {
     var made = 0

@@ -24,6 +24,12 @@ package final class OutputStream: TextOutput {
 
   package var isTerminal: Bool { isatty(descriptor) == 1 }
 
+  /// Whether something can be written without a wait.
+  var hasRoom: Bool {
+    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return unsafe poll(&wait, 1, 0) > 0
+  }
+
   package func write(bytes: [UInt8]) throws(CommandError) {
     gathered += bytes
     if gathered.count >= 64 << 10 { try flush() }

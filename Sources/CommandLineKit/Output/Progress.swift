@@ -54,7 +54,9 @@ package final class Progress {
     return "\(title) [\(bar)] \(min(100, done * 100 / total)) % (\(done) of \(total))"
   }
 
+  /// A terminal that was stopped (Ctrl-S) does not stop the work.
   private func emit(_ text: String) {
+    guard stream.hasRoom else { return }
     try? stream.write(text)
     try? stream.flush()
   }

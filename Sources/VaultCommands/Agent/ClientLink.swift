@@ -129,7 +129,7 @@ extension ClientLink {
 
   /// The process of the command is gone, or of no more use: the verb ends before its commit, and no call is answered any more.
   package func gone() {
-    interruption.came(SIGHUP)
+    interruption.clientIsGone()
     let wakes = state.withLock { state in
       guard !state.isGone else { return false }
       state.isGone = true

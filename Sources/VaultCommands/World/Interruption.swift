@@ -1,4 +1,5 @@
 import Glibc
+import SecretMemory
 import Synchronization
 package import VaultKit
 import VaultPrompts
@@ -26,6 +27,8 @@ package final class Interruption: Sendable {
   private let late = Atomic<Int32>(0)
   /// Whether a file has its name.
   private let isNamed = Atomic<Bool>(false)
+  /// Whether the client of a request has ended.
+  private let isClientGone = Atomic<Bool>(false)
   /// The ``CommitSignals`` of the verb that runs.
   private let meetingNow = Atomic<Int32>(CommitSignals.ignored.rawValue)
 
@@ -45,6 +48,21 @@ package final class Interruption: Sendable {
     guard found.original == Self.held else { return true }
     late.store(signal, ordering: .sequentiallyConsistent)
     return false
+  }
+
+  /// The client of a request has ended: what it would still be told or could still say is waited for no longer.
+  package func clientIsGone() {
+    isClientGone.store(true, ordering: .sequentiallyConsistent)
+    came(SIGHUP)
+  }
+
+  /// Whether nothing is waited for any longer.
+  private var endsWaits: Bool { signal != nil || isClientGone.load(ordering: .sequentiallyConsistent) }
+
+  /// Runs a command. In a request of an agent, its waits for the client's descriptors end with the client, or with its signal.
+  func boundingWaits<R>(_ body: () throws -> R) rethrows -> R {
+    guard !isOfProcess else { return try body() }
+    return try DescriptorWait.during(until: { self.endsWaits }, body)
   }
 
   /// The signal that came first, by which the command ends; nil if none did.
@@ -129,7 +147,7 @@ package final class Interruption: Sendable {
   /// Waits for so many seconds, in a request of an agent, or until a signal comes.
   package func wait(seconds: UInt32) {
     let end = ContinuousClock.now + .seconds(Int64(seconds))
-    while signal == nil, ContinuousClock.now < end { usleep(50_000) }
+    while !endsWaits, ContinuousClock.now < end { usleep(50_000) }
   }
 
   private func decide() throws(VaultError) {

@@ -52,7 +52,7 @@ package enum VaultControl {
   ///
   /// - Parameter words: The arguments, without the name of the program; `nil` for an argument that is not UTF-8.
   package static func run(_ words: [String?], in world: World) -> Ending {
-    let ending = told(words, in: world)
+    let ending = world.interruption.boundingWaits { told(words, in: world) }
     return world.interruption.signal.map { .signal($0) } ?? ending
   }
 
@@ -97,23 +97,26 @@ package enum VaultControl {
       if let ending = try AgentClient.run(invocation, words: words, in: world, messages: messages) {
         return ending
       }
-      return try logging(invocation, in: world) {
-        try run(invocation, in: world, output: output, printer: printer, messages: messages)
+      return try logging(invocation, in: world) { log in
+        try run(invocation, in: world, output: output, messages: messages) { outcome throws(CommandError) in
+          log?.write()
+          try printer.print(outcome)
+        }
       }
     }
   }
 
   private static func run(
-    _ invocation: Invocation, in world: World, output: OutputStream, printer: Printer, messages: Messages
+    _ invocation: Invocation, in world: World, output: OutputStream, messages: Messages,
+    printing emit: @escaping (Outcome) throws(CommandError) -> Void
   ) throws -> Ending {
     let command = Command(
       invocation, in: world, messages: messages,
-      vault: OpenVault(invocation: invocation, world: world, messages: messages),
-      emit: { outcome throws(CommandError) in try printer.print(outcome) })
+      vault: OpenVault(invocation: invocation, world: world, messages: messages), emit: emit)
     let outcome: Outcome
     do {
       outcome = try command.run()
-      try printer.print(outcome)
+      try emit(outcome)
     } catch {
       guard command.verb.isReadOnly(invocation) else { throw error }
       command.vault.close()
@@ -142,12 +145,16 @@ extension VaultControl {
 
   /// Runs a command with the log that its options ask for, on its standard error.
   private static func logging(
-    _ invocation: Invocation, in world: World, _ body: () throws -> Ending
+    _ invocation: Invocation, in world: World, _ body: (KeptLog?) throws -> Ending
   ) throws -> Ending {
-    guard let tags = invocation[CommonOptions.log] else { return try body() }
+    guard let tags = invocation[CommonOptions.log] else { return try body(nil) }
+    let kept = world.vaults.map { _ in KeptLog(to: world.standardError) }
+    defer { kept?.write() }
     return try VaultLog.during(
       Set(tags), level: invocation[CommonOptions.logLevel] ?? .info,
-      isUnmasked: invocation[CommonOptions.logUnmasked], to: [.descriptor(world.standardError)], body)
+      isUnmasked: invocation[CommonOptions.logUnmasked],
+      to: [kept?.sink ?? .descriptor(world.standardError)]
+    ) { try body(kept) }
   }
 }
 
