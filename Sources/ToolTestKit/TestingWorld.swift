@@ -31,6 +31,7 @@ extension World {
     setPatience(of: &world)
     // A test never reaches the agent of the person who runs it.
     world.standardRuntimeDirectory = nil
+    world.agentProgram = "vaultd-testing"
     return world
   }
 

@@ -39,6 +39,11 @@ package final class AgentLoop {
   /// The connections that are open.
   package var connectionCount: Int { connections.count }
 
+  /// The requests that run.
+  package var requestCount: Int { connections.count { $0.request != nil } }
+  /// The connections whose clients are gone, while their requests run.
+  package var goneCount: Int { connections.count { $0.isGone } }
+
   /// Does what is to be done now.
   ///
   /// - Parameter waits: Whether to wait until there is something.

@@ -126,6 +126,19 @@ struct ExampleTests {
       """
   }
 
+  /// An agent, which ends with the script, and what comes before the step of the example.
+  private static func agent(for verb: any VaultVerb.Type) -> String {
+    var script = """
+      export XDG_RUNTIME_DIR=$(mktemp -d /tmp/agent-XXXXXX)
+      trap 'vaultctl agent stop; rm -r "$XDG_RUNTIME_DIR"' EXIT
+
+      """
+    if verb.name != "agent start" { script += "vaultctl agent start\n" }
+    guard verb.name == "unlock" else { return script }
+    script += "cp old passcode; vaultctl passcode set --new-passcode-file passcode\n"
+    return script
+  }
+
   /// What the example of a verb needs besides the set-up of all.
   private static func preparation(of verb: any VaultVerb.Type) -> String {
     var script = ""
@@ -158,6 +171,7 @@ struct ExampleTests {
     if verb.name == "pin undo" {
       script += "vaultctl pin change pin-camouflaged --pin-file pin --new-pin-file new-pin\n"
     }
+    if ["unlock", "lock", "agent"].contains(verb.words[0]) { script += agent(for: verb) }
     if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
     script += server(for: verb) + cards(for: verb) + clients(for: verb)
     if ["recovery-code check", "recovery-code remove"].contains(verb.name) {

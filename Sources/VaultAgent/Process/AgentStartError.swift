@@ -1,5 +1,6 @@
 package import AgentMessages
 import CommandLineKit
+import VaultCommands
 import VaultWords
 
 /// Why the agent does not begin.
@@ -33,14 +34,7 @@ package enum AgentStartError: Error, Equatable {
   }
 
   private static func text(of flaw: AgentPlace.Flaw) -> String {
-    switch flaw {
-    case .isLink(let path): "\(printable(path)) is a link; remove it, then start the agent again"
-    case .isOther(let path): "\(printable(path)) is not a directory; remove it, then start the agent again"
-    case .isForeign(let path):
-      "\(printable(path)) belongs to another user; set XDG_RUNTIME_DIR to a directory of yours"
-    case .isExposed(let path): "other users can reach \(printable(path)); run: chmod 700 '\(printable(path))'"
-    case .isDead(let path): "nothing listens at \(printable(path))"
-    case .failed(let path, let code): "\(printable(path)): \(systemMessage(code))"
-    }
+    let error = CommandError(flaw)
+    return [error.message, error.hint].compactMap(\.self).joined(separator: "; ")
   }
 }

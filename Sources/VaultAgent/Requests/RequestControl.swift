@@ -16,7 +16,7 @@ struct RequestControl: AgentControl {
 
   func setLease(absolute: Duration?, idle: Duration?) -> AgentStatus.Vault? {
     guard let file = request.file else { return nil }
-    return service.vaults.unlocked(file, idle: idle, absolute: absolute)
+    return service.vaults.setLease(of: file, idle: idle, absolute: absolute)
   }
 
   func lock(everything: Bool) -> [String] {

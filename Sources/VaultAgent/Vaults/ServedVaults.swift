@@ -116,17 +116,35 @@ package final class ServedVaults: Sendable {
     unlocked(file)
   }
 
-  /// The vault was unlocked by its passcode: the lease begins.
+  /// The vault was unlocked by its passcode: the usual lease begins. One that runs already goes on, as after a use: it can be that
+  /// of another command, which chose its times.
   ///
   /// - Returns: The vault with its lease; nil if it is not open, or was locked at once.
   @discardableResult
-  package func unlocked(
-    _ file: FileIdentity, idle: Duration? = nil, absolute: Duration? = nil
+  package func unlocked(_ file: FileIdentity) -> AgentStatus.Vault? {
+    changeLease(of: file) { lease, now in
+      guard var running = lease, !running.hasEnded(at: now) else { return Lease(from: now) }
+      running.use(at: now)
+      return running
+    }
+  }
+
+  /// Begins a lease of a vault that is unlocked; nil for the usual times.
+  ///
+  /// - Returns: As of ``unlocked(_:)``.
+  package func setLease(
+    of file: FileIdentity, idle: Duration?, absolute: Duration?
+  ) -> AgentStatus.Vault? {
+    changeLease(of: file) { _, now in Lease(from: now, idle: idle, absolute: absolute) }
+  }
+
+  private func changeLease(
+    of file: FileIdentity, _ change: (Lease?, UInt64) -> Lease
   ) -> AgentStatus.Vault? {
     let now = clock.bootMilliseconds()
-    let lease = Lease(from: now, idle: idle, absolute: absolute)
     let (entry, isTooLate) = state.withLock { state -> (Entry?, Bool) in
-      state.entries[file]?.lease = lease
+      guard let entry = state.entries[file] else { return (nil, false) }
+      state.entries[file]?.lease = change(entry.lease, now)
       return (state.entries[file], state.isGoingToSleep)
     }
     guard let entry else { return nil }

@@ -1,5 +1,5 @@
-import AgentMessages
-import CommandLineKit
+package import AgentMessages
+package import CommandLineKit
 import Glibc
 import VaultPrompts
 import VaultWords
@@ -130,7 +130,7 @@ extension AgentClient {
 
 extension CommandError {
   /// Why the socket of the agent is not used.
-  init(_ flaw: AgentPlace.Flaw) {
+  package init(_ flaw: AgentPlace.Flaw) {
     switch flaw {
     case .isLink(let path): self = Self.untrusted("\(printable(path)) is a link", path)
     case .isOther(let path):

@@ -1,0 +1,176 @@
+import AgentMessages
+import Foundation
+import SecretMemory
+import TestSupport
+import Testing
+import VaultAgent
+import VaultKit
+import VaultTestKit
+
+/// What the agent does with connections and requests: the real loop, and clients in the same process.
+@Suite("The agent", .bounded)
+struct AgentLoopTests {
+  @Test(
+    "after one unlock, commands ask nothing, print on the client's own descriptors, and the log has one unlock"
+  )
+  func unlockOnce() throws {
+    let rig = try AgentRig()
+    let unlock = try rig.run("unlock", passcode: "1234")
+    #expect(unlock.ending == .exit(0) && unlock.prompts == 1, "\(unlock)")
+    for _ in 0..<5 {
+      let got = try rig.run("item", "get", "mail")
+      #expect(got.ending == .exit(0) && got.text == "tok-1" && got.prompts == 0, "\(got)")
+    }
+    let unlocks = try rig.core.auditEntries().filter { $0.operation == .unlocked }
+    expect(unlocks.count, equals: 1)
+  }
+
+  @Test("asking for the state extends nothing, and at the end of the idle time the vault is locked")
+  func status() throws {
+    let rig = try AgentRig()
+    _ = try rig.run("unlock", "--idle", "60s", passcode: "1234")
+    rig.clock.advance(by: .seconds(59))
+    let status = try rig.run("agent", "status", "--json")
+    let json = try #require(try JSONSerialization.jsonObject(with: Data(status.text.utf8)) as? [String: Any])
+    let vault = try #require((json["vaults"] as? [[String: Any]])?.first)
+    #expect(vault["idleLeft"] as? Int == 1 && vault["unlocked"] as? Bool == true, "\(status)")
+    _ = try rig.run("item", "list")
+    #expect(rig.isUnlocked)
+    rig.clock.advance(by: .seconds(1))
+    try rig.turn(until: "the lock") { !rig.isUnlocked }
+    let got = try rig.run("item", "get", "mail")
+    #expect(got.ending == .exit(5) && got.prompts == 1, "\(got)")
+  }
+
+  @Test("the use of a secret extends the lease")
+  func use() throws {
+    let rig = try AgentRig()
+    _ = try rig.run("unlock", "--idle", "60s", passcode: "1234")
+    for _ in 0..<3 {
+      rig.clock.advance(by: .seconds(50))
+      try expect(rig.run("item", "get", "mail").text, equals: "tok-1")
+    }
+  }
+
+  @Test("'lock' wipes the keys, and the next command asks")
+  func lock() throws {
+    let rig = try AgentRig()
+    _ = try rig.run("unlock", passcode: "1234")
+    let locked = try rig.run("lock")
+    #expect(locked.ending == .exit(0) && locked.text == "locked  \(rig.place.path)\n", "\(locked)")
+    #expect(!rig.isUnlocked)
+    try expect(rig.run("item", "get", "mail").ending, equals: .exit(5))
+  }
+
+  @Test("one unlock serves two clients that wait, and the prompt of the second ends")
+  func oneUnlock() throws {
+    let rig = try AgentRig()
+    let first = try rig.send("item", "get", "mail")
+    let firstCall = try AgentCall(rig.packet(for: first))
+    let second = try rig.send("item", "get", "mail")
+    let secondCall = try AgentCall(rig.packet(for: second))
+    try first.answer(firstCall, "1234")
+    try expect(rig.end(first).text, equals: "tok-1")
+    let cancel = try rig.packet(for: second)
+    try expect(AgentCancel(cancel).number, equals: secondCall.number)
+    try second.answer(secondCall, nil)
+    let end = try rig.end(second)
+    #expect(end.ending == .exit(0) && end.text == "tok-1" && end.prompts == 0, "\(end) \(second.errorText)")
+  }
+
+  @Test("a client that goes away ends its verb before the commit")
+  func gone() throws {
+    let rig = try AgentRig()
+    _ = try rig.run("unlock", passcode: "1234")
+    let input = try PipeEnds()
+    var client: Client? = try rig.send("item", "add", "late", input: input.reader)
+    try rig.turn(until: "the request") { rig.loop.requestCount == 1 }
+    client?.socket.finish()
+    client = nil
+    try rig.turn(until: "the end of the client") { rig.loop.goneCount == 1 }
+    input.write("secret")
+    input.closeWriting()
+    try rig.turn(until: "the end of the request") { rig.loop.connectionCount == 0 }
+    let names = try rig.core.listing(of: nil, where: Attributes()) { _ in }.items.map(\.name)
+    expect(names, equals: ["mail"])
+  }
+
+  @Test("connections that say nothing make room for who says something, and end after five seconds")
+  func silent() throws {
+    let rig = try AgentRig()
+    var clients: [Client] = []
+    for _ in 0..<300 {
+      clients.append(try rig.connect())
+      rig.loop.turn(waits: false)
+    }
+    #expect(rig.loop.connectionCount <= AgentLoop.mostConnections)
+    try expect(rig.run("agent", "status").ending, equals: .exit(0))
+    rig.clock.advance(by: .milliseconds(Int64(AgentLoop.silenceMilliseconds)))
+    try rig.turn(until: "the end of the silent ones") { rig.loop.connectionCount == 0 }
+    expect(clients.count, equals: 300)
+  }
+
+  @Test("told to stop, the agent wipes all keys first, ends open prompts, and takes no more requests")
+  func stop() throws {
+    let rig = try AgentRig()
+    _ = try rig.run("unlock", passcode: "1234")
+    rig.service.vaults.lockAll(because: .command)
+    let waiting = try rig.send("item", "get", "mail")
+    let call = try AgentCall(rig.packet(for: waiting))
+    rig.service.stop()
+    #expect(!rig.isUnlocked)
+    try expect(AgentCancel(rig.packet(for: waiting)).number, equals: call.number)
+    #expect(throws: (any Error).self) { try rig.connect() }
+    try waiting.answer(call, nil)
+    try expect(rig.end(waiting).ending, equals: .exit(5))
+    try rig.turn(until: "the end") { rig.loop.isDone }
+  }
+
+  @Test("the agent answers the command that stops it")
+  func stopped() throws {
+    let rig = try AgentRig()
+    _ = try rig.run("unlock", passcode: "1234")
+    let stop = try rig.run("agent", "stop")
+    #expect(stop.ending == .exit(0) && stop.text == "the agent ends\n", "\(stop)")
+    try rig.turn(until: "the end") { rig.loop.isDone }
+    #expect(!rig.isUnlocked)
+  }
+
+  @Test("another version and another device key are refused, but any version can stop the agent")
+  func refused() throws {
+    let rig = try AgentRig()
+    let old = try rig.send("item", "list", version: "0.0.1")
+    try expect(AgentRefusal(rig.packet(for: old)).reason, equals: .version)
+    _ = try rig.run("status")
+    let other = try rig.send("item", "list", deviceKey: "/elsewhere.key")
+    try expect(AgentRefusal(rig.packet(for: other)).reason, equals: .otherKey)
+    let stop = try rig.send("agent", "stop", version: "0.0.1")
+    try expect(rig.end(stop).ending, equals: .exit(0))
+  }
+
+  @Test("a vault's own file as standard input is refused, and the vault keeps its locks")
+  func vaultAsInput() throws {
+    let rig = try AgentRig()
+    _ = try rig.run("unlock", passcode: "1234")
+    let file = unsafe open(rig.place.path, O_RDONLY | O_CLOEXEC)
+    defer { close(file) }
+    let client = try rig.send("item", "list", input: file)
+    try expect(AgentRefusal(rig.packet(for: client)).reason, equals: .vaultAsInput)
+    try rig.turn(until: "the end of the connection") { rig.loop.connectionCount == 0 }
+    try expect(rig.run("item", "get", "mail").text, equals: "tok-1")
+  }
+
+  @Test("a connection that begins with anything but a request is closed", arguments: [0, 1, 2])
+  func malformed(kind: Int) throws {
+    let rig = try AgentRig()
+    let client = try rig.connect()
+    let packets = [AgentSignal(2).packet, AgentHeld.packet, AgentReply(1, .failure(AgentFields())).packet]
+    try client.socket.send(packets[kind])
+    try rig.turn(until: "the end of the connection") {
+      do throws(AgentMessageError) { return try client.socket.receive(waits: false) != nil } catch {
+        return error == .gone
+      }
+    }
+    expect(rig.loop.connectionCount, equals: 0)
+  }
+}

@@ -1,0 +1,147 @@
+import AgentMessages
+import CommandLineKit
+import Foundation
+import SecretMemory
+import TestSupport
+import Testing
+import VaultAgent
+import VaultCommands
+import VaultKit
+import VaultTestKit
+
+/// The real main loop of an agent, of which the test calls each turn, and clients in the same process. Its vault has the passcode 1234
+/// and the item "mail"; its clock stands at 1,000 s after boot.
+final class AgentRig {
+  let clock = FixedClock()
+  let place: TemporaryVault
+  /// The vault as another process has it open, locked.
+  let core: VaultCore
+  let service: AgentService
+  let loop: AgentLoop
+  private let runtime: ShortFolder
+  private let deviceKey: String
+
+  init() throws {
+    runtime = try ShortFolder()
+    place = TemporaryVault(TestWorld(clock: clock))
+    core = try place.makeCore(passcode: "1234")
+    _ = try core.add(NewItem(.genericPassword, name: "mail"), secret: SecretBytes(testing: "tok-1"))
+    core.lock()
+    let outline = try VaultCore.outline(at: place.path)
+    deviceKey = place.protector.path(of: outline.deviceKey, outline.vault)
+    var world = World(environment: Environment([:]))
+    world.vault = .testing(clock: clock)
+    service = try AgentService(in: world)
+    loop = AgentLoop(
+      service, listeningOn: try ListeningSocket(making: try runtime.place().socket), timer: nil)
+  }
+
+  /// Whether the vault is unlocked in the agent.
+  var isUnlocked: Bool { service.vaults.all().contains(where: \.isUnlocked) }
+
+  /// A client that has connected and said nothing.
+  func connect() throws -> Client { try Client(try #require(try runtime.place().connect())) }
+
+  /// A client that has sent its command line.
+  func send(
+    _ words: String..., input: Int32? = nil, version: String? = nil, deviceKey: String? = nil
+  ) throws -> Client {
+    let client = try connect()
+    try client.send(request(words, version: version, deviceKey: deviceKey), input: input)
+    return client
+  }
+
+  func request(_ words: [String], version: String? = nil, deviceKey: String? = nil) throws -> AgentRun {
+    let file = try #require(FileIdentity(of: place.path))
+    let identity = AgentRun.Vault.Identity(device: file.device, inode: file.inode)
+    return AgentRun(
+      version: version ?? service.world.agentVersion, words: words,
+      vault: AgentRun.Vault(path: place.path, identity: identity), deviceKey: deviceKey ?? self.deviceKey)
+  }
+
+  /// Turns the loop until something is so.
+  func turn(until what: String, _ isSo: () throws -> Bool) throws {
+    try waitUntil(what) {
+      loop.turn(waits: false)
+      return try isSo()
+    }
+  }
+
+  /// The next packet of the agent.
+  func packet(for client: Client) throws -> AgentPacket {
+    var packet: AgentPacket?
+    try turn(until: "a packet") {
+      packet = try client.socket.receive(waits: false)
+      return packet != nil
+    }
+    return try #require(packet)
+  }
+
+  /// Answers prompts with a passcode until the verb has ended.
+  ///
+  /// - Returns: How it ended, what it printed, and how many prompts there were.
+  func end(_ client: Client, passcode: String? = nil) throws -> (
+    ending: AgentEnding, text: String, prompts: Int
+  ) {
+    var prompts = 0
+    while true {
+      let packet = try packet(for: client)
+      guard packet.kind != .ended else { return (try AgentEnding(packet), client.text, prompts) }
+      let call = try AgentCall(packet)
+      prompts += 1
+      try client.answer(call, passcode)
+    }
+  }
+
+  /// Runs a command line to its end.
+  func run(_ words: String..., passcode: String? = nil) throws -> (
+    ending: AgentEnding, text: String, prompts: Int
+  ) {
+    let client = try connect()
+    try client.send(request(words), input: nil)
+    return try end(client, passcode: passcode)
+  }
+}
+
+/// A client of the agent, in the process of the test.
+final class Client {
+  let socket: AgentSocket
+  private let output: Scratch
+  private let errors: Scratch
+
+  init(_ socket: AgentSocket) throws {
+    self.socket = socket
+    output = try Scratch()
+    errors = try Scratch()
+  }
+
+  var text: String { String(decoding: output.content, as: UTF8.self) }
+  var errorText: String { String(decoding: errors.content, as: UTF8.self) }
+
+  func send(_ run: AgentRun, input: Int32?) throws {
+    let null = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { close(null) }
+    let standard = [input ?? null, output.descriptor, errors.descriptor]
+    try socket.send(run.packet(AgentDescriptors(lending: standard)))
+  }
+
+  /// - Parameter passcode: nil for a person who cancels.
+  func answer(_ call: AgentCall, _ passcode: String?) throws {
+    guard let passcode else {
+      return try socket.send(AgentReply(call.number, .failure(Self.cancelled)).packet)
+    }
+    var content = AgentFields<AgentReply.Content>()
+    content.set(.secret, SharedSecret(SecretBytes(testing: passcode)))
+    try socket.send(AgentReply(call.number, .content(content)).packet)
+  }
+
+  /// As the terminal's prompt says it that was cancelled.
+  private static var cancelled: AgentFields<AgentReply.Failure> {
+    var inner = AgentFields<AgentReply.Failure>()
+    inner.set(.kind, Int64(6))
+    var fields = AgentFields<AgentReply.Failure>()
+    fields.set(.kind, Int64(1))
+    fields.set(.terminal, inner)
+    return fields
+  }
+}
