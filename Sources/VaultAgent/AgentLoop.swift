@@ -12,7 +12,11 @@ package final class AgentLoop {
   private let service: AgentService
   private var listening: ListeningSocket?
   private let timer: BootTimer?
-  private var connections: [Connection] = []
+  private var connections: [Connection] = [] {
+    didSet { if connections.count < oldValue.count { isFull = false } }
+  }
+  /// Whether nothing is accepted until a connection ends: the process has no descriptor left.
+  private var isFull = false
   /// How often it has waited since it was told to stop; nil before that.
   private var endingTurns: Int?
 
@@ -23,11 +27,6 @@ package final class AgentLoop {
     self.service = service
     self.timer = timer
     self.listening = listening
-  }
-
-  /// Serves until the agent is told to stop.
-  package func run() {
-    while !isDone { turn() }
   }
 
   /// Whether the agent was told to stop and no request is left, or those that are left have had their time.
@@ -70,7 +69,7 @@ package final class AgentLoop {
     return [
       pollfd(fd: service.wake.descriptor, events: events, revents: 0),
       pollfd(fd: timer?.descriptor ?? -1, events: events, revents: 0),
-      pollfd(fd: listening?.descriptor ?? -1, events: events, revents: 0),
+      pollfd(fd: isFull ? -1 : listening?.descriptor ?? -1, events: events, revents: 0),
     ] + connections.map { pollfd(fd: $0.isGone ? -1 : $0.socket.descriptor, events: events, revents: 0) }
   }
 
@@ -115,10 +114,11 @@ extension AgentLoop {
     while let listening {
       let descriptor = clinux_accept(listening.descriptor)
       guard descriptor >= 0 else {
-        let isFull = errno == EMFILE || errno == ENFILE
-        // Without a descriptor that is free it would be asked again at once, and again.
-        guard isFull, closeLongestSilent() else { return }
-        continue
+        guard errno == EMFILE || errno == ENFILE else { return }
+        if closeLongestSilent() { continue }
+        // Without a free descriptor, poll would wake it again and again.
+        isFull = !connections.isEmpty
+        return
       }
       let service = service
       let socket = AgentSocket(owning: descriptor) { service.close($0) }
@@ -168,7 +168,9 @@ extension AgentLoop {
     if let refusal = service.refusal(of: run, descriptors: numbers, isEnding: isEnding) {
       return try refuse(connection, refusal)
     }
-    guard let caller = try? Caller(peerOf: connection.socket.descriptor) else { throw .gone }
+    guard let caller = try? Caller(peerOf: connection.socket.descriptor) else {
+      return try refuse(connection, AgentRefusal(.verb, "the agent does not see the process of the command"))
+    }
     let interruption = Interruption()
     let link = ClientLink(connection.socket, interruption: interruption) { service.vaults.holds($0) }
     let request = AgentRequest(

@@ -87,6 +87,8 @@ final class AgentRig {
     while true {
       let packet = try packet(for: client)
       guard packet.kind != .ended else { return (try AgentEnding(packet), client.text, prompts) }
+      // One that has an answer already can be cancelled.
+      guard packet.kind != .cancel else { continue }
       let call = try AgentCall(packet)
       prompts += 1
       try client.answer(call, passcode)

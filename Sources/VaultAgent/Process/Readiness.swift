@@ -10,11 +10,11 @@ struct Readiness {
   /// The writing end of a pipe; -1 for none.
   private let pipe: Int32
 
-  /// - Parameter pipe: The number of an open descriptor; -1 for none.
+  /// - Parameter pipe: The number of the pipe; -1 for none.
   init(environment: Environment, pipe: Int32) {
     manager = environment["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
-    self.pipe = pipe
-    if pipe >= 0 { _ = fcntl(pipe, F_SETFD, FD_CLOEXEC) }
+    // A number that is not open could become that of another file.
+    self.pipe = fcntl(pipe, F_SETFD, FD_CLOEXEC) == 0 ? pipe : -1
   }
 
   /// The agent listens.
