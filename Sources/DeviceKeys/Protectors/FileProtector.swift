@@ -1,6 +1,7 @@
 public import VaultFormat
 import Glibc
 import SecretMemory
+import VaultStorage
 
 /// Device keys in files of mode 0600: `<state directory>/<vault id>/<key id>.key`, or one file that the caller names.
 ///
@@ -187,8 +188,12 @@ public struct FileProtector: Protector {
   /// The place of a new key, which is never the place of another key.
   private func placeForNew(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> String {
     let path = path(of: key, vault)
-    guard let next = nextPath(of: key), try exists(path) else { return path }
-    return next
+    guard let next = nextPath(of: key) else { return path }
+    if try exists(path) { return next }
+    if let owner = try SideFileName.owner(of: path, exists: exists) {
+      throw VaultError(StorageError.nameOfSideFile(path, owner: owner))
+    }
+    return path
   }
 
   private func nextPath(of key: DeviceKeyID) -> String? {

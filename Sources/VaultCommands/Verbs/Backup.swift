@@ -53,7 +53,7 @@ enum Backup: VaultVerb {
         progress.update(done: step.done, of: step.total)
       }
     } catch {
-      guard error.code == .vaultExists else { throw error }
+      guard error.code == .vaultExists, try FilePlace.exists(path) else { throw error }
       throw FilePlace.taken(path)
     }
     if !report.isLogged {

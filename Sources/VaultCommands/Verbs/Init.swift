@@ -18,7 +18,7 @@ enum Init: VaultVerb {
   static let needs = VaultNeed.noVault
   static let usesClock = true
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.alreadyExists, .deviceKey, .malformed]
+  static let ownExits: [ExitCode] = [.alreadyExists, .refused, .deviceKey, .malformed]
   static let notes = [
     SecretStrength.guessableNote + " With --json: passcodeGuessable.",
     "The device key is never in the directory of the vault. Without the device key, a recovery code "
@@ -39,6 +39,7 @@ enum Init: VaultVerb {
     }
     try refuseContradiction(command)
     // Checked before a person thinks of a passcode; making the vault replaces nothing either.
+    try FilePlace.refuseSideFile(path)
     guard try !FilePlace.exists(path) else {
       throw CommandError(
         .alreadyExists, "there is something at \(printable(path)) already",

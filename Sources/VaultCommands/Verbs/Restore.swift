@@ -57,6 +57,7 @@ enum Restore: VaultVerb {
       throw CommandError.io("opening the backup \(printable(backup))", errno: ENOENT)
     }
     let isReplacing = try FilePlace.exists(path)
+    if !isReplacing { try FilePlace.refuseSideFile(path) }
     // Over a vault its device key stays where that one's is: never from a strong place to a weaker one by itself.
     let kind = isReplacing ? try VaultReplacement.outline(at: path).protector : .file
     let restore = Restoration(

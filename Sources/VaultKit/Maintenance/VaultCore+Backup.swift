@@ -59,6 +59,15 @@ extension VaultCore {
     at path: String, environment: VaultEnvironment,
     open: (HeaderRow, [SlotRow], KeyDerivation) throws(VaultError) -> KeyRing
   ) throws(VaultError) -> SealedStore {
+    do throws(VaultError) { return try openedBackup(at: path, environment: environment, open: open) } catch {
+      throw error.inBackup(at: path)
+    }
+  }
+
+  private static func openedBackup(
+    at path: String, environment: VaultEnvironment,
+    open: (HeaderRow, [SlotRow], KeyDerivation) throws(VaultError) -> KeyRing
+  ) throws(VaultError) -> SealedStore {
     var rows = try VaultRows.open(backupAt: path)
     let row = try rows.header()
     let slots = try rows.slots()
@@ -66,7 +75,7 @@ extension VaultCore {
     try environment.refuseVaultOfTest(header)
     guard let derivation = try header.backupDerivation() else {
       throw VaultError(
-        .malformed, "that file is a vault, not a backup", hint: Hint(.nameBackup, saying: "name a backup"))
+        .malformed, "\(path) is a vault, not a backup", hint: Hint(.nameBackup, saying: "name a backup"))
     }
     let ring = try open(row, slots, derivation)
     var store = SealedStore(rows: rows, keys: ring, environment: environment)

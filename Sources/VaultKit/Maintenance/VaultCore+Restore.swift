@@ -125,7 +125,7 @@ extension VaultCore {
         header: header, slots: slots, passphrase: key, derivation, environment: environment)
     }
     let head = try source.head()
-    try source.checkSum(head)
+    do throws(VaultError) { try source.checkSum(head) } catch { throw error.inBackup(at: backup) }
     return source
   }
 }
