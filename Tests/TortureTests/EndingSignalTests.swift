@@ -1,14 +1,16 @@
 import Foundation
 import TestSupport
 import Testing
+import VaultCommands
+import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// Verbs that make a file or a key, and a signal that can be caught at a system call that others notice: at each call that names
-  /// something, and at a sample of the others (at all of them in the long form).
+  /// Verbs that make a file or a key or commit, and a signal that can be caught at a system call that others notice: at each call that
+  /// names something or synchronizes a commit, and at a sample of the others (at all of them in the long form).
   ///
   /// On commit c41b4145 `export`, `init` and `recovery-code new` end by a signal that comes with the naming, with their file in place.
-  @Suite("Signals and new files", .bounded, .serialized)
+  @Suite("Signals and changes", .bounded, .serialized)
   struct EndingSignals {
     @Test(
       "a verb that a signal ends has made nothing; one whose file has its name ends as without the signal",
@@ -43,6 +45,76 @@ extension Torture {
       }
       report("\(scenario) and signals: \(absent) made nothing, \(done) were done")
       #expect(done > 0 && absent > 0)
+    }
+
+    @Test(
+      "a verb that a signal ends has committed nothing; one that has committed ends as without the signal",
+      arguments: Scenario.all.filter(Torture.EndingSignals.onlyCommits))
+    func committed(scenario: Scenario) throws {
+      try Shell.need("strace")
+      let home = try ScenarioHomes().home(of: scenario)
+      let judge = try ScenarioJudge(scenario, in: home)
+      let calls = try SystemCall.all(of: scenario, in: home).filter(\.isNoticed)
+      try home.reset()
+      let isTelling = try !home.attempt(scenario.words, scenario.input).output.isEmpty
+      var (done, absent) = (0, 0)
+      for (index, call) in Self.aroundCommits(calls).enumerated() {
+        try home.reset()
+        let signal = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"][index % 4]
+        let run = try home.attempt(scenario.words, scenario.input, before: call.signalling(signal))
+        let verdict = judge.verdict(isAcknowledged: run.status == 0)
+        let what = "\(signal) at \(call): exit \(run.status), \(run.output), \(run.errors)"
+        expect(verdict.problems, equals: [], "\(what)")
+        if let isDone = verdict.isDone { #expect(isDone == (run.status == 0), "\(what)") }
+        #expect(run.output.isEmpty != (isTelling && run.status == 0), "\(what)")
+        if run.status == 0 { done += 1 } else { absent += 1 }
+      }
+      report("\(scenario) and signals: \(absent) changed nothing, \(done) were done")
+      #expect(done > 0 && absent > 0)
+    }
+
+    @Test(
+      "a rotation that a signal ends between two of its commits says what was done, and goes on at the next opening",
+      arguments: ["SIGTERM", "SIGINT"])
+    func between(signal: String) throws {
+      try Shell.need("strace")
+      let vault = TemporaryVault(in: Place.fast)
+      let core = try vault.makeCore()
+      for index in 0..<5 { _ = try core.add(NewItem(.genericPassword, name: "n\(index)")) }
+      let generation = try core.status().generation
+      let before = ["strace", "-qq", "-o", "/dev/null", "-e", "inject=fdatasync:signal=\(signal):when=2"]
+      let process = try Running(
+        before[0], before.dropFirst() + [Built.path("vaultctl-testing"), "rotate", "epoch"],
+        environment: Tool(vault).environment)
+      let said = process.lines().joined(separator: "\n")
+      expect(process.wait(), equals: signal == "SIGINT" ? 130 : -SIGTERM, "\(said)")
+      #expect(said.contains("what was done before that stays: rotated"), "\(said)")
+      let again = try vault.openCore()
+      expect(again.isRotating, equals: true)
+      try again.rotateEpoch()
+      try expect(again.status().generation, equals: generation + 1)
+      try expect(again.verify().problems, equals: [])
+    }
+
+    /// Verbs that make no file, ask no server, and commit once or complete what they have begun. Opening a vault may already end what
+    /// is due.
+    static func onlyCommits(_ scenario: Scenario) -> Bool {
+      guard let verb = VerbTable.verb(scenario.verb.split(separator: " ").map(String.init)) else {
+        return false
+      }
+      return verb.audited == .always && verb.commitSignals == .held && !makesFile(scenario)
+        && scenario.exit == 0 && scenario.verb != "token purge" && !scenario.words.contains("--transport")
+    }
+
+    /// The first call is before every commit, and the last one after all of them.
+    private static func aroundCommits(_ calls: [SystemCall]) -> [SystemCall] {
+      let ends = [calls.first, calls.last].compactMap(\.self)
+      let (commits, others) = (
+        calls.filter { $0.name == "fdatasync" },
+        calls.dropFirst().dropLast().filter { $0.name != "fdatasync" }
+      )
+      let rest = SeededRandom(seed: Scale.seed).mixed(others, by: \.name)
+      return ends + commits + rest.prefix(Scale.pick(6, long: .max))
     }
 
     static func makesFile(_ scenario: Scenario) -> Bool {

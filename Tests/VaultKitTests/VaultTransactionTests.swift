@@ -47,6 +47,23 @@ struct VaultTransactionTests {
     }
   }
 
+  @Test(
+    "what is refused directly before its commit changes nothing, and a transaction without a change asks nothing"
+  )
+  func refusedCommit() throws {
+    let core = try place.makeCore()
+    var environment = place.environment
+    environment.committing = { () throws(VaultError) in throw VaultError(.appCancelled, "refused") }
+    let refusing = try VaultCore.open(at: place.path, protector: place.protector, environment: environment)
+    expect(.appCancelled) { () throws(VaultError) in
+      _ = try refusing.add(NewItem(.genericPassword, name: "new"))
+    }
+    try refusing.writing { _ throws(VaultError) in }
+    try expect(refusing.items(matching: Query()).count, equals: 0)
+    _ = try core.add(NewItem(.genericPassword, name: "new"))
+    try expect(refusing.items(matching: Query()).map(\.name), equals: ["new"])
+  }
+
   @Test("a secret enters a transaction without a box, and another one leaves it")
   func consuming() async throws {
     let vault = try place.make()

@@ -25,6 +25,8 @@ package protocol VaultVerb: Verb {
   static var changesFiles: Bool { get }
   /// Without this option and without a terminal, the verb changes no file.
   static var changingOption: Flag? { get }
+  /// What a signal does to a verb that is not read-only.
+  static var commitSignals: CommitSignals { get }
   /// Whether a clock that cannot be right is worth a warning.
   static var usesClock: Bool { get }
 
@@ -44,6 +46,7 @@ extension VaultVerb {
   package static var allowedInBatch: Bool { true }
   package static var changesFiles: Bool { false }
   package static var changingOption: Flag? { nil }
+  package static var commitSignals: CommitSignals { .held }
   package static var usesClock: Bool { needs != .noVault }
 }
 

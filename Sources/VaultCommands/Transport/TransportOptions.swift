@@ -22,15 +22,16 @@ extension Command {
   /// The transport that `--transport` names; `nil` if it is not given.
   ///
   /// - Throws: exit 2 for a relative path, exit 16 for a file that is absent or cannot be a transport.
-  func transport() throws -> TransportProgram? {
+  func transport() throws -> WaitedTransport? {
     guard let path = self[TransportOptions.program] else { return nil }
     guard path.hasPrefix("/") else {
       throw CommandError.usage(
         "--transport takes an absolute path", hint: "give the whole path of the program, from / on")
     }
     let transport = try TransportProgram(path, limits: .init(time: world.patience.transport))
+    EndingSignals.yield()
     Self.endTransportsOnSignals()
-    return transport
+    return WaitedTransport(program: transport)
   }
 
   /// Has a signal that ends this process also end what a transport has started: the kernel ends the transport alone.
@@ -47,7 +48,7 @@ extension Command {
   /// The same for a verb that cannot do without a server.
   ///
   /// - Throws: exit 2 without `--transport`.
-  func neededTransport() throws -> TransportProgram {
+  func neededTransport() throws -> WaitedTransport {
     guard let transport = try transport() else {
       throw CommandError.usage(
         "a server is needed, and --transport is missing",

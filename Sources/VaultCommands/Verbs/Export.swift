@@ -36,6 +36,7 @@ enum Export: VaultVerb {
   ]
   static let example = "vaultctl export jsonl items.jsonl --plain"
   static let allowedInBatch = false
+  static let commitSignals = CommitSignals.ignored
 
   static func run(_ command: Command) throws -> Outcome {
     guard command[plain] else {

@@ -41,6 +41,7 @@ enum PasscodeSet: VaultVerb {
     }
     // The passcode is set, whatever the answer is.
     try command.emit(outcome)
+    EndingSignals.release()
     if try !command.offerRecoveryCode(to: core) {
       command.messages.note("make one later with 'vaultctl recovery-code new'")
     }

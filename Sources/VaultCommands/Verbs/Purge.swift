@@ -21,6 +21,7 @@ enum Purge: VaultVerb {
   ]
   static let example = "vaultctl purge"
   static let allowedInBatch = false
+  static let commitSignals = CommitSignals.endingBetween
 
   /// Neither more nor less than what holds.
   static let promise =

@@ -49,6 +49,7 @@ enum Restore: VaultVerb {
   ]
   static let example = "vaultctl restore monday.vault --replace --passphrase-file phrase"
   static let allowedInBatch = false
+  static let commitSignals = CommitSignals.ignored
 
   static func run(_ command: Command) throws -> Outcome {
     let path = try command.places.vault

@@ -30,6 +30,7 @@ enum RotateEpoch: VaultVerb {
   ]
   static let example = "vaultctl rotate epoch"
   static let allowedInBatch = false
+  static let commitSignals = CommitSignals.endingBetween
 
   static func run(_ command: Command) throws -> Outcome {
     let isDropping = command[dropDamaged]

@@ -30,20 +30,23 @@ package struct Command {
     self.emit = emit
   }
 
-  /// Runs the verb. A signal that would end the process waits until the verb has completed its work.
+  /// Runs the verb. A signal that ends a prompt waits until the verb has logged that; what others do, ``EndingSignals`` says.
   ///
-  /// - Throws: What the verb throws. Where a disk or another process ended it midway, the error says what was done.
+  /// - Throws: What the verb throws. Where a disk, another process or a signal ended it midway, the error says what was done.
   func run() throws -> Outcome {
     if verb.usesClock { vault.warnOfClock() }
     _ = vault.takeDone()
     do {
-      var outcome = try holdingEndingSignal(for: world.patience.afterSignal) { try verb.run(self) }
+      let commits = verb.isReadOnly(invocation) ? .ignored : verb.commitSignals
+      var outcome = try holdingEndingSignal(for: world.patience.afterSignal) {
+        try EndingSignals.meeting(commits) { try verb.run(self) }
+      }
       outcome.json = outcome.json.map(messages.addingWarnings)
       return outcome
     } catch {
       let done = vault.takeDone().names
       var told = CommandError(describing: error)
-      guard told.exit == .io, !done.isEmpty else { throw error }
+      guard told.exit == .io || EndingSignals.isEnding, !done.isEmpty else { throw error }
       let stays =
         "what was done before that stays: \(done.joined(separator: ", ")), as 'vaultctl audit' names it"
       told.hint = [stays, told.hint].compactMap(\.self).joined(separator: "; ")

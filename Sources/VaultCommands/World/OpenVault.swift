@@ -38,9 +38,13 @@ final class OpenVault {
   /// - Parameter checkingRows: As of ``VaultCore/open(at:protector:checkingRows:environment:)``.
   func opened(checkingRows: Bool = true) throws -> VaultCore {
     if let core { return core }
-    let core = try VaultCore.open(
-      at: places.vault, protector: places.deviceKey.map { FileProtector(file: $0) },
-      checkingRows: checkingRows, environment: environment)
+    let core = try EndingSignals.meeting(.ignored) {
+      let core = try VaultCore.open(
+        at: places.vault, protector: places.deviceKey.map { FileProtector(file: $0) },
+        checkingRows: checkingRows, environment: environment)
+      resumeRotation(of: core)
+      return core
+    }
     self.core = core
     if let rows = core.checkedAsCopy {
       messages.warn("the vault file is a copy or an older state: all \(rows) rows were checked", mark: "")
@@ -65,7 +69,6 @@ final class OpenVault {
         "the clock is behind the recorded time, by which items expire; see 'vaultctl clock'", mark: "")
     case nil: break
     }
-    resumeRotation(of: core)
     return core
   }
 
@@ -131,7 +134,7 @@ final class OpenVault {
       refusal = error
       throw error
     }
-    resumeRotation(of: core)
+    EndingSignals.meeting(.ignored) { resumeRotation(of: core) }
     return unlocked
   }
 
@@ -151,7 +154,7 @@ final class OpenVault {
       let passcode = try secret(.passcode, of: .passcode, for: core) { secrets throws(CommandError) in
         try secrets.secret(.passcode, to: purpose, problem: problem, triesLeft: isAsked ? left : nil)
       }
-      do { return try judge(passcode) } catch let error as VaultError
+      do { return try EndingSignals.meeting(.ignored) { try judge(passcode) } } catch let error as VaultError
         where error.code == .authenticationFailed && error.retryAfter == nil && left > 1
       {
         problem = error.message

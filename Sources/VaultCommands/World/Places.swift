@@ -64,11 +64,12 @@ struct Places {
       prompting: hasScreen && invocation.mayPrompt ? .allowed : .never, patience: patience.secretService)
   }
 
-  /// The vault's world, with the protectors of this command.
+  /// The vault's world, with the protectors and the signals of this command.
   func world(_ vault: VaultEnvironment) -> VaultEnvironment {
     var world = vault
     let places = self
     world.protector = { kind throws(VaultError) in try places.protector(kind) }
+    world.committing = EndingSignals.commit
     return world
   }
 

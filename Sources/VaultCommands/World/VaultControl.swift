@@ -38,6 +38,7 @@ package enum VaultControl {
     world.ignoredFileSizeSignal = ThisProcess.isIgnored(SIGXFSZ)
     signal(SIGXFSZ, SIG_IGN)
     ThisProcess.endOnInterrupt()
+    EndingSignals.adopt()
     // The output is written and the vault is closed. Exit handlers of the libraries would only cost time.
     let code = run(ThisProcess.arguments(), in: world) { _exit($0.rawValue) }
     _exit(code.rawValue)

@@ -42,6 +42,7 @@ public struct PAMPresence: PresenceSource, EndsWithRequest {
     guard let user = user ?? Self.ownName() else {
       throw VaultError(.unsupported, "the user of this process has no name, so PAM cannot verify them")
     }
+    announceWaitingForPerson()
     let conversation = try PAMConversation(for: request, asking: prompt, limits: limits)
     open.add(conversation)
     defer { open.remove(conversation) }

@@ -25,6 +25,7 @@ struct PromptSignals {
   static func take(
     patience: Patience = Patience(longestTurn), until end: PromptEnding? = nil, waiting: () -> Void = {}
   ) throws(TerminalError) -> PromptSignals {
+    announceWaitingForPerson()
     let cameBefore = endingSignal.load(ordering: .sequentiallyConsistent)
     guard cameBefore == 0 else { throw .signalled(cameBefore) }
     try waitForTurn(until: Deadline(after: patience), end, waiting: waiting)
@@ -232,6 +233,22 @@ package func holdingEndingSignal<R>(for seconds: Int, _ body: () throws -> R) re
   }
   return try body()
 }
+
+/// Whether a signal has ended a prompt, and ends the process when ``holdingEndingSignal(for:_:)`` does.
+package var isPromptEnded: Bool { endingSignal.load(ordering: .sequentiallyConsistent) != 0 }
+
+/// Has `body` called before each wait for a person, while signals still do what they do without a prompt.
+package func beforeWaitingForPerson(_ body: @escaping @Sendable () -> Void) {
+  beforeWaiting.withLock { $0 = body }
+}
+
+/// Called where a person is about to be asked.
+func announceWaitingForPerson() {
+  let body = beforeWaiting.withLock { $0 }
+  body?()
+}
+
+private let beforeWaiting = Mutex<(@Sendable () -> Void)?>(nil)
 
 /// Sends the signal that ended a prompt again, so that it does what it does without a prompt.
 private func passOn() {

@@ -1,0 +1,17 @@
+import AuthenticatorKit
+import TransportPrograms
+import VaultKit
+
+/// The transport of a command. While the command waits for the server, a signal ends it, whatever it has committed before.
+struct WaitedTransport: Transport {
+  let program: TransportProgram
+
+  var identity: String { program.identity }
+
+  func send(_ request: TransportRequest) throws(VaultError) -> TransportAnswer {
+    EndingSignals.yield()
+    return try program.send(request)
+  }
+
+  func cancel() { program.cancel() }
+}
