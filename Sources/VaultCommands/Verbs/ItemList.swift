@@ -46,7 +46,7 @@ func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
     case .id: [.lines(count: items.count) { items[$0].id.hexadecimal }]
     case .table: [.table(table(of: items.count) { items[$0].row(at: moment) })]
     }
-  return Outcome(json: json, pieces: shown, failure: CommandError(unreadable: unreadable))
+  return Outcome(json: json, pieces: shown, failure: CommandError(unreadable: unreadable, beside: items))
 }
 
 private func listed(_ command: Command, kind: ItemKind?) throws -> ItemListing {

@@ -130,13 +130,14 @@ extension SealedStore {
       let leaveOut = { (id: ItemID, error: VaultError) in
         report.leftOut.append((id, nil, error.isNewerVersion ? .newerVersion : .damaged))
       }
-      try copy.copyItems(
+      let behind = try copy.copyItems(
         from: &self, to: &rows, progress, unreadable: leaveOut, damaged: { report.damaged.append($0) }
       ) { item throws(VaultError) in
         guard let reason = item.reasonToStay else { return true }
         report.leftOut.append((item.id, item.name, reason))
         return false
       }
+      report.behindDamagedPIN = try items(behind)
       try copy.setState(try backupState(&report), row: 0, in: &rows)
       try copy.beginSegment(in: &rows)
       try copy.writeHead(to: &rows, vault: vault, environment: environment)
