@@ -126,6 +126,17 @@ public struct FileProtector: Protector {
     if case .folder = place { unsafe rmdir(Self.parent(of: path)) }
   }
 
+  /// Removes an empty file in the place of a named key: a process was killed before it wrote the key. Only a file of this user that no
+  /// other user may read, with one name.
+  func removeEmptyFile() {
+    guard case .file(let path) = place else { return }
+    var entry = stat()
+    guard unsafe lstat(path, &entry) == 0, entry.st_mode == S_IFREG | 0o600, entry.st_uid == geteuid(),
+      entry.st_size == 0, entry.st_nlink == 1
+    else { return }
+    unsafe unlink(path)
+  }
+
   /// Replaces a key file that the caller named, in one step. Until then the new key waits beside that file.
   ///
   /// The new key stays there if the named file holds anything other than `old`: another vault's key, or the key of a

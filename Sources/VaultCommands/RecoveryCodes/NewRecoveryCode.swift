@@ -18,16 +18,16 @@ struct NewRecoveryCode {
     _ code: consuming RecoveryCode, replacing hadCode: Bool, _ seal: (borrowing RecoveryCode) throws -> Void
   ) throws {
     var code = code
+    var file: NewSecretFile?
     switch target {
-    case .file(let path):
-      do { try SecretFile.create(path, secret: code.text, named: "recovery code") } catch {
-        throw unchanged(error, hadCode: hadCode)
-      }
+    case .file(let path): file = NewSecretFile(path, secret: code.text, named: "recovery code")
     case .terminal:
       try show(code)
       code.shown = .typed
     }
-    do { try seal(code) } catch { throw failure(error, hadCode: hadCode) }
+    do {
+      if let file { try command.vault.making(file) { try seal(code) } } else { try seal(code) }
+    } catch { throw failure(error, hadCode: hadCode) }
     guard hadCode else { return }
     command.messages.note("the old recovery code no longer opens the vault")
   }
@@ -48,7 +48,6 @@ struct NewRecoveryCode {
         : "the recovery code may be valid: 'vaultctl recovery-code check' tells"
       return described
     }
-    if case .file(let path) = target { SecretFile.remove(path) }
     return unchanged(described, hadCode: hadCode)
   }
 

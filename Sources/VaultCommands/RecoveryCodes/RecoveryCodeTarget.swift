@@ -13,8 +13,7 @@ enum RecoveryCodeTarget {
   /// The place that `--out` names, or the terminal. An obstacle is reported before anything is asked.
   init(_ command: Command) throws(CommandError) {
     if let path = command[RecoveryCodeNew.out] {
-      try FilePlace.refuseSideFile(path)
-      guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
+      try NewSecretFile.refuseTaken(path, named: "recovery code")
       self = .file(path)
       return
     }

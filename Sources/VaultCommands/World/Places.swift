@@ -69,7 +69,7 @@ struct Places {
     var world = vault
     let places = self
     world.protector = { kind throws(VaultError) in try places.protector(kind) }
-    world.committing = EndingSignals.commit
+    world.committing = { _ throws(VaultError) in try EndingSignals.commit() }
     return world
   }
 

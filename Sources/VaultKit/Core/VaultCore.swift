@@ -156,7 +156,7 @@ package final class VaultCore: Sendable {
         try isCommitted.get()
         return outcome
       }
-      try environment.committing()
+      try environment.committing(changes.done.bits != 0)
       do throws(VaultError) { try store.rows.commit() } catch {
         VaultLog.error(.vaultStorage, "a commit failed: \(error.code)")
         throw error

@@ -99,11 +99,18 @@ package struct NewVaultPlace: ~Copyable {
     }
     // Beside a new temporary file, the note of a vault that got its name would say that it got none.
     if left.isEmpty, !FileLock.note(in: lock).isEmpty { try FileLock.note("", in: lock) }
-    removeTemporary()
-    for suffix in [""] + SideFileName.companions where try place.status(of: temporaryName + suffix) != nil {
+    // What was left stays until an empty file takes its name: without it, the note would no longer count.
+    let removed = (left.isEmpty ? [""] : []) + SideFileName.companions
+    for suffix in removed { place.remove(temporaryName + suffix) }
+    for suffix in removed where try place.status(of: temporaryName + suffix) != nil {
       throw .existsBeside(place.path(of: temporaryName + suffix))
     }
-    try place.makeEmptyFile(temporaryName)
+    guard !left.isEmpty else { return try place.makeEmptyFile(temporaryName) }
+    let draft = temporaryName + SideFileName.companions[0]
+    try place.makeEmptyFile(draft)
+    guard unsafe renameat(place.folder, draft, place.folder, temporaryName) == 0 else {
+      throw .existsBeside(place.path(of: temporaryName))
+    }
   }
 
   private func removeTemporary() {
