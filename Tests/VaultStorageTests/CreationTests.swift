@@ -112,6 +112,24 @@ struct CreationTests {
     expect(folder.listing, equals: before)
   }
 
+  @Test("a lock that has a second name, or is a directory, a link or a pipe, is named and not written")
+  func otherKindOfLock() throws {
+    let path = folder("v.lock").replacing("//", with: "/")
+    folder.write("mine")
+    let kinds: [(StorageError.Refusal, () -> Int32)] = [
+      (.severalNames, { unsafe link(folder("mine"), path) }), (.notALock, { unsafe mkdir(path, 0o700) }),
+      (.notALock, { unsafe symlink(folder("mine"), path) }), (.notALock, { unsafe mkfifo(path, 0o600) }),
+    ]
+    for (refusal, make) in kinds {
+      expect(make(), equals: 0)
+      #expect(throws: StorageError.refusedBeside(refusal, path: path)) { _ = try makeVault(at: folder("v")) }
+      try expect(Data(contentsOf: URL(fileURLWithPath: folder("mine"))).count, equals: 0)
+      expect(folder.names.sorted(), equals: ["mine", "v.lock"])
+      folder.remove("v.lock")
+    }
+    do { _ = try makeVault(at: folder("v")) }
+  }
+
   @Test(
     "no vault is made under the name of a file that belongs to another one",
     arguments: ["-wal", "-shm", "-journal", ".lock", ".seen", ".0123456789abcdef0123456789ABCDEF.new"])

@@ -190,6 +190,7 @@ extension VaultError: StorageFailure {
       case .symbolicLink:
         "if the link leads to the log of this vault, put that file in its place; else remove the link"
       case .openToOthers: adviceForOpenFile(path)
+      case .severalNames: "remove the other name: 'find FOLDER -samefile \(path)' shows both"
       default: "no program of the vault made it: move it away"
       }
     let error = refused(refusal, file: file, path: path)
