@@ -53,7 +53,7 @@ struct VaultTransactionTests {
   func refusedCommit() throws {
     let core = try place.makeCore()
     var environment = place.environment
-    environment.committing = { () throws(VaultError) in throw VaultError(.appCancelled, "refused") }
+    environment.committing = { _ throws(VaultError) in throw VaultError(.appCancelled, "refused") }
     let refusing = try VaultCore.open(at: place.path, protector: place.protector, environment: environment)
     expect(.appCancelled) { () throws(VaultError) in
       _ = try refusing.add(NewItem(.genericPassword, name: "new"))

@@ -13,6 +13,7 @@ final class OpenVault {
   /// The secrets that the options gave. All commands of a batch share them.
   let given = GivenSecrets()
   let environment: VaultEnvironment
+  let commitStep: CommitStep
   private var core: VaultCore?
   /// Why unlocking failed, so that the commands of a batch do not try the same passcode again.
   var refusal: (any Error)?
@@ -32,7 +33,11 @@ final class OpenVault {
     self.messages = messages
     places = Places(invocation: invocation, world: world)
     secrets = Secrets(invocation: invocation, command: invocation, world: world, known: given)
-    environment = places.world(world.vault)
+    var environment = places.world(world.vault)
+    let commitStep = CommitStep(world.interruption)
+    environment.committing = commitStep.run
+    self.commitStep = commitStep
+    self.environment = environment
     prompt = CommandPrompt(secrets: secrets)
     self.world = world
   }
@@ -139,6 +144,13 @@ final class OpenVault {
         try unlockingIfNeeded({ try body(core) }) { _ in try unlock(core) }
       }
     } catch { throw prompt.takeFailure() ?? error }
+  }
+
+  /// Runs `body`, which makes the secret of a new file valid. The file is on the disk directly before the commit.
+  func making<R>(_ file: NewSecretFile, _ body: () throws -> R) throws -> R {
+    do { return try commitStep.before({ () throws(VaultError) in try file.write() }, body) } catch {
+      throw file.failure(else: error)
+    }
   }
 
   /// Unlocks the vault if it is locked.
