@@ -132,15 +132,10 @@ final class OpenVault {
   @discardableResult
   func unlock(_ core: VaultCore) throws -> ShownSecret? {
     guard !core.isUnlocked else { return nil }
-    var unlocked: ShownSecret?
     try core.refuseShut()
     if let refusal { throw refusal }
-    do {
-      try judging(core) {
-        try core.unlock(with: $0.passcode())
-        unlocked = $0
-      }
-    } catch {
+    let unlocked: ShownSecret
+    do { unlocked = try checkedPasscode(of: core).shown } catch {
       refusal = error
       throw error
     }
@@ -148,14 +143,14 @@ final class OpenVault {
     return unlocked
   }
 
-  /// Judges the passcode. A given passcode is tried once; a person may type it three times at most.
+  /// Verifies the passcode, and unlocks the vault with it. A given passcode is tried once; a person may type it three times at most.
   ///
-  /// - Parameters:
-  ///   - purpose: The use of the passcode, as the prompt states it; nil for unlocking.
-  ///   - judge: Throws ``VaultError/Code/authenticationFailed`` for a wrong passcode.
-  func judging<R>(_ core: VaultCore, to purpose: String? = nil, _ judge: (ShownSecret) throws -> R) throws
-    -> R
-  {
+  /// The commits of this decide nothing about signals. So what is done with the passcode comes after it, never inside it.
+  ///
+  /// - Parameter purpose: The use of the passcode, as the prompt states it; nil for unlocking.
+  func checkedPasscode(
+    of core: VaultCore, to purpose: String? = nil
+  ) throws -> (shown: ShownSecret, checked: CheckedPasscode) {
     try requireNoDelay(core)
     let isAsked = secrets.willAsk(.passcode)
     var left = isAsked ? min(Self.tries, try core.triesBeforeDelay()) : 1
@@ -164,7 +159,9 @@ final class OpenVault {
       let passcode = try secret(.passcode, of: .passcode, for: core) { secrets throws(CommandError) in
         try secrets.secret(.passcode, to: purpose, problem: problem, triesLeft: isAsked ? left : nil)
       }
-      do { return try EndingSignals.meeting(.ignored) { try judge(passcode) } } catch let error as VaultError
+      do {
+        return (passcode, try EndingSignals.meeting(.ignored) { try core.checked(passcode.passcode()) })
+      } catch let error as VaultError
         where error.code == .authenticationFailed && error.retryAfter == nil && left > 1
       {
         problem = error.message
