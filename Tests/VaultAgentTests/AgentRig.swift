@@ -39,6 +39,9 @@ final class AgentRig {
   /// Whether the vault is unlocked in the agent.
   var isUnlocked: Bool { service.vaults.all().contains(where: \.isUnlocked) }
 
+  /// Whether a command finds the agent.
+  var takesConnections: Bool { get throws { try runtime.place().connect() != nil } }
+
   /// A client that has connected and said nothing.
   func connect() throws -> Client { try Client(try #require(try runtime.place().connect())) }
 

@@ -128,7 +128,7 @@ struct ServedVaultsTests {
   }
 
   @Test("what is unlocked while the machine goes to sleep is locked at once")
-  func sleep() throws {
+  func suspended() throws {
     let rig = try ServedRig()
     try rig.unlock()
     rig.vaults.lockAll(because: .sleep)

@@ -130,6 +130,22 @@ struct PasscodeTests {
     _ = try one.add(NewItem(.genericPassword, name: "b"))
   }
 
+  @Test("a passcode that was verified before another process changed it removes, derives and enrolls nothing")
+  func staleVerification() throws {
+    let place = TemporaryVault()
+    let one = try place.makeCore(passcode: "p")
+    let checked = try one.checked(Passcode(testing: "p"))
+    let two = try place.openCore()
+    try two.changePasscode(from: Passcode(testing: "p"), to: Passcode(testing: "q"))
+    expect(.busy) { () throws(VaultError) in _ = try one.removePasscode(checked) }
+    expect(.busy) { () throws(VaultError) in
+      _ = try one.recalibrate(Passcode(testing: "p"), checked: checked, target: .milliseconds(1)) {}
+    }
+    expect(.busy) { () throws(VaultError) in _ = try one.enrollLogin(with: checked) }
+    try one.unlock(with: Passcode(testing: "q"))
+    expect(try one.enrolledMembers().map(\.name), equals: [])
+  }
+
   @Test("a class key of a passcode that was removed and set again is never used", .requirement("R21"))
   func staleClassKey() throws {
     let place = TemporaryVault()

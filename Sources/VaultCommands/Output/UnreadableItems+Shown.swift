@@ -10,7 +10,7 @@ let noteOnUnreadableItems =
 extension CommandError {
   /// What a list says of the items that do not open, beside those that it lists; `nil` where all do.
   ///
-  /// - Parameter listed: The items that open: those that are behind a PIN that does not are named too.
+  /// - Parameter listed: The items that open: those that are behind a damaged PIN are named too.
   init?(unreadable items: [ItemListing.Unreadable], beside listed: [Item] = []) {
     guard let first = items.first(where: { $0.error.code == .damaged }) ?? items.first else { return nil }
     let named = items.prefix(3).map(\.words).joined(separator: "; ")
@@ -23,8 +23,8 @@ extension CommandError {
   }
 
   private static func behind(_ unreadable: [ItemListing.Unreadable], _ listed: [Item]) -> String {
-    let damaged = Set(unreadable.map(\.id))
-    let items = listed.filter { $0.policy.guardingPINItem.map(damaged.contains) ?? false }
+    let damaged = Set(unreadable.lazy.filter { $0.error.code == .damaged }.map(\.id))
+    let items = listed.filter { $0.neededPINItem.map(damaged.contains) ?? false }
     guard !items.isEmpty else { return "" }
     let more = items.count > 3 ? " and \(items.count - 3) more" : ""
     return "; behind it as their PIN: "

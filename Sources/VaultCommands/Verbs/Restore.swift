@@ -83,7 +83,7 @@ extension Command {
       try old.checkRecoveryCode(RecoveryCode(text: code))
       return true
     }
-    try vault.judging(old, to: "replace the vault that is there") { try old.unlock(with: $0.passcode()) }
+    _ = try vault.checkedPasscode(of: old, to: "replace the vault that is there")
     return false
   }
 }

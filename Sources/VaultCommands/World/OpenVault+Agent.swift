@@ -27,7 +27,7 @@ extension OpenVault {
       SecretChannel.passcode.isTaken(by: secrets.invocation.verb), !secrets.willAsk(.passcode)
     else { return }
     if let refusal { throw refusal }
-    do { try judging(core) { try core.judge($0.passcode()) } } catch {
+    do { _ = try verifiedPasscode(of: core) { try core.judge($0.passcode()) } } catch {
       refusal = error
       throw error
     }

@@ -49,8 +49,6 @@ private struct Verification {
   var total: Int
   var done = 0
   private var guarded = GuardedItems()
-  private var damagedPINs: Set<ItemID> = []
-  private var newerPINs: Set<ItemID> = []
 
   init(total: Int) { self.total = total }
 
@@ -70,7 +68,7 @@ private struct Verification {
       try note(error, in: "state")
     }
     try checkItems(of: &store, blindRows: rows.blinds, progress: progress)
-    for item in guarded.ids(withoutPINs: damagedPINs, sparing: newerPINs) {
+    for item in guarded.behindDamagedPIN {
       report.problems.append("item \(item): the PIN that guards it does not open or is missing")
     }
     do throws(VaultError) { try checkLog(of: &store, head: head) } catch { try note(error, in: "audit") }
@@ -102,8 +100,7 @@ private struct Verification {
   /// Lists what is wrong with an item. A PIN with such a part guards items that can no longer be used.
   private mutating func list(_ error: VaultError, in part: String, of row: ItemRow) {
     list(error, in: part)
-    guard ItemRule.of(ItemKind(rawValue: row.kind)).staysUnderOthers else { return }
-    if error.isNewerVersion { newerPINs.insert(ItemID(row.id)) } else { damagedPINs.insert(ItemID(row.id)) }
+    guarded.note(error, of: ItemID(row.id))
   }
 
   /// - Parameter blindRows: The number of all index rows, including those that belong to no item.

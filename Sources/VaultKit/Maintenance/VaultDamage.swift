@@ -9,7 +9,7 @@ package struct VaultDamage: Sendable {
   package fileprivate(set) var state: VaultError?
   /// The items whose attributes or state do not open, with the reason; also those that a newer version made.
   package fileprivate(set) var items: [ItemListing.Unreadable] = []
-  /// The items that open, and whose PIN item is missing or does not open: they can no longer be used.
+  /// The items that open, and whose PIN item is missing or damaged: they can no longer be used.
   package fileprivate(set) var behindDamagedPIN: [Item] = []
 
   /// The items of ``items`` that are damaged.
@@ -31,7 +31,6 @@ extension SealedStore {
       found.state = error
     }
     var guarded = GuardedItems()
-    var unusable: Set<ItemID> = []
     var last = Int64.min
     var batch: [Item] = []
     // In batches, so that a long walk keeps no item. A batch that is not full is the last.
@@ -46,12 +45,11 @@ extension SealedStore {
       batch.forEach { guarded.note($0) }
       let (damaged, pins) = try damagedStates(of: batch)
       found.items += damaged
-      unusable.formUnion(pins)
+      pins.forEach { guarded.noteDamage(of: $0) }
       last = batch.last?.row ?? last
     } while batch.count == Self.batchCount
-    let newer = Set(found.items.lazy.filter { $0.error.isNewerVersion }.map(\.id))
-    found.behindDamagedPIN = try items(
-      guarded.ids(withoutPINs: unusable.union(found.damagedItems), sparing: newer))
+    for item in found.items { guarded.note(item.error, of: item.id) }
+    found.behindDamagedPIN = try items(guarded.behindDamagedPIN)
     return found
   }
 
@@ -92,21 +90,34 @@ extension SealedStore {
   private static let batchCount = 1024
 }
 
-/// The items of a walk that are behind PINs, and the PINs that the walk met.
+/// Finds, in a walk over all items, those that a damaged PIN makes unusable.
+///
+/// The rule: this version understands the item, its policy names a PIN, and that PIN is missing (no program removes a PIN before the
+/// items behind it, format section 11) or has a damaged part. A PIN that a later version made is not damaged. An item with a damaged
+/// part of its own is named for that part, and not again.
 struct GuardedItems {
   private var guarded: [(item: ItemID, pin: ItemID)] = []
   private var pins: Set<ItemID> = []
+  private var newer: Set<ItemID> = []
+  private var damaged: Set<ItemID> = []
 
+  /// Notes an item whose attributes open.
   mutating func note(_ item: Item) {
-    if ItemRule.of(item.kind).staysUnderOthers { pins.insert(item.id) }
-    if let pin = item.policy.guardingPINItem { guarded.append((item.id, pin)) }
+    if ItemRule.of(item.kind).staysUnderOthers || item.isOfLaterVersion { pins.insert(item.id) }
+    if let pin = item.neededPINItem { guarded.append((item.id, pin)) }
   }
 
-  /// The items whose PIN was not met, or is one of these.
-  ///
-  /// - Parameter newer: PINs that a newer version made, and opens.
-  func ids(withoutPINs damaged: Set<ItemID>, sparing newer: Set<ItemID>) -> [ItemID] {
-    guarded.lazy.filter { !newer.contains($0.pin) && (!pins.contains($0.pin) || damaged.contains($0.pin)) }
-      .map(\.item)
+  /// Notes that a part of an item does not open. One that a later version made outweighs damage in another part.
+  mutating func note(_ error: VaultError, of item: ItemID) {
+    if error.isNewerVersion { newer.insert(item) } else { damaged.insert(item) }
+  }
+
+  /// Notes that a part of an item is damaged.
+  mutating func noteDamage(of item: ItemID) { damaged.insert(item) }
+
+  /// The items that can no longer be used, after the walk.
+  var behindDamagedPIN: [ItemID] {
+    let usable = pins.subtracting(damaged).union(newer)
+    return guarded.lazy.filter { !damaged.contains($0.item) && !usable.contains($0.pin) }.map(\.item)
   }
 }
