@@ -4,7 +4,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("Messages between a command and the agent", .bounded)
+@Suite("Messages between a command and the agent", .bounded, .requirement("G8"))
 struct AgentMessageTests {
   @Test("a request comes back whole")
   func run() throws {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Packets between a command and the agent", .bounded)
+@Suite("Packets between a command and the agent", .bounded, .requirement("G8"))
 struct AgentSocketTests {
   @Test("a packet arrives as it was sent, with its descriptors close-on-exec")
   func roundTrip() throws {

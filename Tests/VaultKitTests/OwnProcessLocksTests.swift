@@ -7,7 +7,7 @@ import VaultKit
 import VaultTestKit
 
 /// Another process looks for the locks, because a process does not see its own.
-@Suite("The locks of an open vault stay while its own process uses the file", .bounded)
+@Suite("The locks of an open vault stay while its own process uses the file", .bounded, .requirement("G9"))
 struct OwnProcessLocksTests {
   private let place = TemporaryVault()
 

@@ -178,7 +178,9 @@ struct PasscodeTests {
     expect(.malformed) { () throws(VaultError) in _ = try RecoveryCode(text: mistyped) }
   }
 
-  @Test("a passcode that is judged while the vault is unlocked opens nothing, and only a wrong one counts")
+  @Test(
+    "a passcode that is judged while the vault is unlocked opens nothing, and only a wrong one counts",
+    .requirement("G6"))
   func judged() throws {
     let core = try TemporaryVault(environment: .testing(clock: FixedClock())).makeCore(passcode: "right")
     let config = try core.status().config
@@ -227,7 +229,7 @@ struct PasscodeTests {
     try expect(core.auditEntries().count, equals: before)
   }
 
-  @Test("wrong passcodes that are judged delay the next one, also the right one")
+  @Test("wrong passcodes that are judged delay the next one, also the right one", .requirement("G6"))
   func judgedUntilDelay() throws {
     let core = try TemporaryVault(environment: .testing(clock: FixedClock())).makeCore(passcode: "right")
     for _ in 0..<5 {
@@ -238,7 +240,9 @@ struct PasscodeTests {
     #expect(core.isUnlocked)
   }
 
-  @Test("a passcode that is judged opens no locked vault; without a passcode there is nothing to judge")
+  @Test(
+    "a passcode that is judged opens no locked vault; without a passcode there is nothing to judge",
+    .requirement("G6"))
   func judgedOtherwise() throws {
     let core = try TemporaryVault().makeCore(passcode: "right")
     core.lock()
