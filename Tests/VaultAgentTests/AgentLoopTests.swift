@@ -171,7 +171,7 @@ struct AgentLoopTests {
 
   /// The client does these by itself. A program that speaks to the agent in its own way gets the same answer.
   @Test(
-    "what makes or replaces a vault, a key or a copy is not done by the agent, also while the vault is unlocked",
+    "no vault and no backup is made, and no passcode or recovery code changed, by the agent, however it is asked",
     .requirement("G10"),
     arguments: [
       "init --no-passcode", "backup copy", "restore copy --replace", "passcode remove", "recovery-code new",
