@@ -1,4 +1,5 @@
 import AgentMessages
+import CLinux
 import CommandLineKit
 import Glibc
 import SecretMemory
@@ -28,6 +29,8 @@ package enum VaultAgent {
     VaultLibraries.rewriteThroughFiles()
     ThisProcess.openStandardDescriptors()
     umask(0o077)
+    // The kernel would call it by the number of the descriptor through which it was started.
+    _ = unsafe clinux_name_process("vaultd")
     for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     allowManyDescriptors()
     let words = ThisProcess.arguments()

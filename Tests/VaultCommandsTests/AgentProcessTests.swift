@@ -46,6 +46,14 @@ struct AgentProcessTests {
     #expect(try !home.isUnlocked && next.isRunning)
   }
 
+  @Test("a list of processes has the agent by its name")
+  func name() throws {
+    let home = try AgentHome()
+    expect(0, try home.tool("agent", "start"))
+    let pid = try #require(home.tool("agent", "status", "--json").json["pid"] as? Int)
+    try expect(String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8), equals: "vaultd\n")
+  }
+
   @Test("systemd finds nothing wrong with the units, and they name the socket at which commands look")
   func units() throws {
     let tool = try Tool()
