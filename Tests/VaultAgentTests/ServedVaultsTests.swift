@@ -157,7 +157,7 @@ struct ServedVaultsTests {
     #expect(rig.vaults.holds(held))
     rig.vaults.closeUnlessHeld(held)
     #expect(fcntl(held, F_GETFD) >= 0)
-    let other = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+    let other = unsafe open(rig.place.path + ".other", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     let number = FileIdentity(of: other)
     #expect(number != nil && !rig.vaults.holds(other))
     rig.vaults.closeUnlessHeld(other)
