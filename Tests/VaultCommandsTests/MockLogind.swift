@@ -100,7 +100,7 @@ final class MockLogind {
     let answer = try system.call(
       Self.service, Self.manager, Self.mock + ".EmitSignal", "org.freedesktop.login1.Manager", signal, types,
       values)
-    try expect(answer, equals: "()\n")
+    expect(answer, equals: "()\n")
   }
 
   private var gatePath: String { system.folder.appendingPathComponent("sleep").path }
