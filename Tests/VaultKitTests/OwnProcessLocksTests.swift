@@ -59,7 +59,7 @@ struct OwnProcessLocksTests {
       }
     case .wrongCode:
       let code = try TemporaryVault().makeCore().makeRecoveryCode()
-      expect(.policy) { () throws(VaultError) in
+      expect(.authenticationFailed) { () throws(VaultError) in
         try VaultCore.checkRecoveryCode(code, at: place.path, environment: place.environment)
       }
     }
