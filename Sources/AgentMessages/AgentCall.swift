@@ -12,9 +12,15 @@ package struct AgentCall: Sendable {
     case openSecret, openCredential, openFile, exists, isOwn, makeFile, finishFile, dropFile, removeFile
     // The clipboard.
     case copy = 40
+    // The programs of transports. A text that is longer than a message comes in parts.
+    case checkProgram = 60
+    case giveRequest, runProgram, takeAnswer
 
-    /// Whether a person is asked, so that the answer can take long and can become unwanted.
+    /// Whether a person is asked. The prompt has the signals of the command's process meanwhile.
     package var asksPerson: Bool { rawValue < Kind.openDescriptor.rawValue }
+
+    /// Whether a person or a server is waited for, so that the call can be cancelled.
+    package var isCancellable: Bool { asksPerson || self == .runProgram }
   }
 
   package enum Tag: UInt8, Sendable {

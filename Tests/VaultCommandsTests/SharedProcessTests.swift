@@ -4,6 +4,7 @@ import SecretMemory
 import Synchronization
 import TestSupport
 import Testing
+import TransportPrograms
 import VaultCommands
 import VaultKit
 import VaultPrompts
@@ -340,6 +341,8 @@ private struct AnsweringHost: VaultCommands.Host, HostPrompt {
   func copyToClipboard(_ secret: SharedSecret, seconds: Int64) throws(CommandError) -> CopiedSecret {
     CopiedSecret(clipboard: "none", notes: [])
   }
+
+  func programs(within time: Duration) -> any ProgramRunner { LocalRunner(.init(time: time)) }
 
   func holdingEndingSignal<R, E: Error>(
     for seconds: Int, _ body: () throws(E) -> R

@@ -15,7 +15,7 @@ enum AgentClient {
     _ invocation: Invocation, words: [String], in world: World, messages: Messages
   ) throws(CommandError) -> Ending? {
     guard world.agent == nil, let host = world.host as? LocalHost,
-      let verb = VerbTable.verb(invocation.verb.words), verb.place(of: invocation) == .agent
+      let verb = VerbTable.verb(invocation.verb.words), verb.runsIn == .agent
     else { return nil }
     let choice = try AgentChoice(invocation, in: world.environment)
     guard choice != .never,

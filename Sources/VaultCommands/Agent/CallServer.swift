@@ -2,6 +2,7 @@ import AgentMessages
 import CommandLineKit
 import Glibc
 import SecretMemory
+import TransportPrograms
 import VaultKit
 import VaultPrompts
 import VaultWords
@@ -20,6 +21,7 @@ final class CallServer {
   /// The files that have no name yet, by the numbers that the agent knows.
   private var files: [Int64: any UnfinishedFile] = [:]
   private var lastFile: Int64 = 0
+  private var programs: ServedPrograms
 
   init(
     _ invocation: Invocation, in world: World, host: LocalHost, vaultFiles: VaultFiles?,
@@ -29,12 +31,15 @@ final class CallServer {
     prompt = CommandPrompt(
       secrets: Secrets(invocation: invocation, command: invocation, world: world, known: GivenSecrets()))
     (self.vaultFiles, self.isOwn) = (vaultFiles, isOwn)
+    // A signal ends a program through the agent, which cancels the call.
+    programs = ServedPrograms(LocalRunner(.init(time: world.patience.transport)))
   }
 
-  /// - Parameter ending: Ends a prompt whose answer is no longer wanted.
+  /// - Parameter ending: Ends a prompt or a program whose answer is no longer wanted.
   /// - Throws: If the call is none that this version answers.
   func reply(to call: AgentCall, until ending: PromptEnding) throws(AgentMessageError) -> AgentReply {
     if call.kind.asksPerson { return AgentReply(call.number, try askPerson(call, until: ending)) }
+    if let answer = try programs.answer(to: call, until: ending) { return AgentReply(call.number, answer) }
     if let file = try HostFile(call.kind, call.content) { return open(file, for: call) }
     if call.kind == .makeFile { return makeFile(try call.content.text(.path), for: call) }
     return AgentReply(call.number, try answer(call))

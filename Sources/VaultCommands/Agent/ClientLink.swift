@@ -56,12 +56,12 @@ package final class ClientLink: Sendable {
 extension ClientLink {
   /// Makes a call and waits for its reply.
   ///
-  /// - Parameter ending: Ends a call that asks a person before it is answered. The reply comes all the same.
+  /// - Parameter ending: Ends a call that waits for a person or a server before it is answered. The reply comes all the same.
   func call(
     _ kind: AgentCall.Kind, _ content: CallContent = CallContent(), until ending: PromptEnding? = nil
   ) throws(Failure) -> AgentReply {
     let number = try begin(kind)
-    let ticket = ending?.add { [weak self] in self?.cancel(number) }
+    let ticket = ending?.add { [weak self] in self?.cancel { $0.number == number } }
     defer { if let ticket { ending?.remove(ticket) } }
     do throws(AgentMessageError) { try socket.send(AgentCall(number, kind, content).packet) } catch {
       gone()
@@ -110,7 +110,12 @@ extension ClientLink {
     case .signal:
       let number = try AgentSignal(packet).number
       // A signal that came too late ends nothing: the process waits for the result.
-      if !interruption.came(number) { try? socket.send(AgentHeld.packet, waits: false) }
+      guard interruption.came(number) else {
+        try? socket.send(AgentHeld.packet, waits: false)
+        return
+      }
+      // A prompt has the signal itself; a server would be waited for.
+      cancel { !$0.kind.asksPerson }
     default: throw .unexpected(packet.kind)
     }
   }
@@ -139,18 +144,17 @@ extension ClientLink {
   }
 
   /// Ends the open call, if it asks a person, or else the next one that does.
-  package func cancel() { cancel(nil, orNext: true) }
+  package func cancel() { cancel(orNext: true) { $0.kind.asksPerson } }
 
   /// Forgets a ``cancel()`` that has ended no call.
   package func forgetCancel() { state.withLock { $0.cancelsNext = false } }
 
   /// Ends the open call if it asks a person.
-  func cancelOpen() { cancel(nil, orNext: false) }
+  func cancelOpen() { cancel { $0.kind.asksPerson } }
 
-  private func cancel(_ number: Int64?, orNext: Bool = false) {
+  private func cancel(orNext: Bool = false, where isMeant: (Open) -> Bool) {
     let found = state.withLock { state -> Int64? in
-      if let open = state.open, open.reply == nil, open.kind.asksPerson, number ?? open.number == open.number
-      {
+      if let open = state.open, open.reply == nil, open.kind.isCancellable, isMeant(open) {
         return open.number
       }
       if orNext { state.cancelsNext = true }

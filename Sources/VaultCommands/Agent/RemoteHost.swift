@@ -1,6 +1,7 @@
 import AgentMessages
 package import CommandLineKit
 package import SecretMemory
+package import TransportPrograms
 package import VaultKit
 package import VaultPrompts
 import VaultWords
@@ -61,6 +62,8 @@ package struct RemoteHost: Host {
       CopiedSecret(clipboard: try answer.content.text(.text), notes: try answer.content.list(.list))
     }
   }
+
+  package func programs(within time: Duration) -> any ProgramRunner { RemoteRunner(link: link) }
 
   /// The process of the command holds its own signals while it serves.
   package func holdingEndingSignal<R, E: Error>(
