@@ -344,6 +344,10 @@ private struct AnsweringHost: VaultCommands.Host, HostPrompt {
 
   func programs(within time: Duration) -> any ProgramRunner { LocalRunner(.init(time: time)) }
 
+  func become(
+    _ program: ProgramStart, with secrets: [SharedSecret], after done: [String]
+  ) throws(CommandError) {}
+
   func holdingEndingSignal<R, E: Error>(
     for seconds: Int, _ body: () throws(E) -> R
   ) throws(E) -> R { try body() }

@@ -22,12 +22,19 @@ final class CallServer {
   private var files: [Int64: any UnfinishedFile] = [:]
   private var lastFile: Int64 = 0
   private var programs: ServedPrograms
+  /// Whether the command line has a program, which this process becomes.
+  private let becomesProgram: Bool
+  /// The secrets for that program, as files in memory, in the order in which they came.
+  private(set) var handedOver: [Int32] = []
+  /// What the command has committed, as the log names it.
+  private(set) var done: [String] = []
 
   init(
     _ invocation: Invocation, in world: World, host: LocalHost, vaultFiles: VaultFiles?,
     isOwn: @escaping (Int32) -> Bool
   ) {
     self.host = host
+    becomesProgram = invocation.verb.words == Exec.words
     prompt = CommandPrompt(
       secrets: Secrets(invocation: invocation, command: invocation, world: world, known: GivenSecrets()))
     (self.vaultFiles, self.isOwn) = (vaultFiles, isOwn)
@@ -41,6 +48,7 @@ final class CallServer {
     if call.kind.asksPerson { return AgentReply(call.number, try askPerson(call, until: ending)) }
     if let answer = try programs.answer(to: call, until: ending) { return AgentReply(call.number, answer) }
     if let file = try HostFile(call.kind, call.content) { return open(file, for: call) }
+    if call.kind == .handOver { return try takeSecret(call) }
     if call.kind == .makeFile { return makeFile(try call.content.text(.path), for: call) }
     return AgentReply(call.number, try answer(call))
   }
@@ -112,6 +120,17 @@ extension CallServer {
       try verify()(&answer)
       return .content(answer)
     } catch { return .failure(error.failureMessage) }
+  }
+}
+
+// MARK: Becoming a program
+
+extension CallServer {
+  private func takeSecret(_ call: AgentCall) throws(AgentMessageError) -> AgentReply {
+    guard becomesProgram else { throw .wrongValue(AgentCall.Tag.kind.rawValue) }
+    done = try call.content.list(.done)
+    handedOver += call.descriptors.take()
+    return AgentReply(call.number, .content(Answer()))
   }
 }
 

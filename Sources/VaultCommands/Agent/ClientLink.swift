@@ -58,14 +58,15 @@ extension ClientLink {
   ///
   /// - Parameter ending: Ends a call that waits for a person or a server before it is answered. The reply comes all the same.
   func call(
-    _ kind: AgentCall.Kind, _ content: CallContent = CallContent(), until ending: PromptEnding? = nil
+    _ kind: AgentCall.Kind, _ content: CallContent = CallContent(),
+    passing descriptors: AgentDescriptors = .init(), until ending: PromptEnding? = nil
   ) throws(Failure) -> AgentReply {
     let number = try begin(kind)
     let ticket = ending?.add { [weak self] in self?.cancel { $0.number == number } }
     defer { if let ticket { ending?.remove(ticket) } }
-    do throws(AgentMessageError) { try socket.send(AgentCall(number, kind, content).packet) } catch {
-      gone()
-    }
+    do throws(AgentMessageError) {
+      try socket.send(AgentCall(number, kind, content, descriptors: descriptors).packet)
+    } catch { gone() }
     answered.wait()
     return try state.withLock { (state) throws(Failure) in
       defer { state.open = nil }

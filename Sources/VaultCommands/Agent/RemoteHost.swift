@@ -80,6 +80,17 @@ extension CallContent {
     content.set(.path, path)
     return content
   }
+  package func become(
+    _ program: ProgramStart, with secrets: [SharedSecret], after done: [String]
+  ) throws(CommandError) {
+    for secret in secrets {
+      let file = AgentDescriptors(owning: [try MemoryFile.make(secret)])
+      var content = CallContent()
+      content.set(.done, done)
+      try link.ask(.handOver, content, passing: file) { _ in }
+    }
+  }
+
 }
 
 /// A file that the process of the command makes and names, and that the command writes.
