@@ -35,8 +35,8 @@ final class AgentRequest: Sendable {
   }
 
   private func world(of service: AgentService) -> World {
-    var world = World(
-      environment: Environment(run.variables), host: RemoteHost(link), interruption: interruption)
+    let host = RemoteHost(link, asking: RequestPlaces(service, self))
+    var world = World(environment: Environment(run.variables), host: host, interruption: interruption)
     world.vault = service.world.vault
     world.random = service.world.random
     world.wait = service.world.wait

@@ -11,7 +11,7 @@ struct RequestControl: AgentControl {
   func status() -> AgentStatus {
     AgentStatus(
       process: service.process, version: Version.tool, vaults: service.vaults.all(),
-      hearsLogind: service.hearsLogind)
+      hearsLogind: service.hearsLogind, asks: service.asking)
   }
 
   func setLease(absolute: Duration?, idle: Duration?) -> AgentStatus.Vault? {

@@ -24,7 +24,10 @@ struct RequestVaults: OpenVaults {
 
   func unlocked(_ core: VaultCore) {
     guard let file = request.file else { return }
-    service.vaults.unlocked(file)
+    let caller = request.caller
+    // No command says it itself.
+    let terminal = PersonsTerminal(controlling: Int32(bitPattern: caller.process), started: caller.started)
+    service.vaults.unlocked(file, from: terminal)
     service.waiting.end(for: file, but: request)
   }
 

@@ -19,6 +19,14 @@ package final class ServedVaults: Sendable {
 
     func shown(at now: UInt64) -> AgentStatus.Vault {
       let isUnlocked = core.isUnlocked
+    /// The terminal from which it was unlocked; nil for none, and where a passcode that an item asked for has opened it.
+    var unlocker: PersonsTerminal?
+    /// How many requests use it.
+    var uses = 0
+    /// Counts the requests that began to use it.
+    var turn = 0
+    /// How its file was when the last request ended; nil while one uses it.
+    var resting: RestingFile?
       let running = isUnlocked ? lease : nil
       return AgentStatus.Vault(
         path: path, isUnlocked: isUnlocked, idleLeft: running?.idleLeft(at: now),
@@ -121,8 +129,9 @@ package final class ServedVaults: Sendable {
   ///
   /// - Returns: The vault with its lease; nil if it is not open, or was locked at once.
   @discardableResult
-  package func unlocked(_ file: FileIdentity) -> AgentStatus.Vault? {
-    changeLease(of: file) { lease, now in
+  package func unlocked(_ file: FileIdentity, from terminal: PersonsTerminal? = nil) -> AgentStatus.Vault? {
+    state.withLock { $0.entries[file]?.unlocker = terminal }
+    return changeLease(of: file) { lease, now in
       guard var running = lease, !running.hasEnded(at: now) else { return Lease(from: now) }
       running.use(at: now)
       return running
@@ -168,6 +177,7 @@ package final class ServedVaults: Sendable {
         entry.lease.flatMap { $0.hasEnded(at: now) ? (file, $0.reason) : nil }
       }
     }
+  /// - Parameter terminal: That of the command whose passcode has unlocked it.
     for (file, reason) in ended { lock(file, because: reason) }
     return state.withLock { $0.entries.values.compactMap(\.lease?.idleEnd).min() }
   }
@@ -268,4 +278,14 @@ extension ServedVaults {
       state.withLock { _ = $0.entries.removeValue(forKey: file) }
     }
   }
+  /// Whether a passcode has opened keys of the vault. Waits for no work.
+  package func isUnlocked(_ file: FileIdentity) -> Bool {
+    state.withLock { $0.entries[file] }.map { $0.core.hasPasscode && $0.core.hasOpenKeys } ?? false
+  }
+
+  /// The terminal from which the vault was unlocked; nil for none.
+  package func unlocker(of file: FileIdentity) -> PersonsTerminal? {
+    state.withLock { $0.entries[file].flatMap { $0.lease == nil ? nil : $0.unlocker } }
+  }
+
 }

@@ -37,6 +37,8 @@ package final class ClientLink: Sendable {
   let interruption: Interruption
   /// Whether a descriptor is a file of a vault that this process has open.
   let isVaultFile: @Sendable (Int32) -> Bool
+  /// The prompts of this process.
+  let shown = ShownPrompts()
   private let state = Mutex(State())
   /// Once for each call that was open: the reply is there, or the process is gone.
   private let answered = DispatchSemaphore(value: 0)
@@ -115,6 +117,7 @@ extension ClientLink {
         try? socket.send(AgentHeld.packet, waits: false)
         return
       }
+      shown.end()
       // A prompt has the signal itself; a server would be waited for.
       cancel { !$0.kind.asksPerson }
     default: throw .unexpected(packet.kind)
@@ -136,6 +139,7 @@ extension ClientLink {
   /// The process of the command is gone, or of no more use: the verb ends before its commit, and no call is answered any more.
   package func gone() {
     interruption.clientIsGone()
+    defer { shown.end() }
     let wakes = state.withLock { state in
       guard !state.isGone else { return false }
       state.isGone = true
@@ -145,13 +149,29 @@ extension ClientLink {
   }
 
   /// Ends the open call, if it asks a person, or else the next one that does.
-  package func cancel() { cancel(orNext: true) { $0.kind.asksPerson } }
+  package func cancel() {
+    guard !shown.end() else { return }
+    cancel(orNext: true) { $0.kind.asksPerson }
+    // One may have begun meanwhile.
+    shown.end()
+  }
 
   /// Forgets a ``cancel()`` that has ended no call.
-  package func forgetCancel() { state.withLock { $0.cancelsNext = false } }
+  package func forgetCancel() { _ = takeCancel() }
+
+  /// Whether a ``cancel()`` has ended no call, which is forgotten.
+  func takeCancel() -> Bool {
+    state.withLock { state in
+      defer { state.cancelsNext = false }
+      return state.cancelsNext
+    }
+  }
 
   /// Ends the open call if it asks a person.
-  func cancelOpen() { cancel { $0.kind.asksPerson } }
+  func cancelOpen() {
+    shown.end()
+    cancel { $0.kind.asksPerson }
+  }
 
   private func cancel(orNext: Bool = false, where isMeant: (Open) -> Bool) {
     let found = state.withLock { state -> Int64? in
