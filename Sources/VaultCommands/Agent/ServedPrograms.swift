@@ -12,10 +12,10 @@ struct ServedPrograms {
   typealias Answer = AgentFields<AgentReply.Content>
 
   private let runner: any ProgramRunner
-  /// The parts of a request that has not begun.
-  private var request = SecretText()
-  /// What the agent has not taken of an answer.
-  private var answer = SharedSecret(SecretBytes(zeroes: 0))
+  /// The parts of a request that has not begun. Most commands have none, and need no memory for it.
+  private var request: SecretText?
+  /// What the agent has not taken of an answer is from `offset` on.
+  private var answer: SharedSecret?
   private var offset = 0
 
   init(_ runner: any ProgramRunner) { self.runner = runner }
@@ -30,7 +30,9 @@ struct ServedPrograms {
     case .runProgram:
       try take(call.content)
       return try run(call.content.text(.path), until: ending)
-    case .takeAnswer: return .content(nextPart())
+    case .takeAnswer:
+      guard let answer, offset < answer.byteCount else { throw .wrongValue(AgentCall.Tag.kind.rawValue) }
+      return .content(nextPart(of: answer))
     default: return nil
     }
     return .content(Answer())
@@ -43,24 +45,26 @@ struct ServedPrograms {
     } catch { return .failure(error.failureMessage) }
   }
 
-  private func take(_ content: CallContent) throws(AgentMessageError) {
+  private mutating func take(_ content: CallContent) throws(AgentMessageError) {
     let part = try content.secret(.secret)
-    guard request.byteCount + part.byteCount <= Self.longestRequest else { throw .tooLong }
-    part.expose { request.append($0) }
+    let text = request ?? SecretText()
+    guard text.byteCount + part.byteCount <= Self.longestRequest else { throw .tooLong }
+    part.expose { text.append($0) }
+    request = text
   }
 
   private mutating func run(_ path: String, until ending: PromptEnding) -> AgentReply.Answer {
-    let text = SharedSecret(request.copy())
-    request = SecretText()
+    let text = SharedSecret((request ?? SecretText()).copy())
+    (request, answer, offset) = (nil, nil, 0)
     do throws(VaultError) {
-      answer = SharedSecret(try runner.run(path, with: text, until: ending))
-      offset = 0
-      return .content(nextPart())
+      let answer = SharedSecret(try runner.run(path, with: text, until: ending))
+      self.answer = answer
+      return .content(nextPart(of: answer))
     } catch { return .failure(error.failureMessage) }
   }
 
   /// The next part of the answer. The field `isTrue` says that it is not the last.
-  private mutating func nextPart() -> Answer {
+  private mutating func nextPart(of answer: SharedSecret) -> Answer {
     var fields = Answer()
     fields.set(.secret, SecretPart.next(of: answer, at: &offset))
     fields.set(.isTrue, offset < answer.byteCount)
