@@ -103,7 +103,7 @@ struct AgentLoopTests {
     .requirement("G8"))
   func silent() throws {
     let rig = try AgentRig()
-    var clients: [Client] = []
+    var clients: [AgentSocket] = []
     for _ in 0..<300 {
       clients.append(try rig.connect())
       rig.loop.turn(waits: false)
@@ -180,7 +180,7 @@ struct AgentLoopTests {
   func replacing(line: String) throws {
     let rig = try AgentRig()
     _ = try rig.run("unlock", passcode: "1234")
-    let client = try rig.connect()
+    let client = try Client(rig.connect())
     let words = line.split(separator: " ").map(String.init)
     try client.send(rig.request(words), input: nil)
     let end = try rig.end(client)
@@ -193,7 +193,7 @@ struct AgentLoopTests {
     arguments: [0, 1, 2])
   func malformed(kind: Int) throws {
     let rig = try AgentRig()
-    let client = try rig.connect()
+    let client = try Client(rig.connect())
     let packets = [AgentSignal(2).packet, AgentHeld.packet, AgentReply(1, .failure(AgentFields())).packet]
     try client.socket.send(packets[kind])
     try rig.turn(until: "the end of the connection") {

@@ -22,6 +22,8 @@ package final class ClientLink: Sendable {
     let number: Int64
     let kind: AgentCall.Kind
     var reply: AgentReply?
+    /// Whether its end was told: once is enough.
+    var isCancelled = false
   }
 
   private struct State {
@@ -176,7 +178,8 @@ extension ClientLink {
   private func cancel(orNext: Bool = false, where isMeant: (Open) -> Bool) {
     let found = state.withLock { state -> Int64? in
       if let open = state.open, open.reply == nil, open.kind.isCancellable, isMeant(open) {
-        return open.number
+        state.open?.isCancelled = true
+        return open.isCancelled ? nil : open.number
       }
       if orNext { state.cancelsNext = true }
       return nil
