@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import VaultKit
 
 /// A terminal of this user, on which the agent can ask.
 package struct PersonsTerminal: Sendable, Equatable {
@@ -62,5 +63,12 @@ package struct PersonsTerminal: Sendable, Equatable {
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     return isatty(descriptor) == 1
+  }
+}
+
+extension PersonsTerminal {
+  /// The terminal that controls the process of a command.
+  init?(controlling command: Caller) {
+    self.init(controlling: Int32(bitPattern: command.process), started: command.started)
   }
 }

@@ -8,12 +8,15 @@ struct RequestPlaces: PromptPlaces {
   private let service: AgentService
   private let file: FileIdentity?
   let requester: PromptRequest.Requester?
+  /// That of the command, where it has one.
+  private let ownTerminal: PersonsTerminal?
 
   /// - Returns: nil where every command asks by itself.
   init?(_ service: AgentService, _ request: AgentRequest) {
     guard service.asking != .client else { return nil }
     (self.service, file) = (service, request.file)
     requester = .starting(request.caller)
+    ownTerminal = PersonsTerminal(controlling: request.caller)
   }
 
   var place: PromptPlace {
@@ -56,7 +59,7 @@ struct RequestPlaces: PromptPlaces {
       preconditionFailure("RequestPlaces.here: an agent has a host of its own")
     }
     if let path { host.terminalPath = path }
-    return .here(PlaceHere(host, way, named: name))
+    return .here(PlaceHere(host, way, named: name, isOfCommand: path != nil && path == ownTerminal?.path))
   }
 
   private func nowhere(_ problem: String, _ hint: String) -> PromptPlace {

@@ -20,6 +20,8 @@ struct RequestControl: AgentControl {
   }
 
   func lock(everything: Bool) -> [String] {
+    // The keys are wiped. The person may want to do something with the file next, so its entry is waited for, for a while.
+    defer { service.vaults.waitForLog() }
     if everything { return service.vaults.lockAll(because: .command) }
     guard let vault = request.run.vault else { return [] }
     return service.vaults.lock(at: vault.path, because: .command)
