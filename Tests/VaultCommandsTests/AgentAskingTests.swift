@@ -20,6 +20,7 @@ struct AgentAskingTests {
     asked.screen.type("1234\n")
     try expect(running.wait(), equals: 0)
     try expect(String(contentsOfFile: home.tool.home.path + "/output", encoding: .utf8), equals: "tok-1")
+    try own.wait(for: "vaultctl: the agent asks through \(asked.screen.path)")
     #expect(!own.drain().contains("passcode") && !asked.screen.transcript.contains("1234"))
     let status = try home.tool("agent", "status", "--json").json
     expect(status["asks"] as? String, equals: "terminal")
@@ -93,6 +94,7 @@ struct AgentAskingTests {
     asked.type("1234\n")
     try expect(running.wait(), equals: 0)
     try expect(String(contentsOfFile: home.tool.home.path + "/output", encoding: .utf8), equals: "tok-2")
+    try own.wait(for: "the agent asks through \(asked.path)")
     shell.kill(SIGKILL)
     try expect(shell.wait(), equals: -SIGKILL)
     try expect(home.tool.start(["item", "get", "bank"], on: own).wait(), equals: 6)

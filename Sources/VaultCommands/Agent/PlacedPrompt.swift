@@ -25,6 +25,7 @@ struct PlacedPrompt: HostPrompt {
     case .nowhere(let why): throw .pinentry(why)
     case .here(let place):
       do throws(VaultError) { try check(place) } catch { throw .pinentry(error) }
+      if !isRepeated { tellWhere(place, request) }
       do throws(PromptFailure) {
         return try link.asking(places.named(request), ended: .terminal(.cancelled)) {
           request throws(PromptFailure) in
@@ -40,6 +41,7 @@ struct PlacedPrompt: HostPrompt {
     case .nowhere(let why): throw why
     case .here(let place):
       try check(place)
+      tellWhere(place, request)
       return try link.asking(places.named(request), ended: .endedPrompt) { request throws(VaultError) in
         try place.prompt.confirm(request)
       }
@@ -55,6 +57,11 @@ struct PlacedPrompt: HostPrompt {
   }
 
   func cancel() { link.cancelOpen() }
+
+  /// Says on the terminal of the command, where there is one, where the prompt is.
+  private func tellWhere(_ place: PlaceHere, _ request: PromptRequest) {
+    if !place.isOfCommand { remote.show("vaultctl: the agent asks through \(place.name)", for: request) }
+  }
 
   /// - Throws: If `--prompt` of the command names another way than the agent has.
   private func check(_ place: PlaceHere) throws(VaultError) {

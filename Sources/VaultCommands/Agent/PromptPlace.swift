@@ -19,9 +19,11 @@ package struct PlaceHere: Sendable {
   package let way: AutomaticPrompt.Way
   /// What the place is, for errors: "/dev/pts/3".
   package let name: String
+  /// Whether it is the terminal of the command, so that the person need not be told where to look.
+  package let isOfCommand: Bool
 
-  package init(_ host: LocalHost, _ way: AutomaticPrompt.Way, named name: String) {
-    (self.host, self.way, self.name) = (host, way, name)
+  package init(_ host: LocalHost, _ way: AutomaticPrompt.Way, named name: String, isOfCommand: Bool) {
+    (self.host, self.way, self.name, self.isOfCommand) = (host, way, name, isOfCommand)
   }
 
   var prompt: any HostPrompt { host.prompt(way) }

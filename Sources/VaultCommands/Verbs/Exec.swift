@@ -30,8 +30,8 @@ enum Exec: VaultVerb {
       + "byte and can be read again through its path, /proc/self/fd/N. Programs that the program starts inherit it. The path "
       + "does not work in a program that closes descriptors which it did not open, as ssh does: use ssh-add for a key.",
     "vaultctl becomes the program, so the exit code is the program's and signals reach it directly. The "
-      + "vault is closed before, and so is a descriptor that gave the passcode; other descriptors stay "
-      + "open. The program leaves no core dump.",
+      + "vault is closed before, though it stays unlocked in an agent, and so is a descriptor that gave the passcode; other descriptors "
+      + "stay open. The program leaves no core dump.",
     "The exit code is 13 when the program cannot be started.",
   ]
   static let example = "vaultctl exec --fd 3=mail -- sh -c 'wc -c <&3'"
