@@ -29,7 +29,7 @@ struct AgentLogindTests {
     let (logind, home) = try started()
     try logind.sleep(true)
     try home.awaitLocks(["the machine went to sleep"])
-    _ = try home.tool("unlock", "--passcode-file", home.passcode)
+    expect(6, try home.tool("unlock", "--passcode-file", home.passcode), "locked again at once")
     #expect(try !home.isUnlocked)
   }
 
@@ -138,7 +138,7 @@ extension AgentHome {
 
   /// Why the vault was locked each time, in order, as its log says it.
   func locks() throws -> [String] {
-    let entries = try #require(tool("audit", "--json").json["entries"] as? [[String: Any]])
+    let entries = try #require(tool("audit", "--json").json["items"] as? [[String: Any]])
     return entries.filter { $0["operation"] as? String == "locked" }.compactMap { $0["detail"] as? String }
   }
 
