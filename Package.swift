@@ -326,7 +326,7 @@ let package = Package(
         "VaultCommands", "VaultWords", "VaultDoctor", "CommandLineKit", "TextFormats", "VaultPrompts",
         "VaultKit",
         "VaultTestKit",
-        "VaultStorage", "AuthenticatorKit", "AgentMessages", "SecretMemory", "CLinux",
+        "VaultStorage", "AuthenticatorKit", "TransportPrograms", "AgentMessages", "SecretMemory", "CLinux",
       ]),
     tests(
       of: "VaultAgentTests",

@@ -25,6 +25,7 @@ TARGET_HEAD = ["", "path", "target", "reading (minimum)", "reference, same run",
 def tables(data, images):
     parts = [machine(data), "### Targets\n\n" + shown.table(TARGET_HEAD, [[f"**{c}**" if c == "not met" else c for c in row] for row in target_rows(data)])]
     parts += [whole_tool(data)] if data.get("wholeTool") else []
+    parts += [agent(data["agent"])] if data.get("agent") else []
     parts += [growth(data)] if data.get("growth") else []
     parts += [f"![{title}]({name})" for title, name in images]
     parts.append("### Every race\n\nMinimum and median of the rounds, the middle half of them, and the ratio of the minima to the first line; "
@@ -78,6 +79,16 @@ def whole_tool(data):
             ["", "items", "resident"], [[m["name"], f"{m['items']:,}", f"{m['residentKiB'] / 1024:.1f} MiB"] for m in part["memory"]]))
     remarks = "; ".join(f"{name}: {remark}" for name, remark in part["remarks"].items() if remark)
     return "### The whole tool\n\n" + "\n\n".join(sections) + (f"\n\n{remarks}." if remarks else "")
+
+
+def agent(part):
+    """What many clients of the agent see; its look-ups are in the races."""
+    rows = [[f"{load['clients']}", f"{load['perSecond']:,.0f}", shown.time(load["p50"]), shown.time(load["p99"])] for load in part["load"]]
+    memory = part["memory"]
+    return ("### Through the agent\n\n`item get` by clients that are threads, so that no process is started; the best of the rounds:\n\n" +
+            shown.table(["clients", "per second", "median", "p99"], rows) +
+            f"\n\nThe agent has {memory['afterKiB'] / 1024:.1f} MiB with {memory['items']:,} items after {memory['requests']:,} requests, and had "
+            f"{memory['beforeKiB'] / 1024:.1f} before them.")
 
 
 def derivation_share(part):

@@ -265,6 +265,29 @@ def counted(ident, what, target, found, is_met):
     return row(ident, what, target, reading, "–", None, is_met(counts))
 
 
+def through_agent(results):
+    """One look-up, many at once, and memory, while the vault is unlocked."""
+    found = results.data.get("agent")
+    many, tail, room = ("32 clients of the agent at once", "≥ 1.3 × the rate of one"), ("the same: p99", "≤ 10 × its p50"), \
+        ("memory of the agent, 10,000 items", "≤ 32 MiB, no growth")
+    looks = [
+        against(results, "P26", "vaultctl item get through the agent", "agent-get", 1.15, "≤ 1.15 × vaultctl version"),
+        against(results, "P26", "the same, one unlock for all", "agent-passcode", 1 / 20, "≤ 1/20 of one with its passcode"),
+    ]
+    if not found:
+        return looks + [not_run("P26", *each) for each in (many, tail, room)]
+    one, all_of = found["load"]
+    faster, spread = all_of["perSecond"] / one["perSecond"], all_of["p99"] / all_of["p50"]
+    memory = found["memory"]
+    before, after = memory["beforeKiB"] / 1024, memory["afterKiB"] / 1024
+    return looks + [
+        row("P26", *many, f"{all_of['perSecond']:,.0f}/s", f"one: {one['perSecond']:,.0f}/s", faster, faster >= 1.3),
+        row("P26", *tail, shown.time(all_of["p99"]), f"p50: {shown.time(all_of['p50'])}", spread, spread <= 10),
+        row("P26", *room, f"{after:.1f} MiB", f"{memory['requests']:,} requests before: {before:.1f} MiB", after / before,
+            after <= 32 and after <= 1.05 * before),
+    ]
+
+
 def rows(data):
     r = Results(data)
     return [
@@ -295,6 +318,7 @@ def rows(data):
         against(r, "P21", "vaultctl token get, durable", "start-token", 1.3, "≤ 1.3 × vaultctl otp code", "vaultctl otp code"),
         *accepting(r), *transaction_lists(r),
         against(r, "P25", "a request over HTTPS by vault-http, start included", "start-https", 1.3, "≤ 1.3 × curl"),
+        *through_agent(r),
         against(r, "L10", "enroll 10,000 credentials in one transaction, each", "enroll-many", 1.2, "≤ 1.2 × the same puts",
                 "vault: put the same items"),
         against(r, "L5", "read a secret while a prompt is open", "open-prompt", 2, "≤ 2 × the read without a prompt"),

@@ -14,6 +14,7 @@ class Vault:
 
     def __init__(self, vaultctl, bench, folder, count, passcode=None):
         self.folder, self.count, self.vaultctl, self.passcode = Path(folder), count, vaultctl, passcode
+        self.bench = bench
         # Use the vault that another subject has already made.
         subprocess.run([bench, "make", str(folder), str(count)] + ([passcode] if passcode else []), check=True)
         self.file, self.key = f"{folder}/data/bench.vault", f"{folder}/device.key"

@@ -12,9 +12,17 @@ package struct AgentCall: Sendable {
     case openSecret, openCredential, openFile, exists, isOwn, makeFile, finishFile, dropFile, removeFile
     // The clipboard.
     case copy = 40
+    // The programs of transports. A text that is longer than a message comes in parts.
+    case checkProgram = 60
+    case giveRequest, runProgram, takeAnswer
+    // Becoming a program.
+    case handOver = 80
 
-    /// Whether a person is asked, so that the answer can take long and can become unwanted.
+    /// Whether a person is asked. The prompt has the signals of the command's process meanwhile.
     package var asksPerson: Bool { rawValue < Kind.openDescriptor.rawValue }
+
+    /// Whether a person or a server is waited for, so that the call can be cancelled.
+    package var isCancellable: Bool { asksPerson || self == .runProgram }
   }
 
   package enum Tag: UInt8, Sendable {
@@ -34,14 +42,20 @@ package struct AgentCall: Sendable {
     // The clipboard.
     case secret = 40
     case seconds
+    // Becoming a program.
+    case done = 80
   }
 
   package let number: Int64
   package let kind: Kind
   package let content: AgentFields<Content>
+  /// One for ``Kind/handOver``, none for the others.
+  package let descriptors: AgentDescriptors
 
-  package init(_ number: Int64, _ kind: Kind, _ content: AgentFields<Content>) {
-    (self.number, self.kind, self.content) = (number, kind, content)
+  package init(
+    _ number: Int64, _ kind: Kind, _ content: AgentFields<Content>, descriptors: AgentDescriptors = .init()
+  ) {
+    (self.number, self.kind, self.content, self.descriptors) = (number, kind, content, descriptors)
   }
 
   package var packet: AgentPacket {
@@ -49,13 +63,15 @@ package struct AgentCall: Sendable {
     fields.set(.number, number)
     fields.set(.kind, Int64(kind.rawValue))
     fields.set(.content, content)
-    return AgentPacket(.call, fields)
+    return AgentPacket(.call, fields, descriptors: descriptors)
   }
 
   package init(_ packet: AgentPacket) throws(AgentMessageError) {
     let fields = try packet.fields(of: .call, as: Tag.self)
     self.init(
-      try fields.number(.number), try fields.value(.kind), try fields.fields(.content, as: Content.self))
+      try fields.number(.number), try fields.value(.kind), try fields.fields(.content, as: Content.self),
+      descriptors: packet.descriptors)
+    guard descriptors.count == (kind == .handOver ? 1 : 0) else { throw .wrongDescriptors }
   }
 }
 

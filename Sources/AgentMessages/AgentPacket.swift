@@ -17,8 +17,8 @@ package struct AgentPacket: Sendable {
     var descriptorCounts: ClosedRange<Int> {
       switch self {
       case .run: 3...3
-      case .reply: 0...1
-      case .signal, .refused, .call, .cancel, .held, .ended: 0...0
+      case .reply, .call: 0...1
+      case .signal, .refused, .cancel, .held, .ended: 0...0
       }
     }
   }

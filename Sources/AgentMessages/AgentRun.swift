@@ -29,7 +29,11 @@ package struct AgentRun: Sendable {
   /// The arguments, without the name of the program.
   package var words: [String]
   /// The environment variables that verbs read, as far as they are set.
-  package var variables: [String: String]
+  package var variables: [String: String] {
+    Dictionary(variableList.map { ($0.name, $0.value) }) { first, _ in first }
+  }
+  /// A list, because the first dictionary of a process takes it longer than all else that it needs to look for an agent.
+  private let variableList: [(name: String, value: String)]
   /// nil for a verb that needs none.
   package var vault: Vault?
   /// The absolute path of the device key that an option or a variable names; nil for the standard place.
@@ -38,10 +42,10 @@ package struct AgentRun: Sendable {
   package var ignoresBrokenPipes: Bool
 
   package init(
-    version: String, words: [String], variables: [String: String] = [:], vault: Vault? = nil,
+    version: String, words: [String], variables: [(name: String, value: String)] = [], vault: Vault? = nil,
     deviceKey: String? = nil, ignoresBrokenPipes: Bool = false
   ) {
-    (self.version, self.words, self.variables) = (version, words, variables)
+    (self.version, self.words, variableList) = (version, words, variables)
     (self.vault, self.deviceKey, self.ignoresBrokenPipes) = (vault, deviceKey, ignoresBrokenPipes)
   }
 
@@ -51,7 +55,7 @@ package struct AgentRun: Sendable {
     fields.set(.protocolNumber, AgentMessages.protocolNumber)
     fields.set(.version, version)
     fields.set(.words, words)
-    fields.set(.variables, variables.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
+    fields.set(.variables, variableList.flatMap { [$0.name, $0.value] })
     fields.set(.vault, vault?.path)
     fields.set(.device, (vault?.identity?.device).map { Int64(bitPattern: $0) })
     fields.set(.inode, (vault?.identity?.inode).map { Int64(bitPattern: $0) })
@@ -104,14 +108,12 @@ package struct AgentRun: Sendable {
 
   private static func variables(
     _ fields: AgentFields<Tag>
-  ) throws(AgentMessageError) -> [String: String] {
+  ) throws(AgentMessageError) -> [(name: String, value: String)] {
     let list = try plain(fields, .variables)
     guard list.count.isMultiple(of: 2) else { throw .wrongLength }
-    var variables: [String: String] = [:]
-    for index in stride(from: 0, to: list.count, by: 2) {
-      guard variables.updateValue(list[index + 1], forKey: list[index]) == nil else {
-        throw .wrongValue(Tag.variables.rawValue)
-      }
+    let variables = stride(from: 0, to: list.count, by: 2).map { (name: list[$0], value: list[$0 + 1]) }
+    guard Set(variables.map(\.name)).count == variables.count else {
+      throw .wrongValue(Tag.variables.rawValue)
     }
     return variables
   }

@@ -36,11 +36,17 @@ package struct PendingDeviceKey: ~Copyable, Sendable {
   ///   - name: What that process noted; empty for nothing.
   ///   - path: Where the file would be. The key stays if a file of a restore beside it needs the key.
   package func deleteLeft(by name: String, beside path: String) {
+    Self.deleteLeft(by: name, keptBy: keys.protector, beside: path)
+  }
+
+  /// The same before there is a new key: the key that was left can be in the place of the new one.
+  package static func deleteLeft(by name: String, keptBy protector: any Protector, beside path: String) {
     let words = name.split(separator: " ").map(String.init)
     guard words.count == 2, let vault = VaultID(hexadecimal: words[0]),
       let key = DeviceKeyID(hexadecimal: words[1])
     else { return }
-    DeviceKeys(keys.protector, of: vault).deleteUnnamed(key, beside: path)
+    DeviceKeys(protector, of: vault).deleteUnnamed(key, beside: path)
+    (protector as? FileProtector)?.removeEmptyFile()
   }
 
   /// Stores the key: durable when this returns. After a failure, removes what was written.

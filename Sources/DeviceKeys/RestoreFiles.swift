@@ -1,5 +1,6 @@
 package import VaultFormat
 import Glibc
+import VaultStorage
 
 /// The files that a restore makes and keeps beside a vault.
 ///
@@ -64,7 +65,7 @@ package struct RestoreFiles: Sendable {
       let rest = name.dropFirst(fileName.count + Self.besidePrefix.count)
       guard Self.key(in: rest) != nil else { return false }
       if rest.dropFirst(33) == ".lock" { return true }
-      return ["-wal", "-shm", "-journal"].contains(String(rest.dropFirst(33)))
+      return SideFileName.companions.contains(String(rest.dropFirst(33)))
         && !names.contains(String(name.prefix(fileName.count + Self.besidePrefix.count + 33)))
     }
     return (temporary + companions).map { folder + $0 }
@@ -79,7 +80,7 @@ package struct RestoreFiles: Sendable {
   /// The files that show, when there is no vault at the path, that there was one: what SQLite and a restore keep
   /// beside a vault.
   package func traces() throws(VaultError) -> [String] {
-    let own = ["-wal", "-shm", "-journal", Self.asideSuffix, Self.besidePrefix]
+    let own = SideFileName.companions + [Self.asideSuffix, Self.besidePrefix]
     return try names(beginningWith: fileName).filter { name in
       let rest = name.dropFirst(fileName.count)
       return own.contains(String(rest)) || rest.hasPrefix(Self.besidePrefix + "-")

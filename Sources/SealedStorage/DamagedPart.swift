@@ -11,6 +11,8 @@ public struct DamagedPart: Sendable, Equatable {
     case repair
     /// It stays: a newer version of this program made it, and opens it.
     case newerVersion
+    /// It stays: a PIN, and items that open are behind it. Without it they would never open again.
+    case needed
   }
 
   /// The item; `nil` for an entry of the log and for the vault's own state.
@@ -22,10 +24,19 @@ public struct DamagedPart: Sendable, Equatable {
   /// The entry of the log.
   public let auditSequence: UInt64?
   /// What is wrong with it, one line.
-  public let what: String
-  package let remedy: Remedy
+  public private(set) var what: String
+  package private(set) var remedy: Remedy
   /// Whether a rotation removed it.
   public package(set) var isRemoved = false
+
+  /// The same part, a PIN that stays for these items.
+  package func needed(by items: [String]) -> Self {
+    var part = self
+    part.remedy = .needed
+    let more = items.count > 3 ? " and \(items.count - 3) more" : ""
+    part.what += "; behind this PIN: " + items.prefix(3).joined(separator: ", ") + more
+    return part
+  }
 
   /// Whether a newer version of this program made it. It is not damaged, and nothing removes it.
   public var isOfNewerVersion: Bool { remedy == .newerVersion }

@@ -426,11 +426,11 @@ package struct SealedStore: ~Copyable, Sendable {
     }
   }
 
-  /// The vault's own state; a fresh one where it is damaged.
-  package mutating func vaultStateOrFresh() throws(VaultError) -> VaultState {
+  /// The vault's own state; `nil` where it is damaged.
+  package mutating func vaultStateIfSound() throws(VaultError) -> VaultState? {
     do throws(VaultError) { return try vaultState().state } catch {
       guard error.code == .damaged else { throw error }
-      return VaultState()
+      return nil
     }
   }
 

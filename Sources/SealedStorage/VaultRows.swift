@@ -7,6 +7,8 @@ package import VaultStorage
 /// Each method does the same as the method of ``Store`` with that name. A row is still bytes: ``SealedStore`` opens it.
 package struct VaultRows: ~Copyable, Sendable {
   private var store: Store
+  /// The path, of a file that was named as a backup: its errors say so.
+  private let backup: String?
 
   /// Opens the file at a path.
   ///
@@ -24,7 +26,7 @@ package struct VaultRows: ~Copyable, Sendable {
   /// Opens a file that was named as a backup, to read it.
   package static func open(backupAt path: String) throws(VaultError) -> VaultRows {
     do throws(StorageError) {
-      return VaultRows(store: try Store.open(at: path, access: .readOnly))
+      return VaultRows(store: try Store.open(at: path, access: .readOnly), backup: path)
     } catch { throw VaultError(error, backupAt: path) }
   }
 
@@ -60,7 +62,14 @@ package struct VaultRows: ~Copyable, Sendable {
     try outcome.get()
   }
 
-  private init(store: consuming Store) { self.store = store }
+  private init(store: consuming Store, backup: String? = nil) {
+    self.store = store
+    self.backup = backup
+  }
+
+  private func failure(_ error: StorageError) -> VaultError {
+    backup.map { VaultError(error, backupAt: $0) } ?? VaultError(error)
+  }
 
   package var path: String { store.path }
   package var isReadOnly: Bool { store.isReadOnly }
@@ -70,180 +79,180 @@ package struct VaultRows: ~Copyable, Sendable {
   package mutating func releasePages() { store.releasePages() }
 
   package mutating func beginImmediate() throws(VaultError) {
-    do throws(StorageError) { return try store.beginImmediate() } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.beginImmediate() } catch { throw failure(error) }
   }
 
   package mutating func beginRead() throws(VaultError) {
-    do throws(StorageError) { return try store.beginRead() } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.beginRead() } catch { throw failure(error) }
   }
 
   package mutating func commit() throws(VaultError) {
-    do throws(StorageError) { return try store.commit() } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.commit() } catch { throw failure(error) }
   }
 
   package mutating func header() throws(VaultError) -> HeaderRow {
-    do throws(StorageError) { return try store.header() } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.header() } catch { throw failure(error) }
   }
 
   package mutating func setHeader(_ header: HeaderRow) throws(VaultError) {
-    do throws(StorageError) { return try store.setHeader(header) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.setHeader(header) } catch { throw failure(error) }
   }
 
   package mutating func slots() throws(VaultError) -> [SlotRow] {
-    do throws(StorageError) { return try store.slots() } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.slots() } catch { throw failure(error) }
   }
 
   package mutating func replaceSlots(_ slots: [SlotRow]) throws(VaultError) {
-    do throws(StorageError) { return try store.replaceSlots(slots) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.replaceSlots(slots) } catch { throw failure(error) }
   }
 
   package mutating func head() throws(VaultError) -> [UInt8] {
-    do throws(StorageError) { return try store.head() } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.head() } catch { throw failure(error) }
   }
 
   package mutating func setHead(_ body: [UInt8]) throws(VaultError) {
-    do throws(StorageError) { return try store.setHead(body) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.setHead(body) } catch { throw failure(error) }
   }
 
   package mutating func item(row number: Int64) throws(VaultError) -> ItemRow? {
-    do throws(StorageError) { return try store.item(row: number) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.item(row: number) } catch { throw failure(error) }
   }
 
   package mutating func item(id: Bytes16) throws(VaultError) -> ItemRow? {
-    do throws(StorageError) { return try store.item(id: id) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.item(id: id) } catch { throw failure(error) }
   }
 
   package mutating func item(name: Bytes16) throws(VaultError) -> ItemRow? {
-    do throws(StorageError) { return try store.item(name: name) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.item(name: name) } catch { throw failure(error) }
   }
 
   package mutating func withItem(name: Bytes16, _ body: (ItemFields, _ meta: RawSpan) -> Void)
     throws(VaultError)
   {
-    do throws(StorageError) { return try store.withItem(name: name, body) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.withItem(name: name, body) } catch { throw failure(error) }
   }
 
   package mutating func item(primaryKey: Bytes16) throws(VaultError) -> ItemRow? {
     do throws(StorageError) { return try store.item(primaryKey: primaryKey) } catch {
-      throw VaultError(error)
+      throw failure(error)
     }
   }
 
   package mutating func insertItem(_ item: ItemRow) throws(VaultError) {
-    do throws(StorageError) { return try store.insertItem(item) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.insertItem(item) } catch { throw failure(error) }
   }
 
   @discardableResult
   package mutating func updateItem(_ item: ItemRow) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.updateItem(item) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.updateItem(item) } catch { throw failure(error) }
   }
 
   @discardableResult
   package mutating func deleteItem(row number: Int64) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.deleteItem(row: number) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.deleteItem(row: number) } catch { throw failure(error) }
   }
 
   package mutating func scanItems(
     after number: Int64 = .min, limit: Int? = nil, _ body: (ItemFields, _ meta: RawSpan) -> Bool
   ) throws(VaultError) {
     do throws(StorageError) { return try store.scanItems(after: number, limit: limit, body) } catch {
-      throw VaultError(error)
+      throw failure(error)
     }
   }
 
   package mutating func expired(before time: Int64) throws(VaultError) -> [Int64] {
-    do throws(StorageError) { return try store.expired(before: time) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.expired(before: time) } catch { throw failure(error) }
   }
 
   package mutating func material(row number: Int64) throws(VaultError) -> MaterialRow? {
-    do throws(StorageError) { return try store.material(row: number) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.material(row: number) } catch { throw failure(error) }
   }
 
   package mutating func setMaterial(_ material: MaterialRow, row number: Int64) throws(VaultError) {
     do throws(StorageError) { return try store.setMaterial(material, row: number) } catch {
-      throw VaultError(error)
+      throw failure(error)
     }
   }
 
   @discardableResult
   package mutating func deleteMaterial(row number: Int64) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.deleteMaterial(row: number) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.deleteMaterial(row: number) } catch { throw failure(error) }
   }
 
   package mutating func state(row number: Int64) throws(VaultError) -> StateRow? {
-    do throws(StorageError) { return try store.state(row: number) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.state(row: number) } catch { throw failure(error) }
   }
 
   package mutating func scanStates(
     from first: Int64, _ body: (_ row: Int64, _ revision: UInt64, _ state: RawSpan) -> Bool
   ) throws(VaultError) {
     do throws(StorageError) { return try store.scanStates(from: first, body) } catch {
-      throw VaultError(error)
+      throw failure(error)
     }
   }
 
   package mutating func setState(_ state: StateRow, row number: Int64) throws(VaultError) {
     do throws(StorageError) { return try store.setState(state, row: number) } catch {
-      throw VaultError(error)
+      throw failure(error)
     }
   }
 
   @discardableResult
   package mutating func deleteState(row number: Int64) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.deleteState(row: number) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.deleteState(row: number) } catch { throw failure(error) }
   }
 
   @discardableResult
   package mutating func insertBlind(value: [UInt8], row number: Int64) throws(VaultError) -> Bool {
     do throws(StorageError) { return try store.insertBlind(value: value, row: number) } catch {
-      throw VaultError(error)
+      throw failure(error)
     }
   }
 
   @discardableResult
   package mutating func deleteBlind(value: [UInt8], row number: Int64) throws(VaultError) -> Bool {
     do throws(StorageError) { return try store.deleteBlind(value: value, row: number) } catch {
-      throw VaultError(error)
+      throw failure(error)
     }
   }
 
   package mutating func hasBlind(value: [UInt8], row number: Int64) throws(VaultError) -> Bool {
     do throws(StorageError) { return try store.hasBlind(value: value, row: number) } catch {
-      throw VaultError(error)
+      throw failure(error)
     }
   }
 
   package mutating func rows(blind value: [UInt8]) throws(VaultError) -> [Int64] {
-    do throws(StorageError) { return try store.rows(blind: value) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.rows(blind: value) } catch { throw failure(error) }
   }
 
   @discardableResult
   package mutating func moveItem(_ item: ItemRow) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.moveItem(item) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.moveItem(item) } catch { throw failure(error) }
   }
 
   @discardableResult
   package mutating func setKeys(_ keys: [UInt8], row number: Int64) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.setKeys(keys, row: number) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.setKeys(keys, row: number) } catch { throw failure(error) }
   }
 
   package mutating func letLogGrow(_ may: Bool) throws(VaultError) {
-    do throws(StorageError) { return try store.letLogGrow(may) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.letLogGrow(may) } catch { throw failure(error) }
   }
 
   package mutating func appendAudit(_ entry: AuditRow) throws(VaultError) {
-    do throws(StorageError) { return try store.appendAudit(entry) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.appendAudit(entry) } catch { throw failure(error) }
   }
 
   @discardableResult
   package mutating func updateAudit(_ entry: AuditRow) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.updateAudit(entry) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.updateAudit(entry) } catch { throw failure(error) }
   }
 
   @discardableResult
   package mutating func deleteAudit(sequence: UInt64) throws(VaultError) -> Bool {
     do throws(StorageError) { return try store.deleteAudit(sequence: sequence) } catch {
-      throw VaultError(error)
+      throw failure(error)
     }
   }
 
@@ -251,38 +260,38 @@ package struct VaultRows: ~Copyable, Sendable {
     -> [AuditRow]
   {
     do throws(StorageError) { return try store.auditEntries(from: first, limit: limit) } catch {
-      throw VaultError(error)
+      throw failure(error)
     }
   }
 
   package mutating func insertSegment(_ segment: SegmentRow) throws(VaultError) {
-    do throws(StorageError) { return try store.insertSegment(segment) } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.insertSegment(segment) } catch { throw failure(error) }
   }
 
   package mutating func segments() throws(VaultError) -> [SegmentRow] {
-    do throws(StorageError) { return try store.segments() } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.segments() } catch { throw failure(error) }
   }
 
   @discardableResult
   package mutating func deleteSegments(through number: UInt64) throws(VaultError) -> Int {
     do throws(StorageError) { return try store.deleteSegments(through: number) } catch {
-      throw VaultError(error)
+      throw failure(error)
     }
   }
 
   package mutating func checkpoint(truncate: Bool, isPatient: Bool = true) throws(VaultError) -> Bool {
     do throws(StorageError) { return try store.checkpoint(truncate: truncate, isPatient: isPatient) } catch {
-      throw VaultError(error)
+      throw failure(error)
     }
   }
 
   package mutating func writeOut() throws(VaultError) {
-    do throws(StorageError) { return try store.writeOut() } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.writeOut() } catch { throw failure(error) }
   }
 
   package mutating func integrityCheck(progress: (() -> Bool)? = nil) throws(VaultError) -> [String] {
     do throws(StorageError) { return try store.integrityCheck(progress: progress) } catch {
-      throw VaultError(error)
+      throw failure(error)
     }
   }
 
@@ -291,11 +300,11 @@ package struct VaultRows: ~Copyable, Sendable {
   ) throws(VaultError) -> Int64 {
     do throws(StorageError) {
       return try store.deleteImpossible(from: limit, afterEntry: entry, afterSegment: segment)
-    } catch { throw VaultError(error) }
+    } catch { throw failure(error) }
   }
 
   package mutating func vacuum() throws(VaultError) {
-    do throws(StorageError) { return try store.vacuum() } catch { throw VaultError(error) }
+    do throws(StorageError) { return try store.vacuum() } catch { throw failure(error) }
   }
 
   // MARK: Walks

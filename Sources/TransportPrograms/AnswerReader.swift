@@ -1,4 +1,5 @@
 import AuthenticatorKit
+import SecretMemory
 import TextFormats
 import VaultKit
 
@@ -8,8 +9,9 @@ struct AnswerReader {
   private let json: JSONReader
   private let path: String
 
-  init(_ text: consuming AnswerText, of path: String) {
-    bytes = text.reader()
+  init(_ text: consuming SecretBytes, of path: String) {
+    let count = text.byteCount
+    bytes = ByteReader(text, count: count)
     json = JSONReader(bytes)
     self.path = path
   }

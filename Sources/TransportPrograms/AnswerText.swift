@@ -32,5 +32,6 @@ struct AnswerText: ~Copyable {
     return false
   }
 
-  consuming func reader() -> ByteReader { ByteReader(bytes, count: byteCount) }
+  /// What was read until now.
+  func copy() -> SecretBytes { bytes.expose { SecretBytes(copying: $0.extracting(0..<byteCount)) } }
 }

@@ -1,33 +1,18 @@
 import AuthenticatorKit
-import Glibc
 import SecretMemory
 import TextFormats
 
 /// A request as one line of JSON, in secret memory.
-final class RequestText {
-  private let text = SecretText()
-
-  var byteCount: Int { text.byteCount }
-
-  init(_ request: TransportRequest) {
+enum RequestText {
+  static func line(of request: TransportRequest) -> SharedSecret {
+    let text = SecretText()
     let head: [(String, JSON)] = [
       ("version", .unsigned(1)), ("id", .string(request.id)),
       ("operation", .string(request.operation.rawValue)),
     ]
-    JSON.object(head + Self.members(of: request.fields)).write(to: text)
+    JSON.object(head + members(of: request.fields)).write(to: text)
     text.write("\n")
-  }
-
-  /// Writes from `offset` on what the descriptor has room for. It does not wait.
-  ///
-  /// - Returns: How many bytes were written.
-  func write(from offset: Int, to descriptor: Int32) -> Int {
-    let written = text.expose { all in
-      unsafe all.extracting(offset..<all.byteCount).withUnsafeBytes {
-        unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
-      }
-    }
-    return max(written, 0)
+    return SharedSecret(text.copy())
   }
 
   private static func members(of fields: TransportFields) -> [(String, JSON)] {

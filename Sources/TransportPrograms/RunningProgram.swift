@@ -68,10 +68,10 @@ struct RunningProgram: ~Copyable {
 
   /// Hands the program the request, and gathers what it writes until it has ended.
   ///
-  /// - Parameter isCancelled: Whether the answer is no longer wanted.
+  /// - Parameter ending: Ends when the answer is no longer wanted.
   mutating func answer(
-    to request: borrowing RequestText, unless isCancelled: () -> Bool
-  ) throws(VaultError) -> AnswerText {
+    to request: SharedSecret, until ending: PromptEnding
+  ) throws(VaultError) -> SecretBytes {
     var answer = AnswerText(limit: limits.byteCount)
     var offset = 0
     while true {
@@ -81,7 +81,7 @@ struct RunningProgram: ~Copyable {
         throw .transport(path, "wrote more than \(limits.byteCount) bytes")
       }
       guard end == nil else { break }
-      guard !isCancelled() else {
+      guard !ending.isEnded else {
         throw VaultError(.appCancelled, "the answer of the transport is no longer wanted")
       }
       guard limits.now() < deadline else {
@@ -91,7 +91,7 @@ struct RunningProgram: ~Copyable {
       wait(hasOutput: !answer.isAtEnd)
     }
     try checkEnd()
-    return answer
+    return answer.copy()
   }
 
   private var isReaped: Bool { if case .unknown = end { true } else { false } }
@@ -118,8 +118,13 @@ struct RunningProgram: ~Copyable {
   }
 
   /// Writes what there is room for, and closes the pipe after the last byte.
-  private mutating func write(_ request: borrowing RequestText, from offset: inout Int) {
-    offset += request.write(from: offset, to: input)
+  private mutating func write(_ request: SharedSecret, from offset: inout Int) {
+    let written = request.expose { all in
+      unsafe all.extracting(offset..<all.byteCount).withUnsafeBytes {
+        unsafe Glibc.write(input, $0.baseAddress, $0.count)
+      }
+    }
+    offset += max(written, 0)
     guard offset == request.byteCount else { return }
     close(input)
     isInputOpen = false

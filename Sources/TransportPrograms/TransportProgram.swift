@@ -1,5 +1,4 @@
 public import AuthenticatorKit
-import Synchronization
 public import VaultKit
 import VaultLogging
 
@@ -17,14 +16,15 @@ import VaultLogging
 ///
 /// Several requests can be under way at once; each has a process of its own.
 ///
-/// Inside: ``ProgramFile`` checks the file. ``RunningProgram`` starts it, hands it the ``RequestText``, and gathers the
-/// ``AnswerText``. ``AnswerReader`` reads the answer.
+/// Inside: ``RequestText`` is the request as text, and ``AnswerReader`` reads the answer. A ``ProgramRunner`` is between the two.
+/// That of this process, ``LocalRunner``, checks the file (``ProgramFile``), and starts it as a ``RunningProgram``, whose output is an
+/// ``AnswerText``.
 public final class TransportProgram: Transport {
   /// The absolute path of the program.
   public let identity: String
-  private let limits: Limits
-  /// How often ``cancel()`` was called.
-  private let cancellations = Atomic<Int>(0)
+  private let runner: any ProgramRunner
+  /// The requests under way that nothing else ends.
+  private let own = OpenPrompts()
 
   /// The program at an absolute path.
   ///
@@ -34,14 +34,19 @@ public final class TransportProgram: Transport {
   ///   not `/dev/shm`) or `/proc`.
   public convenience init(_ path: String) throws(VaultError) { try self.init(path, limits: Limits()) }
 
-  package init(_ path: String, limits: Limits) throws(VaultError) {
+  package convenience init(_ path: String, limits: Limits) throws(VaultError) {
+    try self.init(path, by: LocalRunner(limits))
+  }
+
+  /// - Parameter runner: Checks the program and starts it.
+  package init(_ path: String, by runner: any ProgramRunner) throws(VaultError) {
     guard path.hasPrefix("/"), path.utf8.count <= 1024, !path.utf8.contains(0) else {
       throw VaultError(
         .malformed, "the path of a transport is absolute and has at most 1,024 bytes",
         hint: "name the program with its whole path")
     }
-    _ = try ProgramFile(path)
-    (identity, self.limits) = (path, limits)
+    try runner.check(path)
+    (identity, self.runner) = (path, runner)
   }
 
   /// How long an answer may take and be.
@@ -62,23 +67,18 @@ public final class TransportProgram: Transport {
   /// - Throws: The error of the peer; ``VaultError/Code/network`` if there is no answer that follows the specification;
   ///   ``VaultError/Code/appCancelled`` if the answer is no longer wanted. The program has ended then.
   public func send(_ request: TransportRequest) throws(VaultError) -> TransportAnswer {
-    let text = RequestText(request)
-    let before = cancellations.load(ordering: .sequentiallyConsistent)
-    var program = try RunningProgram(ProgramFile(identity), limits)
+    let ending = request.ending ?? PromptEnding()
+    if request.ending == nil { own.add(ending) }
+    defer { own.remove(ending) }
     let begin = ContinuousClock.now
-    defer {
-      VaultLog.debug(.authHTTP, "\(address: identity) ran for \(ContinuousClock.now - begin)")
-    }
-    let answer = try program.answer(to: text) {
-      guard request.ending == nil else { return request.isCancelled }
-      return cancellations.load(ordering: .sequentiallyConsistent) != before
-    }
+    let answer = try runner.run(identity, with: RequestText.line(of: request), until: ending)
+    VaultLog.debug(.authHTTP, "\(address: identity) ran for \(ContinuousClock.now - begin)")
     return try AnswerReader(answer, of: identity).answer(to: request)
   }
 
   /// Ends the requests under way that were made by ``TransportRequest/init(_:id:fields:)``. The others are watched: the end of
   /// their call ends each of them, and no other.
-  public func cancel() { cancellations.add(1, ordering: .sequentiallyConsistent) }
+  public func cancel() { own.end() }
 }
 
 extension VaultError {

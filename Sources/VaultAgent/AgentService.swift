@@ -9,6 +9,8 @@ package final class AgentService: Sendable {
   package let vaults: ServedVaults
   package let world: World
   package let process: Int32 = getpid()
+  /// Who shows the prompts of commands. Nothing changes it while the agent runs.
+  package let asking: AgentAsking
   let waiting = WaitingRequests()
   let wake: WakeUp
   private let isHearing = Atomic(false)
@@ -16,12 +18,16 @@ package final class AgentService: Sendable {
 
   /// - Parameters:
   ///   - world: Clocks, randomness and derivation costs; the rest of the world of a request is its client's.
+  ///   - asking: Who shows the prompts of commands.
   ///   - log: Writes that a vault was locked.
   /// - Throws: ``AgentStartError``.
-  package init(in world: World, log: LockLog = LockLog()) throws(AgentStartError) {
+  package init(
+    in world: World, asking: AgentAsking = .client, log: LockLog = LockLog()
+  ) throws(AgentStartError) {
     let wake = try WakeUp()
     self.wake = wake
     self.world = world
+    self.asking = asking
     vaults = ServedVaults(clock: world.vault.clock, log: log) { wake.signal() }
   }
 

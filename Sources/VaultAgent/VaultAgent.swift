@@ -1,4 +1,5 @@
 import AgentMessages
+import CLinux
 import CommandLineKit
 import Glibc
 import SecretMemory
@@ -11,6 +12,8 @@ import VaultPrompts
 /// A verb runs here with the descriptors of its command, on a thread of its own, by the same `VaultControl.run`. What belongs to the
 /// process that the person started stays there: the agent calls back for prompts, files, the clipboard (``VaultCommands/Host``).
 /// So there is no second protocol and no second way to an item.
+///
+/// `Asking/` has who is asked, which is a setting of the agent.
 ///
 /// ``AgentLoop`` is the main thread: one `poll` for all. ``AgentService`` is what all threads share: ``ServedVaults``, the open
 /// vaults by the identity of their files, each with its ``Lease``. `Requests/` has what one request sees of it. `Socket/` and
@@ -28,26 +31,34 @@ package enum VaultAgent {
     VaultLibraries.rewriteThroughFiles()
     ThisProcess.openStandardDescriptors()
     umask(0o077)
+    // The kernel would call it by the number of the descriptor through which it was started.
+    _ = unsafe clinux_name_process("vaultd")
     for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     allowManyDescriptors()
     let words = ThisProcess.arguments()
-    guard words.isEmpty || words == [AgentStart.argument] else {
-      say("usage: vaultd; it is started by 'vaultctl agent start' or by the units in docs/systemd")
+    let tells = words.first == AgentStart.argument
+    guard let asking = AgentAsking(arguments: words.dropFirst(tells ? 1 : 0).map { $0 ?? "" }) else {
+      say(
+        "usage: vaultd [--ask client|unlocker|pinentry | --ask terminal --terminal PATH]; it is started by 'vaultctl agent start' or by "
+          + "the units in docs/systemd")
       _exit(2)
     }
-    let readiness = Readiness(environment: world.environment, pipe: words.isEmpty ? -1 : 3)
+    let readiness = Readiness(environment: world.environment, pipe: tells ? 3 : -1)
     do throws(AgentStartError) {
-      try serve(in: world, telling: readiness)
+      try serve(in: world, asking: asking, telling: readiness)
       _exit(0)
     } catch {
       readiness.failed(error)
-      if words.isEmpty { say(error.text) }
+      if !tells { say(error.text) }
       _exit(error == .isRunning ? 0 : 1)
     }
   }
 
-  private static func serve(in world: World, telling readiness: Readiness) throws(AgentStartError) {
-    let service = try AgentService(in: world)
+  private static func serve(
+    in world: World, asking: AgentAsking, telling readiness: Readiness
+  ) throws(AgentStartError) {
+    if let path = asking.terminal, !PersonsTerminal(path: path).isThere { throw .notATerminal(path) }
+    let service = try AgentService(in: world, asking: asking)
     let socket = try socket(in: world)
     // A clock that a test sets has no timer: the test wakes the agent.
     let timer = world.vault.clock is SystemClock ? try BootTimer() : nil

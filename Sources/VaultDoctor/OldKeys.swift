@@ -68,9 +68,11 @@ extension OldKeys {
   /// - Parameters:
   ///   - isRemovalAsked: Whether the replaced keys are removed without asking.
   ///   - agrees: Whether a person agrees that these replaced keys are removed.
+  ///   - removing: Called directly before the first removal.
   ///   - note: Tells a person something beside the findings.
   package func findings(
-    isRemovalAsked: Bool, agrees: ([FoundDeviceKey]) -> Bool, note: (String) -> Void
+    isRemovalAsked: Bool, agrees: ([FoundDeviceKey]) -> Bool,
+    removing: () throws(VaultError) -> Void, note: (String) -> Void
   ) -> (findings: [Finding], failure: CommandError?) {
     var findings: [Finding] = []
     var failure: CommandError?
@@ -78,6 +80,7 @@ extension OldKeys {
       var left = try found()
       let replaced = left.filter { $0.standing == .replaced }
       if isRemovalAsked || (!replaced.isEmpty && agrees(replaced)) {
+        try removing()
         let removal = try remove()
         removal.notes.forEach(note)
         findings += self.findings(removal.keys)

@@ -59,6 +59,8 @@ package enum PlaceFindings {
       fault = "belongs to another user"
     } else if status.st_mode & 0o022 != 0 {
       fault = "can be written by others"
+    } else if status.st_nlink > 1 {
+      fault = "has a second name (a hard link)"
     } else if status.st_mode & 0o600 != 0o600 {
       fault = "cannot be read and written by you"
     } else {

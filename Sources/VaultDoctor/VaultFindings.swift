@@ -201,18 +201,44 @@ package enum VaultFindings {
         "'vaultctl rotate epoch' completes it; each command that unlocks the vault continues it")
   }
 
+  /// What does not open: items, those behind a PIN that does not, and the vault's own state.
+  private static func damage(of core: VaultCore) throws -> [Finding] {
+    let damage = try core.damage()
+    var findings: [Finding] = []
+    if let state = damage.state {
+      findings.append(
+        Finding("ownState", .problem, state.message, state.advice.map(HintWords.sentence)))
+    }
+    if !damage.items.isEmpty {
+      findings.append(
+        Finding(
+          "damaged", .problem, "items that do not open: \(damage.items.count)",
+          "'vaultctl verify' names them; restore a backup, or remove each with 'vaultctl item rm --id ID'"))
+    }
+    let behind = damage.behindDamagedPIN
+    if !behind.isEmpty {
+      let names = behind.prefix(3).map { $0.name ?? $0.id.hexadecimal }.joined(separator: ", ")
+      findings.append(
+        Finding(
+          "behindDamagedPIN", .problem,
+          "items behind a PIN that does not open or is missing: \(names)"
+            + (behind.count > 3 ? " and \(behind.count - 3) more" : ""),
+          "restore a backup, which has the PIN; no command removes the PIN while they are there"))
+    }
+    return findings
+  }
+
   /// Counters that may be behind, items that do not open, and those that have expired.
   ///
   /// - Parameter progress: Gets how many items were seen.
   package static func items(of core: VaultCore, progress: (Int) -> Void) throws -> [Finding] {
-    let (behind, expired, damaged) = try core.read { transaction in
+    let (behind, expired) = try core.read { transaction in
       try transaction.readTime()
       let moment = transaction.expiryMoment
       var expired = 0
-      var damaged = 0
       var credentials: [ItemID] = []
       var seen = 0
-      try transaction.forEachItem(keepingPages: false, damaged: { _, _ in damaged += 1 }) {
+      try transaction.forEachItem(keepingPages: false, damaged: { _, _ in }) {
         item throws(VaultError) in
         if item.countsCodes { credentials.append(item.id) }
         if moment.hasExpired(item) { expired += 1 }
@@ -224,9 +250,9 @@ package enum VaultFindings {
       for id in credentials {
         do { behind += try transaction.state(of: id).needsResync ? 1 : 0 } catch let error as VaultError
           where error.isUnreadable
-        { damaged += 1 }
+        {}
       }
-      return (behind, expired, damaged)
+      return (behind, expired)
     }
     var findings: [Finding] = []
     if behind > 0 {
@@ -235,12 +261,7 @@ package enum VaultFindings {
           "counters", .warning, "\(behind) counters may be behind their servers, after a copy or a restore",
           "ask each server for its counter and set it: 'vaultctl otp counter NAME --set N'"))
     }
-    if damaged > 0 {
-      findings.append(
-        Finding(
-          "damaged", .problem, "items that do not open: \(damaged)",
-          "'vaultctl verify' names them; restore a backup, or remove each with 'vaultctl item rm --id ID'"))
-    }
+    findings += try damage(of: core)
     if expired > 0 {
       findings.append(
         Finding("expired", .warning, "\(expired) items have expired", "store them again or delete them"))

@@ -4,6 +4,10 @@ package enum StorageError: Error, Equatable, Sendable {
   case missing
   /// There is something at the path where a vault was to be made.
   case alreadyExists
+  /// There is something at this path, which would belong to the vault that was to be made.
+  case existsBeside(String)
+  /// The name that was given is that of a file that belongs to another one.
+  case nameOfSideFile(String, owner: String)
   /// The file is not a vault, or something other than SQLite has changed it.
   case damaged(Damage)
   /// A later version of the program made the file.
@@ -83,8 +87,6 @@ package enum StorageError: Error, Equatable, Sendable {
     case notAFileName
     /// A file in the place of a lock has contents of another kind.
     case notALock
-    /// The name is that of a file that belongs to another one, which exists: `x-wal` beside `x`.
-    case nameOfSideFile
   }
 }
 

@@ -3,7 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("Fields of the agent's messages", .bounded)
+@Suite("Fields of the agent's messages", .bounded, .requirement("G8"))
 struct AgentFieldsTests {
   @Test("what was set comes back from the bytes")
   func roundTrip() throws {

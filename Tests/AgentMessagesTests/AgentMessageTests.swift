@@ -4,12 +4,12 @@ import SecretMemory
 import TestSupport
 import Testing
 
-@Suite("Messages between a command and the agent", .bounded)
+@Suite("Messages between a command and the agent", .bounded, .requirement("G8"))
 struct AgentMessageTests {
   @Test("a request comes back whole")
   func run() throws {
     let run = AgentRun(
-      version: "0.1.0", words: ["item", "add", "grüße", ""], variables: ["HOME": "/h", "TERM": ""],
+      version: "0.1.0", words: ["item", "add", "grüße", ""], variables: [("HOME", "/h"), ("TERM", "")],
       vault: .init(path: "/h/v", identity: .init(device: .max, inode: 7)), deviceKey: "/h/k",
       ignoresBrokenPipes: true)
     let read = try AgentRun(run.packet(AgentDescriptors()))

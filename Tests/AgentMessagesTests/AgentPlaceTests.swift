@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The place of the agent's socket", .bounded)
+@Suite("The place of the agent's socket", .bounded, .requirement("G7"))
 struct AgentPlaceTests {
   @Test("without a directory or a socket there is no agent")
   func absent() throws {

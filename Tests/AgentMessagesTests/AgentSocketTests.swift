@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Packets between a command and the agent", .bounded)
+@Suite("Packets between a command and the agent", .bounded, .requirement("G8"))
 struct AgentSocketTests {
   @Test("a packet arrives as it was sent, with its descriptors close-on-exec")
   func roundTrip() throws {
@@ -46,7 +46,11 @@ struct AgentSocketTests {
   }
 
   @Test("without waiting there is no packet, and none is invented")
-  func none() throws { #expect(try RawEnd().socket.receive(waits: false) == nil) }
+  func none() throws {
+    let end = try RawEnd()
+    let packet = try end.socket.receive(waits: false)
+    #expect(withExtendedLifetime(end) { packet == nil })
+  }
 
   @Test("a packet of 64 KiB arrives, one of a byte more does not, and none can be sent")
   func longest() throws {

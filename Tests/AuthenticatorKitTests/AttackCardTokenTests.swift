@@ -30,6 +30,41 @@ struct AttackCardTokenTests {
     try expect(scene.core.verify().problems, equals: [])
   }
 
+  @Test(
+    "an opening under a clock that disagrees ends tokens and consents, whose bytes leave the file",
+    .requirement("C3", "C7"),
+    arguments: [-86_400, -3600, -61, 3600, 86_400])
+  func opened(seconds: Int64) throws {
+    let scene = try CardScene()
+    let id = try scene.store(uses: 9)
+    let consent = try scene.core.issueConsent(CardScene.new).consent.id
+    let files = VaultFiles(place: scene.place)
+    let sealed = try files.sealedSecrets()
+    expect(sealed.count, equals: 2)
+    let start = scene.clock.now().seconds
+    scene.clock.set(to: Instant(seconds: start + seconds))
+    let core = try scene.place.openCore()
+    scene.clock.set(to: Instant(seconds: start))
+    try expect(scene.sealed(), equals: 0)
+    for secret in sealed { #expect(try !files.contain(secret)) }
+    expect(scene.refusal(id, in: core), equals: .expired)
+    try expect(scene.status(consent), equals: .expired)
+    try expect(scene.core.verify().problems, equals: [])
+  }
+
+  @Test(
+    "an opening under a clock by which all tokens are valid writes nothing", .requirement("C3"),
+    arguments: [-60, 0, 2, 160])
+  func openedInTime(seconds: Int64) throws {
+    let scene = try CardScene()
+    let id = try scene.store()
+    let before = try scene.core.status().sequence
+    scene.clock.set(to: Instant(seconds: scene.clock.now().seconds + seconds))
+    let core = try scene.place.openCore()
+    try expect(core.status().sequence, equals: before)
+    try expect(scene.take(id, in: core), equals: CardScene.token)
+  }
+
   // MARK: A rotation under way
 
   /// Every write begins with the end of what is due. Verified to fail when an end moves the token to the new generation, for

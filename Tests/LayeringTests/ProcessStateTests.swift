@@ -83,7 +83,9 @@ struct ProcessStateTests {
     "Sources/VaultCommands/Agent/AgentSignals.swift": (
       ["sigaction"], "the signals of a process whose command runs in the agent"
     ),
-    "Sources/VaultCommands/Verbs/Exec.swift": (["dup2", "signal"], "becomes the program; runs in no agent"),
+    "Sources/VaultCommands/Exec/ProgramStart.swift": (
+      ["dup2", "signal"], "becomes the program, in the process that the person started alone"
+    ),
     "Sources/CommandLineKit/Secrets/MemoryFile.swift": (
       ["dup2"], "hands a descriptor to the program of exec"
     ),

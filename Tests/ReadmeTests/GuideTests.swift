@@ -15,13 +15,15 @@ struct GuideTests {
     let page = "docs/guides/\(guide)"
     let shown = Session(try Readme.blocks("console", of: page).joined())
     // The reader of the guide saves the program under this name.
-    let programs = try Readme.blocks("python", of: page).map { ("transport.py", $0) }
+    let name = guide == "agent.md" ? "vault.py" : "transport.py"
+    let programs = try Readme.blocks("python", of: page).map { (name, $0) }
     let files = Dictionary(uniqueKeysWithValues: programs)
     // A log names the program that writes it.
     let isShipped = guide == "logging.md"
     let tools = try isShipped ? Built.directory : Self.tools()
     defer { if !isShipped { try? FileManager.default.removeItem(at: tools) } }
-    try shown.compare(with: shown.replay(with: tools, files: files), page)
+    let replayed = try shown.replay(with: tools, files: files, canHaveAgent: guide == "agent.md")
+    try shown.compare(with: replayed, page)
   }
 
   /// A folder with the programs that a guide calls. In it `vaultctl` is the one of tests, whose key derivation costs nothing:

@@ -32,25 +32,41 @@ struct Session {
 
   /// Runs all commands in one shell in a new home and returns what each printed, both streams together.
   ///
-  /// - Parameter files: What the home has, by name; else it is empty.
-  func replay(with tools: URL, files: [String: String] = [:]) throws -> [Step] {
+  /// - Parameters:
+  ///   - files: What the home has, by name; else it is empty.
+  ///   - canHaveAgent: Whether there is a place for the socket of an agent, in the home.
+  func replay(
+    with tools: URL, files: [String: String] = [:], canHaveAgent: Bool = false
+  ) throws -> [Step] {
     let home = FileManager.default.temporaryDirectory.appendingPathComponent("session \(UUID().uuidString)")
     try FileManager.default.createDirectory(
       at: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(at: home) }
     for (name, text) in files { try Data(text.utf8).write(to: home.appendingPathComponent(name)) }
 
+    let runtime = canHaveAgent ? try Self.runtime(in: home) : nil
+
     let mark = "-- end of \(UUID().uuidString) --"
     let script = steps.map { "\($0.command)\nprintf '%s\\n' '\(mark)'\n" }.joined()
-    let printed = try shell(script, home: home, tools: tools).components(separatedBy: mark + "\n")
+    let printed = try shell(script, home: home, tools: tools, runtime: runtime).components(
+      separatedBy: mark + "\n")
     return zip(steps, printed).map { step, text in
       Step(command: step.command, output: text.split(separator: "\n").map(String.init))
     }
   }
 
-  private func shell(_ script: String, home: URL, tools: URL) throws -> String {
+  /// What `$XDG_RUNTIME_DIR` names.
+  private static func runtime(in home: URL) throws -> String {
+    let folder = home.appendingPathComponent("run")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    return folder.path
+  }
+
+  private func shell(_ script: String, home: URL, tools: URL, runtime: String?) throws -> String {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-    let variables = ["HOME": home.path, "PATH": "\(tools.path):\(path)", "LC_ALL": "C.UTF-8"]
+    var variables = ["HOME": home.path, "PATH": "\(tools.path):\(path)", "LC_ALL": "C.UTF-8"]
+    variables["XDG_RUNTIME_DIR"] = runtime
     let words = ["--noprofile", "--norc", "-c", script]
     return try Program("/bin/bash", words, environment: variables, in: home).run().text
   }

@@ -39,14 +39,17 @@ final class AgentRig {
   /// Whether the vault is unlocked in the agent.
   var isUnlocked: Bool { service.vaults.all().contains(where: \.isUnlocked) }
 
+  /// Whether a command finds the agent.
+  var takesConnections: Bool { get throws { try runtime.place().connect() != nil } }
+
   /// A client that has connected and said nothing.
-  func connect() throws -> Client { try Client(try #require(try runtime.place().connect())) }
+  func connect() throws -> AgentSocket { try #require(try runtime.place().connect()) }
 
   /// A client that has sent its command line.
   func send(
     _ words: String..., input: Int32? = nil, version: String? = nil, deviceKey: String? = nil
   ) throws -> Client {
-    let client = try connect()
+    let client = try Client(connect())
     try client.send(request(words, version: version, deviceKey: deviceKey), input: input)
     return client
   }
@@ -99,7 +102,7 @@ final class AgentRig {
   func run(_ words: String..., passcode: String? = nil) throws -> (
     ending: AgentEnding, text: String, prompts: Int
   ) {
-    let client = try connect()
+    let client = try Client(connect())
     try client.send(request(words), input: nil)
     return try end(client, passcode: passcode)
   }

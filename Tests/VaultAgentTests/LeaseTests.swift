@@ -3,7 +3,7 @@ import Testing
 import VaultAgent
 
 /// The time for which a vault stays unlocked, by a clock that the test moves.
-@Suite("Leases", .bounded)
+@Suite("Leases", .bounded, .requirement("G2"))
 struct LeaseTests {
   @Test("a lease ends after ten minutes without a use, and after twelve hours in any case")
   func usual() {

@@ -7,7 +7,7 @@ import Testing
 import VaultAgent
 
 /// The socket on which the agent listens, made by itself or by the service manager.
-@Suite("The agent's socket", .bounded)
+@Suite("The agent's socket", .bounded, .requirement("G7"))
 struct ListeningSocketTests {
   @Test("it is ours alone, and its name ends with it")
   func made() throws {

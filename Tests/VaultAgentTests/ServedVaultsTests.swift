@@ -11,7 +11,7 @@ import VaultTestKit
 /// The vaults that the agent has open, by the identity of their files.
 @Suite("Vaults of the agent", .bounded)
 struct ServedVaultsTests {
-  @Test("a file is one vault under all its names, and it is opened once")
+  @Test("a file is one vault under all its names, and it is opened once", .requirement("G1"))
   func identity() throws {
     let rig = try ServedRig()
     let link = rig.place.folder + "/link"
@@ -25,7 +25,9 @@ struct ServedVaultsTests {
     #expect(try rig.vaults.vault(rig.file, at: link, deviceKey: "/other") { first.core } == nil)
   }
 
-  @Test("a vault locks when it was not used for its idle time, and asking for its state moves nothing")
+  @Test(
+    "a vault locks when it was not used for its idle time, and asking for its state moves nothing",
+    .requirement("G2"))
   func idle() throws {
     let rig = try ServedRig()
     try rig.unlock()
@@ -39,7 +41,7 @@ struct ServedVaultsTests {
     expect(rig.reasons(), equals: [.idle])
   }
 
-  @Test("a use moves the idle end, never the absolute one")
+  @Test("a use moves the idle end, never the absolute one", .requirement("G2"))
   func use() throws {
     let rig = try ServedRig()
     try rig.unlock(idle: .seconds(10), absolute: .seconds(25))
@@ -55,7 +57,7 @@ struct ServedVaultsTests {
     expect(rig.reasons(), equals: [.leaseEnded])
   }
 
-  @Test("another unlock keeps the times of a lease that runs")
+  @Test("another unlock keeps the times of a lease that runs", .requirement("G2"))
   func again() throws {
     let rig = try ServedRig()
     try rig.unlock(idle: .seconds(60), absolute: .seconds(90))
@@ -64,7 +66,9 @@ struct ServedVaultsTests {
     #expect(vault.idleLeft == .seconds(40) && vault.absoluteLeft == .seconds(40), "\(vault)")
   }
 
-  @Test("a vault that was unlocked without the agent being told gets the usual lease with its next use")
+  @Test(
+    "a vault that was unlocked without the agent being told gets the usual lease with its next use",
+    .requirement("G2"))
   func missingLease() throws {
     let rig = try ServedRig()
     _ = try rig.vault()
@@ -74,7 +78,9 @@ struct ServedVaultsTests {
     #expect(rig.vaults.endLeases() == 1_600_000)
   }
 
-  @Test("a vault whose file was replaced or deleted is locked and forgotten", arguments: [false, true])
+  @Test(
+    "a vault whose file was replaced or deleted is locked and forgotten", .requirement("G3"),
+    arguments: [false, true])
   func replaced(isDeleted: Bool) throws {
     let rig = try ServedRig()
     try rig.unlock()
@@ -97,7 +103,7 @@ struct ServedVaultsTests {
     expect(opened == nil, equals: isDeleted)
   }
 
-  @Test("keys are wiped before the log is written, and a log that hangs delays no lock")
+  @Test("keys are wiped before the log is written, and a log that hangs delays no lock", .requirement("G3"))
   func logLater() throws {
     let goOn = DispatchSemaphore(value: 0)
     let wasUnlocked = Mutex<[Bool]>([])
@@ -115,7 +121,7 @@ struct ServedVaultsTests {
     expect(rig.vaults.lockAll(because: .command), equals: [], "it is locked")
   }
 
-  @Test("the log of the vault says why it was locked")
+  @Test("the log of the vault says why it was locked", .requirement("G3"))
   func audit() throws {
     let log = LockLog()
     let rig = try ServedRig(log: log)
@@ -127,8 +133,8 @@ struct ServedVaultsTests {
     #expect(entries.last?.detail == LockReason.sessionLocked.rawValue, "\(entries)")
   }
 
-  @Test("what is unlocked while the machine goes to sleep is locked at once")
-  func sleep() throws {
+  @Test("what is unlocked while the machine goes to sleep is locked at once", .requirement("G3"))
+  func suspended() throws {
     let rig = try ServedRig()
     try rig.unlock()
     rig.vaults.lockAll(because: .sleep)
@@ -139,7 +145,9 @@ struct ServedVaultsTests {
     #expect(rig.vaults.unlocked(rig.file) != nil && rig.core.isUnlocked)
   }
 
-  @Test("a descriptor of an open vault stays open, and others are closed", arguments: ["", "-wal", "-shm"])
+  @Test(
+    "a descriptor of an open vault stays open, and others are closed", .requirement("G9"),
+    arguments: ["", "-wal", "-shm"])
   func descriptors(suffix: String) throws {
     let rig = try ServedRig()
     _ = try rig.vault()
@@ -149,14 +157,14 @@ struct ServedVaultsTests {
     #expect(rig.vaults.holds(held))
     rig.vaults.closeUnlessHeld(held)
     #expect(fcntl(held, F_GETFD) >= 0)
-    let other = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+    let other = unsafe open(rig.place.path + ".other", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     let number = FileIdentity(of: other)
     #expect(number != nil && !rig.vaults.holds(other))
     rig.vaults.closeUnlessHeld(other)
     #expect(FileIdentity(of: other) != number)
   }
 
-  @Test("no more than sixteen vaults are open")
+  @Test("no more than sixteen vaults are open", .requirement("G8"))
   func most() throws {
     let rig = try ServedRig()
     var kept: [TemporaryVault] = []

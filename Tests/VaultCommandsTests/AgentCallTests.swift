@@ -17,7 +17,7 @@ struct AgentCallTests {
     return (tool, try ScriptedAgent(for: tool))
   }
 
-  @Test("a file with a secret is opened by the rules of the command")
+  @Test("a file with a secret is opened by the rules of the command", .requirement("G10"))
   func secretFile() async throws {
     let (tool, agent) = try Self.make()
     let good = try tool.file("good", "correct horse\n")
@@ -37,7 +37,9 @@ struct AgentCallTests {
     #expect(failure?.hint?.contains("chmod 600 \(open)") == true)
   }
 
-  @Test("a descriptor by its number is that of the command; one that it does not have is an error")
+  @Test(
+    "a descriptor by its number is that of the command; one that it does not have is an error",
+    .requirement("G10"))
   func descriptors() async throws {
     let (tool, agent) = try Self.make()
     let served = agent.serveCalls { host, _ in
@@ -54,7 +56,7 @@ struct AgentCallTests {
     expect(Set(failures), equals: [13])
   }
 
-  @Test("a file of the vault is refused, whichever option names it")
+  @Test("a file of the vault is refused, whichever option names it", .requirement("G9"))
   func vaultFile() async throws {
     let (tool, agent) = try Self.make()
     let vault = tool.home.path + "/.local/share/vault/default.vault"
@@ -67,7 +69,9 @@ struct AgentCallTests {
     expect(failure?.code, equals: "vaultAsInput")
   }
 
-  @Test("a file of any vault that the agent has open is refused, and ended by the agent's rule")
+  @Test(
+    "a file of any vault that the agent has open is refused, and ended by the agent's rule",
+    .requirement("G9"))
   func otherVaultFile() async throws {
     let (tool, agent) = try Self.make()
     let other = try tool.file("other.vault", "")
@@ -85,7 +89,8 @@ struct AgentCallTests {
     try await expect(served.value, equals: "vaultAsInput")
   }
 
-  @Test("a new file gets its name when it is whole, and leaves nothing if it ends before")
+  @Test(
+    "a new file gets its name when it is whole, and leaves nothing if it ends before", .requirement("G10"))
   func newFiles() async throws {
     let (tool, agent) = try Self.make()
     let (whole, dropped) = (tool.home.path + "/whole", tool.home.path + "/dropped")
@@ -112,7 +117,7 @@ struct AgentCallTests {
     #expect(!names.contains { $0.contains("dropped") })
   }
 
-  @Test("a signal that came first keeps a file from its name")
+  @Test("a signal that came first keeps a file from its name", .requirement("G5"))
   func interruptedFile() async throws {
     let (tool, agent) = try Self.make()
     let path = tool.home.path + "/new"
@@ -127,7 +132,9 @@ struct AgentCallTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("without a person to ask, the failure of the prompt says the same as without an agent")
+  @Test(
+    "without a person to ask, the failure of the prompt says the same as without an agent",
+    .requirement("G10"))
   func nobody() async throws {
     let (tool, agent) = try Self.make()
     let served = agent.serveCalls { host, _ in
@@ -150,7 +157,8 @@ struct AgentCallTests {
 }
 
 extension AgentCallTests {
-  @Test("a person types on the terminal of the command, and the answer comes to the agent")
+  @Test(
+    "a person types on the terminal of the command, and the answer comes to the agent", .requirement("G10"))
   func typed() async throws {
     let (tool, agent) = try Self.make()
     let screen = try PseudoTerminal()
@@ -171,7 +179,9 @@ extension AgentCallTests {
     #expect(screen.echoes && !screen.transcript.contains("horse"))
   }
 
-  @Test("a prompt ends where the agent no longer wants its answer, and the terminal is as before")
+  @Test(
+    "a prompt ends where the agent no longer wants its answer, and the terminal is as before",
+    .requirement("G4"))
   func cancelled() async throws {
     let (tool, agent) = try Self.make()
     let screen = try PseudoTerminal()
@@ -194,7 +204,7 @@ extension AgentCallTests {
     #expect(screen.echoes)
   }
 
-  @Test("an agent that ends during a prompt ends the prompt and the command")
+  @Test("an agent that ends during a prompt ends the prompt and the command", .requirement("G4"))
   func lostAtPrompt() async throws {
     let (tool, agent) = try Self.make()
     let screen = try PseudoTerminal()
@@ -215,7 +225,9 @@ extension AgentCallTests {
     #expect(screen.echoes)
   }
 
-  @Test("a signal goes to the agent, and the command ends by it", arguments: [SIGTERM, SIGHUP])
+  @Test(
+    "a signal goes to the agent, and the command ends by it", .requirement("G5"),
+    arguments: [SIGTERM, SIGHUP])
   func signal(number: Int32) async throws {
     let (tool, agent) = try Self.make()
     let (processes, process) = AsyncStream.makeStream(of: Void.self)
@@ -233,7 +245,7 @@ extension AgentCallTests {
     try expect(running.wait(), equals: -number)
   }
 
-  @Test("after a signal that came too late the command waits for the result")
+  @Test("after a signal that came too late the command waits for the result", .requirement("G5"))
   func held() async throws {
     let (tool, agent) = try Self.make()
     let (processes, process) = AsyncStream.makeStream(of: Void.self)
@@ -254,7 +266,9 @@ extension AgentCallTests {
     try expect(running.wait(), equals: 0)
   }
 
-  @Test("a command whose verb does not end after a signal ends by itself, and its connection with it")
+  @Test(
+    "a command whose verb does not end after a signal ends by itself, and its connection with it",
+    .requirement("G5"))
   func stuck() async throws {
     let (tool, agent) = try Self.make()
     let (processes, process) = AsyncStream.makeStream(of: Void.self)

@@ -14,7 +14,9 @@ struct AgentClientTests {
     return (tool, try ScriptedAgent(for: tool))
   }
 
-  @Test("sends its words, its vault and its descriptors, and ends with the exit code of the verb")
+  @Test(
+    "sends its words, its vault and its descriptors, and ends with the exit code of the verb",
+    .requirement("G1"))
   func request() async throws {
     let (tool, agent) = try Self.make()
     let served = agent.serve { request in
@@ -36,7 +38,7 @@ struct AgentClientTests {
     #expect(run.deviceKey == nil)
   }
 
-  @Test("makes relative paths of vault and key absolute")
+  @Test("makes relative paths of vault and key absolute", .requirement("G1"))
   func relativePaths() async throws {
     let (tool, agent) = try Self.make()
     let vault = tool.home.path + "/.local/share/vault/default.vault"
@@ -55,7 +57,7 @@ struct AgentClientTests {
   }
 
   @Test(
-    "goes on by itself where the agent does nothing, with no word about it",
+    "goes on by itself where the agent does nothing, with no word about it", .requirement("G11"),
     arguments: [AgentRefusal.Reason.otherKey, .vaultChanged, .full, .ending, .verb])
   func refused(reason: AgentRefusal.Reason) async throws {
     let (tool, agent) = try Self.make()
@@ -72,7 +74,7 @@ struct AgentClientTests {
     expect(required.text, equals: "")
   }
 
-  @Test("tells of an agent of another version in one line, and goes on by itself")
+  @Test("tells of an agent of another version in one line, and goes on by itself", .requirement("G11"))
   func otherVersion() async throws {
     let (tool, agent) = try Self.make()
     let served = agent.serve { try $0.socket.send(AgentRefusal(.version, "it is 0.0.9").packet) }
@@ -83,7 +85,7 @@ struct AgentClientTests {
     expect(ran.errors.split(separator: "\n").count, equals: 1)
   }
 
-  @Test("without a socket does all by itself, unless an agent is required")
+  @Test("without a socket does all by itself, unless an agent is required", .requirement("G11"))
   func absent() throws {
     let (tool, agent) = try Self.make()
     _ = unsafe unlink(agent.place.socket)
@@ -98,7 +100,7 @@ struct AgentClientTests {
     expect(0, try tool("item", "get", "mail", "--agent", "auto"))
   }
 
-  @Test("tells of a dead socket in one line, and goes on by itself")
+  @Test("tells of a dead socket in one line, and goes on by itself", .requirement("G11"))
   func dead() throws {
     let (tool, _) = try Self.make()
     let agent = try ScriptedAgent.leaveDeadSocket(for: tool)
@@ -108,7 +110,7 @@ struct AgentClientTests {
     expect(13, try tool("item", "get", "mail", "--agent", "required"), "no agent listens")
   }
 
-  @Test("does not use a socket in a directory that others can reach, or a link")
+  @Test("does not use a socket in a directory that others can reach, or a link", .requirement("G7"))
   func planted() throws {
     let (tool, agent) = try Self.make()
     _ = unsafe chmod(agent.place.directory, 0o755)
@@ -121,7 +123,7 @@ struct AgentClientTests {
     #expect(!agent.isAsked)
   }
 
-  @Test("does not use a socket of another user")
+  @Test("does not use a socket of another user", .requirement("G7"))
   func foreign() throws {
     try needRoot("the socket of another user")
     let (tool, agent) = try Self.make()
@@ -131,7 +133,7 @@ struct AgentClientTests {
     #expect(!agent.isAsked)
   }
 
-  @Test("ends with 13 where the agent ends before the verb")
+  @Test("ends with 13 where the agent ends before the verb", .requirement("G11"))
   func lost() async throws {
     let (tool, agent) = try Self.make()
     let served = agent.serve { request in request.write("a part") }
@@ -142,7 +144,7 @@ struct AgentClientTests {
     #expect(ran.errors.contains("see 'vaultctl audit'"))
   }
 
-  @Test("ends with 13 where the agent sends what no agent sends")
+  @Test("ends with 13 where the agent sends what no agent sends", .requirement("G11"))
   func nonsense() async throws {
     let (tool, agent) = try Self.make()
     let served = agent.serve { request in
@@ -153,7 +155,9 @@ struct AgentClientTests {
     try await served.value
   }
 
-  @Test("refuses its vault's own files as input and output, and sends nothing", arguments: ["", "-wal"])
+  @Test(
+    "refuses its vault's own files as input and output, and sends nothing", .requirement("G9"),
+    arguments: ["", "-wal"])
   func vaultAsInput(suffix: String) async throws {
     let (tool, agent) = try Self.make()
     let vault = tool.home.path + "/.local/share/vault/default.vault"
@@ -171,6 +175,7 @@ struct AgentClientTests {
 
   @Test(
     "does not ask the agent for what is wrong, for help, for what it does by itself and with --agent never",
+    .requirement("G11"),
     arguments: [
       "2 item get", "2 item gte mail", "0 --help", "0 item get --help", "0 version", "0 path",
       "0 item get mail --agent never", "2 item list --agent sometimes", "14 item list --vault /nowhere",
@@ -183,7 +188,7 @@ struct AgentClientTests {
     #expect(!agent.isAsked)
   }
 
-  @Test("refuses another word in its variable")
+  @Test("refuses another word in its variable", .requirement("G11"))
   func badVariable() throws {
     let (tool, agent) = try Self.make()
     tool.environment["VAULTCTL_AGENT"] = "/tmp/agent"
@@ -193,7 +198,7 @@ struct AgentClientTests {
     #expect(!agent.isAsked)
   }
 
-  @Test("does a command line that is too long for the agent by itself")
+  @Test("does a command line that is too long for the agent by itself", .requirement("G11"))
   func longLine() throws {
     let (tool, agent) = try Self.make()
     let words = ["item", "add", "other", "--comment", String(repeating: "c", count: 64 << 10)]

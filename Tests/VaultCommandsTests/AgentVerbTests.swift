@@ -5,7 +5,9 @@ import Testing
 /// A person's day with the agent, by the built programs.
 @Suite("The verbs of the agent", .bounded)
 struct AgentVerbTests {
-  @Test("start, unlock once, use, lock and stop: one derivation of the passcode for all commands")
+  @Test(
+    "start, unlock once, use, lock and stop: one derivation of the passcode for all commands",
+    .requirement("G1", "G6"))
   func day() throws {
     let home = try AgentHome()
     let unlocks = try home.unlocks()
@@ -30,7 +32,8 @@ struct AgentVerbTests {
     try waitUntil("the end of the agent") { try home.tool("agent", "status").exit == 1 }
   }
 
-  @Test("another vault than the unlocked one is another vault, with and without the agent")
+  @Test(
+    "another vault than the unlocked one is another vault, with and without the agent", .requirement("G1"))
   func otherVault() throws {
     let home = try AgentHome()
     expect(0, try home.tool("agent", "start"))
@@ -42,7 +45,7 @@ struct AgentVerbTests {
     try expect(home.tool("item", "list", "--format", "name").text, equals: "mail\n")
   }
 
-  @Test("a reader that goes away ends the command, not the agent")
+  @Test("a reader that goes away ends the command, not the agent", .requirement("G5"))
   func lostReader() throws {
     let home = try AgentHome()
     expect(0, try home.tool("agent", "start"))
@@ -53,7 +56,7 @@ struct AgentVerbTests {
     #expect(run.text.contains("unlocked  "), "\(run.text)")
   }
 
-  @Test("the vault's own file as standard input does nothing to the vault")
+  @Test("the vault's own file as standard input does nothing to the vault", .requirement("G9"))
   func vaultAsInput() throws {
     let home = try AgentHome()
     expect(0, try home.tool("agent", "start"))
@@ -63,7 +66,7 @@ struct AgentVerbTests {
     expect(0, try home.tool("item", "get", "mail", "--no-input"))
   }
 
-  @Test("without an agent, the verbs that need one say so and how to start it")
+  @Test("without an agent, the verbs that need one say so and how to start it", .requirement("G11"))
   func noAgent() throws {
     let home = try AgentHome()
     for words in [["unlock", "--no-input"], ["lock"]] {
@@ -78,7 +81,9 @@ struct AgentVerbTests {
     expect(0, try home.tool("agent", "stop"))
   }
 
-  @Test("no agent is started where there is no directory for its socket, or one that others can reach")
+  @Test(
+    "no agent is started where there is no directory for its socket, or one that others can reach",
+    .requirement("G7"))
   func noPlace() throws {
     let home = try AgentHome()
     try FileManager.default.createDirectory(

@@ -62,6 +62,23 @@ struct CardTokenVerbTests {
     try expect(tool("token", "get", "card").exit, equals: isAlive ? 0 : 7)
   }
 
+  @Test(
+    "a list under a clock that disagrees ends a token: with the right clock it stays ended",
+    .requirement("C7"),
+    arguments: [-1800, 7200], [["token", "list"], ["item", "list"], ["consent", "list"]])
+  func ended(clock: Int, words: [String]) throws {
+    let tool = try tool()
+    expect(0, try tool("token", "put", "card", "--ttl", "1h", "--uses", "9", input: [1]))
+    let now = tool.now
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = String(now + clock)
+    expect(0, try tool.run(words))
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = String(now)
+    #expect(try tool("audit").text.contains("tokenEnded"))
+    let listed = try tool("token", "list", "--json").json["items"] as? [[String: Any]]
+    expect(listed?.first?["state"] as? String, equals: "ended")
+    expect(7, try tool("token", "get", "card"))
+  }
+
   @Test("a token whose time is over is deleted by the next command, and answers 7", .requirement("C3"))
   func time() throws {
     let tool = try tool()

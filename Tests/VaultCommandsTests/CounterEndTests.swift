@@ -87,6 +87,46 @@ struct CounterEndTests {
     try expect(use(tool, isSuite).exit, equals: 0)
   }
 
+  @Test("a line with the counter that must be set first does not say that it was set")
+  func mustStillBeSet() throws {
+    let tool = try newTool()
+    func replace(_ counter: UInt64) throws -> Tool.Run {
+      try tool("import", "jsonl", "--on-duplicate", "replace", input: Array(line(counter: counter).utf8))
+    }
+    for counter in [6, 5, 5] as [UInt64] { try expect(replace(counter).exit, equals: 0) }
+    try expect(use(tool, false).exit, equals: 17)
+    try expect(replace(6).exit, equals: 0)
+    try expect(use(tool, false).exit, equals: 0)
+  }
+
+  @Test("lists mark a counter at its end, one that must be set first and one that does not open")
+  func marks() throws {
+    let tool = try newTool()
+    for (name, more) in [
+      ("end", #","exhausted":true"#), ("behind", #","needsResync":true"#), ("odd", ""), ("well", ""),
+    ] {
+      let counter = name == "end" ? UInt64.max : 7
+      let uri = "otpauth://hotp/o?secret=\(Self.key)&counter=\(counter)"
+      let input = #"{"kind":"otp","name":"\#(name)","uri":"\#(uri)"\#(more)}"#
+      expect(0, try tool("import", "jsonl", input: Array(input.utf8)))
+    }
+    try tool.damage("body", of: "state", where: "row = 3")
+    for words in [["otp", "list"], ["item", "list"]] {
+      let lines = try tool.run(words).text.split(separator: "\n")
+      for (name, mark) in [
+        ("end", "counter at its end"), ("behind", "counter must be set"), ("odd", "counter damaged"),
+      ] {
+        #expect(lines.contains { $0.hasPrefix(name + " ") && $0.contains(mark) }, "\(lines)")
+      }
+      #expect(lines.contains { $0.hasPrefix("well ") && !$0.contains("counter") }, "\(lines)")
+      let items = try #require(try tool.run(words + ["--json"]).json["items"] as? [[String: Any]])
+      for (name, field) in [("end", "exhausted"), ("behind", "needsResync"), ("odd", "counterDamaged")] {
+        let marked = items.filter { $0[field] as? Bool == true }.compactMap { $0["name"] as? String }
+        expect(marked, equals: [name])
+      }
+    }
+  }
+
   @Test("a line does not set a verifier back")
   func verifier() throws {
     let tool = try newTool()

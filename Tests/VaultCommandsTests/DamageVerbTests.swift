@@ -177,6 +177,108 @@ struct DamageVerbTests {
     try expect(other("verify").exit, equals: part == "meta" ? 0 : 10)
   }
 
+  @Test("damage of the vault's own state is said by each command that shows or copies the whole vault")
+  func ownState() throws {
+    try tool.damage("body", of: "state", where: "row = 0")
+    let words = "the vault's own state"
+    expect(10, try tool("verify"), "1 problem found")
+    let status = try tool("status", "--json")
+    #expect(try status.exit == 0 && status.json["ownState"] as? String == "damaged")
+    #expect(try tool("status").text.contains("damaged: see 'vaultctl verify'"))
+    let doctor = try tool("doctor")
+    #expect(doctor.exit == 0 && doctor.text.contains(words), "\(doctor.text)")
+    expect(10, try tool("export", "jsonl", tool.home.path + "/e", "--plain"), words)
+    let backup = try tool("backup", tool.home.path + "/b", "--passphrase-fd", "3", secrets: phrase)
+    expect(10, backup, words)
+    let other = try Tool()
+    let restored = try other("restore", tool.home.path + "/b", "--passphrase-fd", "3", secrets: phrase)
+    expect(0, restored)
+    try expect(other("verify").exit, equals: 0)
+    #expect(try tool("rotate", "epoch", "--drop-damaged").exit == 0)
+    try expect(tool("status", "--json").json["ownState"] as? String, equals: nil)
+  }
+
+  @Test("damage of the own state of a backup is said by its restore")
+  func ownStateOfBackup() throws {
+    let file = tool.home.path + "/b"
+    try expect(tool("backup", file, "--passphrase-fd", "3", secrets: phrase).exit, equals: 0)
+    try change(file) { store throws(StorageError) in
+      var state = try store.state(row: 0)!
+      state.body[state.body.count / 2] ^= 1
+      try store.setState(state, row: 0)
+    }
+    let restored = try Tool()("restore", file, "--passphrase-fd", "3", "--json", secrets: phrase)
+    #expect(try restored.exit == 10 && restored.json["stateRenewed"] as? Bool == true, "\(restored.errors)")
+  }
+
+  @Test("an item at the end that does not open is listed once by an export")
+  func last() throws {
+    try tool.damage("meta", of: "item", where: "row = 4")
+    let export = try tool("export", "jsonl", tool.home.path + "/e", "--plain", "--json")
+    #expect(try export.exit == 10 && listed(export, "leftOut") == [ids[3]])
+  }
+
+  @Test(
+    "what is behind a PIN that does not open is named by each command that meets it",
+    arguments: [("meta", "item"), ("body", "state"), ("secret", "material")])
+  func behindPIN(column: String, table: String) throws {
+    let bank = try addBehindPIN()
+    try tool.damage(column, of: table, where: "row = \(Self.rowOfPIN)")
+    let verify = try tool("verify")
+    #expect(
+      verify.exit == 10 && verify.text.contains("item \(bank): the PIN that guards it"), "\(verify.text)")
+    #expect(try tool("doctor").text.contains("items behind a PIN that does not open or is missing: bank"))
+    let export = try tool("export", "jsonl", tool.home.path + "/e", "--plain", "--json")
+    expect(10, export)
+    let reasons = try #require(try export.json["leftOut"] as? [[String: Any]])
+    #expect(reasons.contains { $0["id"] as? String == bank && $0["reason"] as? String == "behindDamagedPIN" })
+    let backup = try tool("backup", tool.home.path + "/b", "--passphrase-fd", "3", "--json", secrets: phrase)
+    #expect(try backup.exit == 10 && listed(backup, "behindDamagedPIN") == [bank], "\(backup.errors)")
+    let restored = try Tool()(
+      "restore", tool.home.path + "/b", "--passphrase-fd", "3", "--json", secrets: phrase)
+    #expect(try restored.exit == 10 && listed(restored, "behindDamagedPIN") == [bank], "\(restored.errors)")
+    let list = try tool("item", "list")
+    #expect(list.exit == 0 || list.errors.contains("behind it as their PIN: bank"), "\(list.errors)")
+    expect(list.exit, equals: table == "item" ? 10 : 0)
+  }
+
+  @Test(
+    "no repair removes a damaged PIN while an item that opens is behind it",
+    arguments: [("meta", "item"), ("body", "state"), ("secret", "material")])
+  func neededPIN(column: String, table: String) throws {
+    let bank = try addBehindPIN()
+    let pins = try #require(
+      try tool("item", "list", "--kind", "pin", "--json").json["items"] as? [[String: Any]])
+    let pin = try #require(pins.first?["id"] as? String)
+    try tool.damage(column, of: table, where: "row = \(Self.rowOfPIN)")
+    try tool.damage("meta", of: "item", where: "row = 1")
+    for words in [["rotate", "epoch"], ["rotate", "epoch", "--drop-damaged"], ["purge", "--drop-damaged"]] {
+      let run = try tool.run(words)
+      #expect(
+        run.exit == 10 && run.text.contains("behind this PIN: bank"), "\(words) \(run.text) \(run.errors)")
+    }
+    expect(9, try tool("item", "rm", "--id", pin), "bank")
+    #expect(try tool("verify").text.contains(pin))
+    // Both go once the item does not need it.
+    try expect(tool("item", "rm", "--id", bank).exit, equals: 0)
+    let rotation = try tool("rotate", "epoch", "--drop-damaged")
+    expect(0, rotation)
+    #expect(rotation.text.contains(pin) && rotation.text.contains(ids[0]), "\(rotation.text)")
+    try expect(tool("verify").exit, equals: 0)
+  }
+
+  private static let rowOfPIN = "(SELECT row FROM item WHERE kind = 17)"
+
+  /// Adds the credential `bank` behind a new PIN, and returns its identifier.
+  private func addBehindPIN() throws -> String {
+    let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
+    let added = try tool(
+      "otp", "add", "bank", "--pin-mode", "checked", "--pin-fd", "3", input: Array(uri.utf8),
+      secrets: [3: "8306"])
+    expect(0, added)
+    return try #require(try tool("item", "show", "bank", "--json").json["id"] as? String)
+  }
+
   private static let parts = ["meta", "keys", "secret"]
   private let phrase: [Int32: String] = [3: "a long passphrase"]
 

@@ -48,7 +48,9 @@ struct DoctorTests {
   /// Verified to fail on commit c41b4145, which looks only at what the witness says.
   @Test(
     "what is in the place of the witness and is no file is named, and the way out works",
-    arguments: ["mkdir", "mkfifo", "ln -s /dev/null", "ln -s /nonexistent", "chmod"])
+    arguments: [
+      "mkdir", "mkfifo", "ln -s /dev/null", "ln -s /nonexistent", "chmod", "touch ~/f && ln ~/f",
+    ])
   func witness(make: String) throws {
     let tool = try newTool()
     let key = try #require(try tool("path", "--json").json["deviceKey"] as? String)

@@ -161,9 +161,7 @@ struct ExampleTests {
     if verb.name == "biometry remove" || verb.words.first == "biokey" {
       script += "vaultctl biometry enroll voice --passcode-file old --phrase-file phrase\n"
     }
-    if verb.words.first == "biokey" {
-      script += "vaultctl pin set --new-pin-file pin --passcode-file old\n"
-    }
+    if verb.words.first == "biokey" { script += "vaultctl pin set --new-pin-file pin --passcode-file old\n" }
     if verb.words.first == "pin" {
       script +=
         "vaultctl pin set --new-pin-file pin --unlock-key-out unlock-key; vaultctl pin set --mode camouflaged\n"

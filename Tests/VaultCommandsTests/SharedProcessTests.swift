@@ -4,6 +4,7 @@ import SecretMemory
 import Synchronization
 import TestSupport
 import Testing
+import TransportPrograms
 import VaultCommands
 import VaultKit
 import VaultPrompts
@@ -120,6 +121,38 @@ struct SharedProcessTests {
     request.world.host = AnsweringHost { .terminal(.cancelled) }
     expect(request.run(["batch"]), equals: .exit(.refused))
     #expect(request.text.contains("notInAgent"), "\(request.text)")
+  }
+
+  @Test(
+    "a new file with a secret is made where the client is, by a command that commits",
+    arguments: [false, true])
+  func secretFile(isEnded: Bool) throws {
+    let request = try Request(vaults)
+    let pin = try Scratch(Array("8306".utf8))
+    request.world.host = hostInVaultFolder
+    if isEnded { request.interruption.came(SIGTERM) }
+    let words = ["pin", "set", "door", "--unlock-key-out", "key", "--new-pin-fd", "\(pin.descriptor)"]
+    expect(
+      request.run(words), equals: isEnded ? .signal(SIGTERM) : .exit(.done), "\(request.said)")
+    expect(FileManager.default.fileExists(atPath: vaults.place.folder + "/key"), equals: !isEnded)
+    try expect(vaults.core.items(matching: Query()).count, equals: isEnded ? 0 : 1)
+  }
+
+  @Test("a file that is there already where the client is stays, and the error names a free name")
+  func takenSecretFile() throws {
+    let file = try vaults.file("key", "mine")
+    let request = try Request(vaults)
+    request.world.host = hostInVaultFolder
+    expect(request.run(["pin", "set", "door", "--unlock-key-out", "key"]), equals: .exit(.alreadyExists))
+    #expect(request.said.contains("name another file, such as key-2"), "\(request.said)")
+    try expect(String(contentsOfFile: file, encoding: .utf8), equals: "mine")
+  }
+
+  /// The host of a client whose working directory is that of the vault.
+  private var hostInVaultFolder: AnsweringHost {
+    var host = AnsweringHost { .terminal(.cancelled) }
+    host.folder = vaults.place.folder + "/"
+    return host
   }
 
   private func holdingPipeSignal<R>(_ body: () -> R) -> R {
@@ -272,6 +305,8 @@ private final class Request: @unchecked Sendable {
 /// A host of a client whose prompts end in one way.
 private struct AnsweringHost: VaultCommands.Host, HostPrompt {
   let end: @Sendable () -> PromptFailure
+  /// The directory of relative paths of files, with a slash; empty for that of this process.
+  var folder = ""
   private let local = LocalHost(environment: Environment([:]))
 
   init(_ end: @escaping @Sendable () -> PromptFailure) { self.end = end }
@@ -294,18 +329,24 @@ private struct AnsweringHost: VaultCommands.Host, HostPrompt {
     _ file: HostFile, _ body: (Int32) throws(CommandError) -> R
   ) throws(CommandError) -> R { try local.lend(file, body) }
 
-  func exists(_ path: String) throws(CommandError) -> Bool { try local.exists(path) }
+  func exists(_ path: String) throws(CommandError) -> Bool { try local.exists(folder + path) }
   func isOwn(_ path: String) -> Bool { local.isOwn(path) }
 
   func makeFile(_ path: String, interruption: Interruption) throws(CommandError) -> any UnfinishedFile {
-    try local.makeFile(path, interruption: interruption)
+    try local.makeFile(folder + path, interruption: interruption)
   }
 
-  func removeFile(_ path: String) { local.removeFile(path) }
+  func removeFile(_ path: String) { local.removeFile(folder + path) }
 
   func copyToClipboard(_ secret: SharedSecret, seconds: Int64) throws(CommandError) -> CopiedSecret {
     CopiedSecret(clipboard: "none", notes: [])
   }
+
+  func programs(within time: Duration) -> any ProgramRunner { LocalRunner(.init(time: time)) }
+
+  func become(
+    _ program: ProgramStart, with secrets: [SharedSecret], after done: [String]
+  ) throws(CommandError) {}
 
   func holdingEndingSignal<R, E: Error>(
     for seconds: Int, _ body: () throws(E) -> R

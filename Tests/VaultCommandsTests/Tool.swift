@@ -23,8 +23,13 @@ final class Tool {
     }
   }
 
+  /// Whether the commands of a new tool run in an agent of its own. Its clock is the first one of the tool.
+  @TaskLocal static var usesAgent = false
+
   let home: URL
   var environment: [String: String]
+  /// Stands for `$XDG_RUNTIME_DIR` of an agent. Its path is short, because that of a socket is.
+  private var runtime: String?
 
   init() throws {
     home = FileManager.default.temporaryDirectory.appendingPathComponent("vaultctl-\(UUID().uuidString)")
@@ -35,9 +40,26 @@ final class Tool {
       "VAULTCTL_TESTING_PATIENCE": "86400",
     ]
     setClocks()
+    if Self.usesAgent { try startAgent() }
   }
 
-  deinit { try? FileManager.default.removeItem(at: home) }
+  deinit {
+    if let runtime {
+      _ = try? self("agent", "stop")
+      try? FileManager.default.removeItem(atPath: runtime)
+    }
+    try? FileManager.default.removeItem(at: home)
+  }
+
+  private func startAgent() throws {
+    let runtime = "/tmp/agent-" + UUID().uuidString.prefix(13)
+    try FileManager.default.createDirectory(
+      atPath: runtime, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    self.runtime = runtime
+    environment["XDG_RUNTIME_DIR"] = runtime
+    environment["VAULTCTL_AGENT"] = "required"
+    expect(0, try self("agent", "start"))
+  }
 
   static let path = Built.path("vaultctl-testing")
   static let shippedPath = Built.path("vaultctl")

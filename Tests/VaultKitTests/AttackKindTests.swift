@@ -133,6 +133,38 @@ struct AttackKindTests {
     try later.delete(pin)
   }
 
+  enum OtherPIN: String, CaseIterable, Sendable { case withLaterRule, withLaterFlag, missing }
+
+  @Test(
+    "an item behind a PIN of a later version is not damaged, and one whose PIN is missing is",
+    arguments: OtherPIN.allCases)
+  func behindOtherPIN(other: OtherPIN) throws {
+    let core = try place.makeCore()
+    let pin = try addPIN(to: core)
+    let item = try addBehind(pin, to: core)
+    let changed = try other == .missing ? item : core.item(named: "pin")
+    try Intruder(place: place).rewrite(
+      changed,
+      change: { policy, row in
+        switch other {
+        case .withLaterRule: policy.set(3, u32: 0x100)
+        case .withLaterFlag: row.flags |= 32
+        case .missing:
+          var named = Record()
+          named.set(1, u8: 2)
+          named[2] = [UInt8](repeating: 1, count: 16)
+          policy.set(8, record: named)
+        }
+      },
+      content: { form(0, $0) })
+    let later = try place.openCore()
+    let damaged = other == .missing ? [item.id] : []
+    try expect(later.damage().behindDamagedPIN.map(\.id), equals: damaged)
+    let words = "the PIN that guards it does not open or is missing"
+    try expect(later.verify().problems, equals: damaged.map { "item \($0): \(words)" })
+    try expect(later.verify().newer.count, equals: other == .withLaterRule ? 1 : 0)
+  }
+
   // MARK: Items that this version does not open
 
   /// Why an item is one of a later version.

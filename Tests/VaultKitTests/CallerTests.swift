@@ -8,7 +8,7 @@ import VaultKit
 import VaultTestKit
 
 /// Verified to fail when the caller stays with the store after its call.
-@Suite("A vault that serves other processes", .bounded)
+@Suite("A vault that serves other processes", .bounded, .requirement("G12"))
 struct CallerTests {
   private let place = TemporaryVault(environment: .testing(clock: FixedClock()))
   private let peer = Caller(user: 1001, process: 4711, executable: "/usr/bin/report")

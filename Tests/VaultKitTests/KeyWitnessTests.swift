@@ -44,6 +44,34 @@ struct KeyWitnessTests {
     try expect(FileManager.default.destinationOfSymbolicLink(atPath: file), equals: "/dev/null")
   }
 
+  @Test("nothing is written into another name of the file, and the number goes on", arguments: [false, true])
+  func secondName(isOpen: Bool) throws {
+    let core = try vault.makeCore()
+    _ = try core.add(NewItem(.genericPassword, name: "a"))
+    let other = vault.folder + "/other"
+    unsafe expect(link(try file, other), equals: 0)
+    let before = try Data(contentsOf: URL(fileURLWithPath: other))
+    let later = isOpen ? core : try vault.openCore()
+    _ = try later.add(NewItem(.genericPassword, name: "b"))
+    _ = try later.add(NewItem(.genericPassword, name: "c"))
+    try expect(Data(contentsOf: URL(fileURLWithPath: other)), equals: before)
+    let status = try later.status()
+    let seen = vault.protector.seenCommit(under: status.deviceKey, of: status.vault)
+    expect(seen?.sequence, equals: status.sequence)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file)) != before)
+  }
+
+  @Test("a directory in the place of the file is no witness, and stays")
+  func directory() throws {
+    let core = try vault.makeCore()
+    _ = try core.add(NewItem(.genericPassword, name: "a"))
+    let file = try file
+    #expect(unsafe unlink(file) == 0 && mkdir(file, 0o700) == 0)
+    _ = try core.add(NewItem(.genericPassword, name: "b"))
+    _ = try vault.openCore().add(NewItem(.genericPassword, name: "c"))
+    try expect(FileManager.default.contentsOfDirectory(atPath: file), equals: [])
+  }
+
   /// Verified to fail when each number is written, and when one that would not have been believed stays.
   @Test("a commit that is told later than the next one does not lower the number")
   func late() throws {

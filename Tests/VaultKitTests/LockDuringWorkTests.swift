@@ -9,7 +9,7 @@ import VaultTestKit
 
 /// Each lock comes from another thread, and the work goes on only when the lock has returned. A lock that waits for the work never
 /// returns, and the limit of the test ends it.
-@Suite("A lock while another thread works with the vault", .bounded)
+@Suite("A lock while another thread works with the vault", .bounded, .requirement("G3"))
 struct LockDuringWorkTests {
   private let place = TemporaryVault()
 

@@ -98,7 +98,7 @@ struct MeanwhileTests {
     let core = try place.makeCore(passcode: "passcode")
     _ = try core.add(NewItem(.genericPassword, name: "n"), secret: SecretBytes(testing: "s"))
     let isFirst = Mutex(true)
-    expect(.appCancelled) { () throws(VaultError) in
+    expect(.locked) { () throws(VaultError) in
       try core.rotateEpoch(
         passcode: Passcode(testing: "passcode"),
         progress: { _ in

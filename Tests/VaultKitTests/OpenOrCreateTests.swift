@@ -126,6 +126,59 @@ struct OpenOrCreateTests {
     #expect(try await openOrCreate().isNew)
     #expect(!contents.contains { $0.contains(".new") || $0.hasSuffix(".lock") })
   }
+
+  @Test(
+    "the device key of a creation that was killed is deleted by the next one, which leaves one key",
+    arguments: [false, true], [false, true])
+  func leftKey(isNamed: Bool, isWritten: Bool) async throws {
+    let files = isNamed ? FileProtector(file: place.folder + "/keys/my.key") : place.protector
+    try leaveUnfinished(key: isWritten ? .whole : .empty, in: files)
+    let made = try await openOrCreate(protector: files)
+    #expect(made.isNew)
+    let id = try await made.vault.status().vault
+    try expect(files.keys(of: id).count, equals: 1)
+    let keys = contents.filter { $0.hasSuffix(".key") || $0.contains(".new") || $0.hasSuffix(".lock") }
+    expect(keys.count, equals: 1, "\(keys)")
+  }
+
+  @Test(
+    "a file in the place of a named key that no killed creation has left is neither replaced nor removed",
+    arguments: LeftKey.allCases)
+  func foreignKey(kind: LeftKey) async throws {
+    let file = place.folder + "/keys/my.key"
+    try leaveUnfinished(key: kind, in: FileProtector(file: file))
+    let before = try Data(contentsOf: URL(fileURLWithPath: file))
+    // The note of the killed creation is gone, or it names another key.
+    if kind != .other {
+      try Data().write(to: URL(fileURLWithPath: place.path + ".lock"))
+    }
+    await expect(.vaultExists) { _ = try await openOrCreate(protector: FileProtector(file: file)) }
+    try expect(Data(contentsOf: URL(fileURLWithPath: file)), equals: before)
+  }
+
+  /// What is in the place of the device key after a creation that was killed.
+  enum LeftKey: CaseIterable {
+    case empty, whole, other
+  }
+
+  /// Leaves what a creation leaves that is killed: an unfinished vault, and a lock that names its key.
+  private func leaveUnfinished(key left: LeftKey, in files: FileProtector) throws {
+    let random = SeededRandom(seed: 7).source
+    let vault = try #require(VaultID(try random.newBytes(16)))
+    let key = try DeviceKey.fresh(random: random)
+    if left == .other {
+      try files.storeKey(DeviceKey.fresh(random: random), of: vault)
+    } else {
+      try files.storeKey(key, of: vault)
+    }
+    if left == .empty {
+      try FileHandle(forWritingTo: URL(fileURLWithPath: files.path(of: key.id, vault))).truncate(atOffset: 0)
+    }
+    try Data([1]).write(to: URL(fileURLWithPath: place.folder + "/data/.test.vault.new"))
+    let lock = place.path + ".lock"
+    try Data("\(vault.hexadecimal) \(key.id.hexadecimal)".utf8).write(to: URL(fileURLWithPath: lock))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: lock)
+  }
 }
 
 extension FileManager {

@@ -7,7 +7,7 @@ import VaultKit
 import VaultTestKit
 
 /// Another process looks for the locks, because a process does not see its own.
-@Suite("The locks of an open vault stay while its own process uses the file", .bounded)
+@Suite("The locks of an open vault stay while its own process uses the file", .bounded, .requirement("G9"))
 struct OwnProcessLocksTests {
   private let place = TemporaryVault()
 
@@ -59,7 +59,7 @@ struct OwnProcessLocksTests {
       }
     case .wrongCode:
       let code = try TemporaryVault().makeCore().makeRecoveryCode()
-      expect(.policy) { () throws(VaultError) in
+      expect(.authenticationFailed) { () throws(VaultError) in
         try VaultCore.checkRecoveryCode(code, at: place.path, environment: place.environment)
       }
     }

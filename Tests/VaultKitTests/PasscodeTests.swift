@@ -130,6 +130,22 @@ struct PasscodeTests {
     _ = try one.add(NewItem(.genericPassword, name: "b"))
   }
 
+  @Test("a passcode that was verified before another process changed it removes, derives and enrolls nothing")
+  func staleVerification() throws {
+    let place = TemporaryVault()
+    let one = try place.makeCore(passcode: "p")
+    let checked = try one.checked(Passcode(testing: "p"))
+    let two = try place.openCore()
+    try two.changePasscode(from: Passcode(testing: "p"), to: Passcode(testing: "q"))
+    expect(.busy) { () throws(VaultError) in _ = try one.removePasscode(checked) }
+    expect(.busy) { () throws(VaultError) in
+      _ = try one.recalibrate(Passcode(testing: "p"), checked: checked, target: .milliseconds(1)) {}
+    }
+    expect(.busy) { () throws(VaultError) in _ = try one.enrollLogin(with: checked) }
+    try one.unlock(with: Passcode(testing: "q"))
+    expect(try one.enrolledMembers().map(\.name), equals: [])
+  }
+
   @Test("a class key of a passcode that was removed and set again is never used", .requirement("R21"))
   func staleClassKey() throws {
     let place = TemporaryVault()
@@ -162,7 +178,9 @@ struct PasscodeTests {
     expect(.malformed) { () throws(VaultError) in _ = try RecoveryCode(text: mistyped) }
   }
 
-  @Test("a passcode that is judged while the vault is unlocked opens nothing, and only a wrong one counts")
+  @Test(
+    "a passcode that is judged while the vault is unlocked opens nothing, and only a wrong one counts",
+    .requirement("G6"))
   func judged() throws {
     let core = try TemporaryVault(environment: .testing(clock: FixedClock())).makeCore(passcode: "right")
     let config = try core.status().config
@@ -211,7 +229,7 @@ struct PasscodeTests {
     try expect(core.auditEntries().count, equals: before)
   }
 
-  @Test("wrong passcodes that are judged delay the next one, also the right one")
+  @Test("wrong passcodes that are judged delay the next one, also the right one", .requirement("G6"))
   func judgedUntilDelay() throws {
     let core = try TemporaryVault(environment: .testing(clock: FixedClock())).makeCore(passcode: "right")
     for _ in 0..<5 {
@@ -222,7 +240,9 @@ struct PasscodeTests {
     #expect(core.isUnlocked)
   }
 
-  @Test("a passcode that is judged opens no locked vault; without a passcode there is nothing to judge")
+  @Test(
+    "a passcode that is judged opens no locked vault; without a passcode there is nothing to judge",
+    .requirement("G6"))
   func judgedOtherwise() throws {
     let core = try TemporaryVault().makeCore(passcode: "right")
     core.lock()

@@ -22,6 +22,7 @@ struct RecoveryTests {
     .deviceKeyLocked: .retryable(.whenUnlocked), .deviceKeyUnavailable: nil, .deviceKeyWrong: nil,
     .deviceKeyDamaged: nil, .malformed: .startOver, .io: nil, .unconfirmed: nil, .readOnly: nil,
     .busy: .retryable(.after(.zero)), .vaultMissing: nil, .vaultExists: nil, .fileExists: nil,
+    .sideFile: .startOver,
     .newerFormat: nil,
     .olderFormat: nil, .unsupported: nil, .outOfStep: .retryable(.whenSynchronized), .wrongState: .startOver,
     .network: .retryable(.whenOnline), .deviceUnknown: nil, .peerFailed: nil,

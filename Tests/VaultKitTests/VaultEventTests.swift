@@ -6,7 +6,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("What an open vault tells its program", .bounded)
+@Suite("What an open vault tells its program", .bounded, .requirement("G12"))
 struct VaultEventTests {
   private let place = TemporaryVault()
 

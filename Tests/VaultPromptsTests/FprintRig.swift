@@ -4,96 +4,47 @@ import Testing
 
 /// The real fprintd with libfprint's virtual reader, on a bus of its own, with a stand-in for polkit. No root, no hardware.
 final class FprintRig: @unchecked Sendable {  // one test uses it, one call after the other
-  private let folder: URL
-  private var processes: [Child.Running] = []
+  private let system: PrivateSystemBus
   private(set) var fprintd: Child.Running?
-  private(set) var bus: Child.Running?
   /// The clock of the attempts: no limit of theirs passes unless a test moves it.
   let clock = HeldClock()
 
   /// - Parameter service: What owns fprintd's name: fprintd itself, our own nonsense (a case of `fakeService`), or nobody.
   init(_ service: Service) throws {
-    try Self.requirePrograms()
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "fp-\(UUID().uuidString.prefix(8))")
+    try PrivateSystemBus.need("/usr/libexec/fprintd")
+    system = try PrivateSystemBus()
+    let state = folder.appendingPathComponent("state")
     try FileManager.default.createDirectory(
-      at: folder.appendingPathComponent("state"), withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
-    try startBus()
+      at: state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    system.variables = ["FP_VIRTUAL_DEVICE": "\(folder.path)/reader", "STATE_DIRECTORY": state.path]
     switch service {
     case .none: break
     case .fprintd:
-      try start(
-        "/usr/bin/python3", "-m", "dbusmock", "--system", "--template", "polkitd", "-l",
-        "\(folder.path)/polkit.log")
-      try waitForName("org.freedesktop.PolicyKit1")
-      _ = try run(
-        "/usr/bin/gdbus", "call", "--system", "--timeout", Self.seconds, "-d", "org.freedesktop.PolicyKit1",
-        "-o", "/org/freedesktop/PolicyKit1/Authority", "-m", "org.freedesktop.DBus.Mock.AllowUnknown", "true")
-      fprintd = try start(
+      _ = try system.startMock("polkitd", name: "org.freedesktop.PolicyKit1")
+      try system.call(
+        "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority",
+        "org.freedesktop.DBus.Mock.AllowUnknown", "true")
+      fprintd = try system.start(
         "/bin/sh", "-c", "exec /usr/libexec/fprintd --no-timeout 2> '\(folder.path)/fprintd.log'")
-      try waitForName("net.reactivated.Fprint")
     case .fake(let behaviour):
       let script = folder.appendingPathComponent("fake.py")
       try Data(Self.fakeService.utf8).write(to: script)
-      fprintd = try start("/usr/bin/python3", script.path, behaviour)
-      try waitForName("net.reactivated.Fprint")
+      fprintd = try system.start("/usr/bin/python3", script.path, behaviour)
     }
+    if fprintd != nil { try system.waitForName("net.reactivated.Fprint") }
   }
 
   enum Service { case none, fprintd, fake(String) }
 
-  deinit {
-    for process in processes.reversed() { process.end() }
-    try? FileManager.default.removeItem(at: folder)
-  }
-
-  private static func requirePrograms() throws {
-    let absent = [
-      "/usr/libexec/fprintd", "/usr/bin/dbus-daemon", "/usr/bin/gdbus",
-      "/usr/lib/python3/dist-packages/dbusmock",
-    ].first { !FileManager.default.fileExists(atPath: $0) }
-    if let absent { throw Absent(absent) }
-  }
-
-  /// How long programs of others wait.
-  private static let seconds = "\(patience.components.seconds)"
-
-  var environment: [String: String] {
-    var environment = ProcessInfo.processInfo.environment
-    environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(folder.path)/bus"
-    environment["FP_VIRTUAL_DEVICE"] = "\(folder.path)/reader"
-    environment["STATE_DIRECTORY"] = "\(folder.path)/state"
-    return environment
-  }
-
-  /// Whether somebody takes connections on a socket.
-  private func answers(_ path: String) -> Bool {
-    guard let descriptor = connected(to: path) else { return false }
-    close(descriptor)
-    return true
-  }
-
-  private func connected(to path: String) -> Int32? {
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
-    let result = unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    if result == 0 { return descriptor }
-    close(descriptor)
-    return nil
-  }
+  var bus: Child.Running? { system.daemon }
+  var environment: [String: String] { system.environment }
+  private var folder: URL { system.folder }
 
   /// Says something to the reader: `SCAN A`, `RETRY 0`, `UNPLUG`. Returns once it has taken that. A scan is lost unless fprintd waits
   /// for a finger.
   func reader(_ text: String) throws {
     let descriptor = try #require(
-      connected(to: "\(folder.path)/reader"), "the virtual reader cannot be reached")
+      PrivateSystemBus.connected(to: "\(folder.path)/reader"), "the virtual reader cannot be reached")
     defer { close(descriptor) }
     let command = Array(text.utf8)
     _ = unsafe command.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
@@ -110,7 +61,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
       dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
       bus, loop, name = dbus.SystemBus(), GLib.MainLoop(), 'net.reactivated.Fprint'
       def call(path, interface, method, *words):
-          return bus.get_object(name, path).get_dbus_method(method, name + interface)(*words, timeout=\(Self.seconds))
+          return bus.get_object(name, path).get_dbus_method(method, name + interface)(*words, timeout=\(PrivateSystemBus.seconds))
       def scan():
           s = socket.socket(socket.AF_UNIX); s.connect('\(folder.path)/reader'); s.sendall(b'SCAN \(print)')
           s.shutdown(socket.SHUT_WR); s.recv(64); s.close()
@@ -127,7 +78,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
       call(device, '.Device', 'EnrollStop')
       call(device, '.Device', 'Release')
       """
-    let result = try run("/usr/bin/python3", "-c", script)
+    let result = try system.run("/usr/bin/python3", "-c", script)
     let said = (try? String(contentsOf: folder.appendingPathComponent("fprintd.log"), encoding: .utf8)) ?? ""
     try #require(
       result.hasSuffix("enroll-completed\n"), "fprintd does not enroll: \(result) \(said.suffix(2000))")
@@ -148,7 +99,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
       bus.list_names()
       print('forged', len(names))
       """
-    let result = try run("/usr/bin/python3", "-c", script)
+    let result = try system.run("/usr/bin/python3", "-c", script)
     try #require(result.contains("forged"), "\(result)")
   }
 
@@ -159,37 +110,6 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
   ///   - setUp: How many milliseconds bus and fprintd may take, by the clock of the system.
   func attempt(_ word: String = "30", setUp: Int = 300_000) throws -> Attempt {
     try Attempt(environment: environment.merging(clock.variables()) { $1 }, [word, "\(setUp)"])
-  }
-
-  @discardableResult
-  func start(_ program: String, _ words: String...) throws -> Child.Running { try start(program, words) }
-
-  @discardableResult
-  private func start(_ program: String, _ words: [String]) throws -> Child.Running {
-    let process = try Program(program, words, environment: environment).start()
-    processes.append(process)
-    return process
-  }
-
-  func run(_ program: String, _ words: String...) throws -> String {
-    try Program(program, words, environment: environment).run().text
-  }
-
-  private func startBus() throws {
-    let configuration = """
-      <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-      <busconfig><type>system</type><keep_umask/><listen>unix:path=\(folder.path)/bus</listen>
-      <policy context="default"><allow user="*"/><allow own="*"/><allow send_destination="*"/>
-      <allow receive_sender="*"/></policy></busconfig>
-      """
-    try Data(configuration.utf8).write(to: folder.appendingPathComponent("bus.conf"))
-    bus = try start("/usr/bin/dbus-daemon", "--config-file=\(folder.path)/bus.conf", "--nofork")
-    // Its socket exists before it listens.
-    try waitUntil("a bus") { answers("\(folder.path)/bus") }
-  }
-
-  private func waitForName(_ name: String) throws {
-    _ = try run("/usr/bin/gdbus", "wait", "--system", "--timeout", Self.seconds, name)
   }
 
   /// A service under fprintd's name that does what its word says.

@@ -15,7 +15,8 @@ struct CreationTests {
   func exists(suffix: String) throws {
     folder.write("v" + suffix, [1, 2, 3])
     let before = folder.listing
-    #expect(throws: StorageError.alreadyExists) { _ = try makeVault(at: folder("v")) }
+    let expected = suffix.isEmpty ? StorageError.alreadyExists : .existsBeside(folder("v" + suffix))
+    #expect(throws: expected) { _ = try makeVault(at: folder("v")) }
     expect(folder.listing, equals: before)
   }
 
@@ -111,15 +112,72 @@ struct CreationTests {
     expect(folder.listing, equals: before)
   }
 
+  @Test("a lock that has a second name, or is a directory, a link or a pipe, is named and not written")
+  func otherKindOfLock() throws {
+    let path = folder("v.lock").replacing("//", with: "/")
+    folder.write("mine")
+    let kinds: [(StorageError.Refusal, () -> Int32)] = [
+      (.severalNames, { unsafe link(folder("mine"), path) }), (.notALock, { unsafe mkdir(path, 0o700) }),
+      (.notALock, { unsafe symlink(folder("mine"), path) }), (.notALock, { unsafe mkfifo(path, 0o600) }),
+    ]
+    for (refusal, make) in kinds {
+      expect(make(), equals: 0)
+      #expect(throws: StorageError.refusedBeside(refusal, path: path)) { _ = try makeVault(at: folder("v")) }
+      try expect(Data(contentsOf: URL(fileURLWithPath: folder("mine"))).count, equals: 0)
+      expect(folder.names.sorted(), equals: ["mine", "v.lock"])
+      folder.remove("v.lock")
+    }
+    do { _ = try makeVault(at: folder("v")) }
+  }
+
   @Test(
     "no vault is made under the name of a file that belongs to another one",
-    arguments: ["-wal", "-shm", "-journal", ".lock"])
+    arguments: ["-wal", "-shm", "-journal", ".lock", ".seen", ".0123456789abcdef0123456789ABCDEF.new"])
   func sideFile(suffix: String) throws {
     do { _ = try makeVault(at: folder("v")) }
     let before = folder.names
-    #expect(throws: StorageError.refused(.nameOfSideFile)) { _ = try makeVault(at: folder("v" + suffix)) }
+    let error = StorageError.nameOfSideFile(folder("v" + suffix), owner: folder("v"))
+    #expect(throws: error) { _ = try makeVault(at: folder("v" + suffix)) }
     expect(folder.names, equals: before)
     do { _ = try makeVault(at: folder("other" + suffix)) }
+  }
+
+  @Test(
+    "the name of a draft is refused whether its vault exists or not: whoever makes that one removes the draft",
+    arguments: [".v.new", ".v.new-wal", ".v.new-journal", ".v.unfinished"])
+  func draft(name: String) throws {
+    let error = StorageError.nameOfSideFile(folder(name), owner: folder("v"))
+    #expect(throws: error) { _ = try makeVault(at: folder(name)) }
+    #expect(folder.names.isEmpty)
+    do { _ = try makeVault(at: folder("v")) }
+    #expect(throws: error) { _ = try makeVault(at: folder(name)) }
+  }
+
+  @Test(
+    "names that only look like those of side files are the user's own",
+    arguments: ["-wal", ".lock", ".seen", ".new", "v.new", "v.0123.new", "v-wall", ".unfinished"])
+  func ownName(name: String) throws {
+    do { _ = try makeVault(at: folder("v")) }
+    do { _ = try makeVault(at: folder(name)) }
+    try openAndDrop(folder("v"))
+  }
+
+  @Test(
+    "a directory in the place of a file that a making needs is named, and stays",
+    arguments: ["v-wal", "v-shm", ".v.new", ".v.new-wal"])
+  func directory(name: String) throws {
+    unsafe expect(mkdir(folder(name), 0o700), equals: 0)
+    let path = obstacle { _ = try makeVault(at: folder("v")) }
+    expect(path.map { URL(fileURLWithPath: $0).lastPathComponent }, equals: name)
+    expect(folder.names, equals: [name])
+  }
+
+  /// The path of what stood in the way of a vault.
+  private func obstacle(_ make: () throws -> Void) -> String? {
+    do { try make() } catch {
+      if case .existsBeside(let path)? = error as? StorageError { return path }
+    }
+    return nil
   }
 
   @Test("until the making is done nothing lies under the name, and a second making waits, then finds it")

@@ -54,6 +54,25 @@ struct VaultPathTests {
     }
   }
 
+  @Test(
+    "a file beside the vault that has a second name is refused, and what has that name is not written",
+    arguments: ["-wal", "-shm", "-journal"])
+  func companionsOfSecondName(suffix: String) throws {
+    do { _ = try makeVault(at: folder("v")) }
+    folder.write("mine", [1, 2, 3])
+    folder.setMode("mine", 0o600)
+    unsafe expect(link(folder("mine"), folder("v" + suffix)), equals: 0)
+    let path = folder("v" + suffix).replacing("//", with: "/")
+    for access in [Store.Access.readOnly, .readWrite] {
+      #expect(throws: StorageError.refusedBeside(.severalNames, path: path)) {
+        try openAndDrop(folder("v"), access)
+      }
+    }
+    try expect(Data(contentsOf: URL(fileURLWithPath: folder("mine"))), equals: Data([1, 2, 3]))
+    folder.remove("v" + suffix)
+    try openAndDrop(folder("v"))
+  }
+
   /// Verified to fail when the number of links is not looked at.
   @Test("a vault with a second name is refused, and opens again when that name is gone", .requirement("S3"))
   func secondName() throws {

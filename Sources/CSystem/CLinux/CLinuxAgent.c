@@ -103,8 +103,7 @@ static int arrange(int program, int ready) {
   return 4;
 }
 
-static void become_detached(int program, const char *name, const char *word, int ready) {
-  char *const words[] = {(char *)name, (char *)word, NULL};
+static void become_detached(int program, char *const words[], int ready) {
   struct sigaction usual = {.sa_handler = SIG_DFL};
   sigset_t none;
   sigemptyset(&none);
@@ -115,13 +114,13 @@ static void become_detached(int program, const char *name, const char *word, int
   execve("/proc/self/fd/4", words, environ);
 }
 
-int clinux_start_detached(int program, const char *name, const char *word, int ready) {
+int clinux_start_detached(int program, char *const words[], int ready) {
   pid_t first = fork();
   if (first == 0) {
     if (setsid() < 0) _exit(1);
     pid_t second = fork();
     if (second != 0) _exit(second > 0 ? 0 : 1);
-    become_detached(program, name, word, ready);
+    become_detached(program, words, ready);
     _exit(127);
   }
   if (first < 0) return -1;

@@ -1,6 +1,7 @@
 public import VaultFormat
 import Glibc
 import SecretMemory
+import VaultStorage
 
 /// Device keys in files of mode 0600: `<state directory>/<vault id>/<key id>.key`, or one file that the caller names.
 ///
@@ -125,6 +126,17 @@ public struct FileProtector: Protector {
     if case .folder = place { unsafe rmdir(Self.parent(of: path)) }
   }
 
+  /// Removes an empty file in the place of a named key: a process was killed before it wrote the key. Only a file of this user that no
+  /// other user may read, with one name.
+  func removeEmptyFile() {
+    guard case .file(let path) = place else { return }
+    var entry = stat()
+    guard unsafe lstat(path, &entry) == 0, entry.st_mode == S_IFREG | 0o600, entry.st_uid == geteuid(),
+      entry.st_size == 0, entry.st_nlink == 1
+    else { return }
+    unsafe unlink(path)
+  }
+
   /// Replaces a key file that the caller named, in one step. Until then the new key waits beside that file.
   ///
   /// The new key stays there if the named file holds anything other than `old`: another vault's key, or the key of a
@@ -187,8 +199,12 @@ public struct FileProtector: Protector {
   /// The place of a new key, which is never the place of another key.
   private func placeForNew(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> String {
     let path = path(of: key, vault)
-    guard let next = nextPath(of: key), try exists(path) else { return path }
-    return next
+    guard let next = nextPath(of: key) else { return path }
+    if try exists(path) { return next }
+    if let owner = try SideFileName.owner(of: path, exists: exists) {
+      throw VaultError(StorageError.nameOfSideFile(path, owner: owner))
+    }
+    return path
   }
 
   private func nextPath(of key: DeviceKeyID) -> String? {

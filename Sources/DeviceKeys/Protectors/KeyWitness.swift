@@ -44,6 +44,24 @@ package struct KeyWitness {
   /// process that has closed those may still print to them.
   package func open() -> Int32 {
     let file = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
+    return Self.aboveStandard(file)
+  }
+
+  /// Replaces a file that has a second name by one with the same bytes, so that nothing is written into what has the other name.
+  ///
+  /// - Returns: The new file, opened; negative where another process writes just then, or on failure: the commit is then not noted.
+  package func copied(from file: Int32) -> Int32 {
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return -1 }
+    defer { flock(file, LOCK_UN) }
+    let bytes = WitnessBytes(in: file)
+    guard unsafe unlink(path) == 0 else { return -1 }
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let new = Self.aboveStandard(unsafe Glibc.open(path, flags, 0o600))
+    if new >= 0, let bytes { bytes.write(to: new) }
+    return new
+  }
+
+  private static func aboveStandard(_ file: Int32) -> Int32 {
     guard (0...2).contains(file) else { return file }
     defer { close(file) }
     return fcntl(file, F_DUPFD_CLOEXEC, 3)

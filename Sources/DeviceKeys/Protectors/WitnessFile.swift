@@ -12,9 +12,16 @@ final class WitnessFile: Sendable {
 
     init?(_ witness: KeyWitness?, _ vault: VaultID) {
       guard let witness else { return nil }
-      let file = witness.open()
+      var file = witness.open()
       guard file >= 0 else { return nil }
-      guard let identity = FileIdentity(file) else {
+      var identity = FileIdentity(file)
+      if let found = identity, found.isOurs, !found.hasOneName {
+        let alone = witness.copied(from: file)
+        close(file)
+        guard alone >= 0 else { return nil }
+        (file, identity) = (alone, FileIdentity(alone))
+      }
+      guard let identity, identity.isOurs, identity.hasOneName else {
         close(file)
         return nil
       }
@@ -28,8 +35,11 @@ final class WitnessFile: Sendable {
     /// file.
     var isOpen: Bool { FileIdentity(file) == identity }
 
-    /// Another process may have removed the file's name or given it to another file.
-    var isNamed: Bool { FileIdentity(at: witness.path) == identity }
+    /// Another process may have removed the file's name, given it to another file, or given the file a second name.
+    var isNamed: Bool {
+      guard let named = FileIdentity(at: witness.path) else { return false }
+      return named == identity && named.hasOneName
+    }
 
     func end() { if isOpen { close(file) } }
   }
@@ -70,17 +80,29 @@ final class WitnessFile: Sendable {
 /// The identity of a file, whatever its names.
 private struct FileIdentity: Equatable {
   private let device, inode: UInt
+  /// Whether nothing is written through the file into another name.
+  let hasOneName: Bool
+  /// Whether it is a regular file of this user.
+  let isOurs: Bool
 
   init?(_ file: Int32) {
     var about = stat()
     guard unsafe fstat(file, &about) == 0 else { return nil }
-    (device, inode) = (about.st_dev, about.st_ino)
+    self.init(about)
   }
 
   /// The entry with that name itself, not the target of a link.
   init?(at path: String) {
     var about = stat()
     guard unsafe lstat(path, &about) == 0 else { return nil }
-    (device, inode) = (about.st_dev, about.st_ino)
+    self.init(about)
   }
+
+  private init(_ about: stat) {
+    (device, inode) = (about.st_dev, about.st_ino)
+    hasOneName = about.st_nlink <= 1
+    isOurs = about.st_mode & S_IFMT == S_IFREG && about.st_uid == geteuid()
+  }
+
+  static func == (one: Self, other: Self) -> Bool { one.device == other.device && one.inode == other.inode }
 }

@@ -9,21 +9,25 @@ import VaultPrompts
 struct LoginWatch {
   let service: AgentService
 
-  /// Begins to listen, where there is logind.
+  /// Begins to listen, where there is a bus. A logind that begins later, or again, is heard as well.
   func start() {
     _ = startThread { run() }
   }
 
   private func run() {
     guard var manager = LoginManager() else { return }
-    service.hearsLogind = true
+    service.hearsLogind = manager.isRunning
     while let events = manager.newEvents() {
       for event in events { answer(event, of: &manager) }
       var wait = pollfd(fd: manager.descriptor, events: manager.events, revents: 0)
       _ = unsafe poll(&wait, 1, -1)
     }
-    // Nothing tells of sleep any more, nor that the machine woke.
-    service.hearsLogind = false
+    setHearing(false)
+  }
+
+  /// Whether something tells of sleep from now on. If not, nothing tells that the machine woke either.
+  private func setHearing(_ hears: Bool) {
+    service.hearsLogind = hears
     service.vaults.awoke()
   }
 
@@ -37,6 +41,8 @@ struct LoginWatch {
       manager.delaySleep()
     case .sessionLocked: service.vaults.lockAll(because: .sessionLocked)
     case .sessionsEnded: service.vaults.lockAll(because: .sessionsEnded)
+    case .ended: setHearing(false)
+    case .began: setHearing(true)
     }
   }
 }

@@ -11,6 +11,8 @@ package enum AgentStartError: Error, Equatable {
   case wrongSocket
   /// Something else has the name of the socket.
   case occupied(String)
+  /// The terminal that is to be asked is none of this user's.
+  case notATerminal(String)
   /// There is no directory for the socket.
   case noPlace
   /// The directory for the socket is not ours alone.
@@ -26,6 +28,8 @@ package enum AgentStartError: Error, Equatable {
       "the service manager must pass one listening socket of packets: give the unit ListenSequentialPacket=%t/vaultctl/agent"
     case .occupied(let path):
       "\(printable(path)) is not a socket of an agent of yours; remove it, then start the agent again"
+    case .notATerminal(let path):
+      "\(printable(path)) is not a terminal of yours; type 'tty' on the terminal that is to be asked, and give its path to --terminal"
     case .noPlace:
       "there is no directory for the socket: set XDG_RUNTIME_DIR to a directory of yours with the mode 0700"
     case .unsafePlace(let flaw): Self.text(of: flaw)

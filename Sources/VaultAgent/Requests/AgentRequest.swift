@@ -1,5 +1,6 @@
 import AgentMessages
 import CommandLineKit
+import Synchronization
 import VaultCommands
 import VaultKit
 
@@ -15,6 +16,8 @@ final class AgentRequest: Sendable {
   private let numbers: [Int32]
   /// What owns them.
   private let descriptors: AgentDescriptors
+  /// How often it got the vault.
+  private let uses = Atomic(0)
 
   init(
     _ run: AgentRun, numbers: [Int32], of descriptors: AgentDescriptors, for caller: Caller,
@@ -29,14 +32,19 @@ final class AgentRequest: Sendable {
   func serve(in service: AgentService) {
     let ending = VaultControl.run(run.words.map { $0 }, in: world(of: service))
     if let file { service.vaults.beginMissingLease(file) }
+    // Whoever waits for the command finds its vault as after a command without an agent.
+    if let file { service.vaults.ended(file, uses: uses.load(ordering: .sequentiallyConsistent)) }
     // The reader of its output sees the end no later than the client.
     for number in descriptors.take() { service.close(number) }
     link.end(ending)
   }
 
+  /// It has the vault, until it ends.
+  func usesVault() { uses.add(1, ordering: .sequentiallyConsistent) }
+
   private func world(of service: AgentService) -> World {
-    var world = World(
-      environment: Environment(run.variables), host: RemoteHost(link), interruption: interruption)
+    let host = RemoteHost(link, asking: RequestPlaces(service, self))
+    var world = World(environment: Environment(run.variables), host: host, interruption: interruption)
     world.vault = service.world.vault
     world.random = service.world.random
     world.wait = service.world.wait

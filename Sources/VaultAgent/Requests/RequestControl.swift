@@ -11,7 +11,7 @@ struct RequestControl: AgentControl {
   func status() -> AgentStatus {
     AgentStatus(
       process: service.process, version: Version.tool, vaults: service.vaults.all(),
-      hearsLogind: service.hearsLogind)
+      hearsLogind: service.hearsLogind, asks: service.asking)
   }
 
   func setLease(absolute: Duration?, idle: Duration?) -> AgentStatus.Vault? {
@@ -20,6 +20,8 @@ struct RequestControl: AgentControl {
   }
 
   func lock(everything: Bool) -> [String] {
+    // The keys are wiped. The person may want to do something with the file next, so its entry is waited for, for a while.
+    defer { service.vaults.waitForLog() }
     if everything { return service.vaults.lockAll(because: .command) }
     guard let vault = request.run.vault else { return [] }
     return service.vaults.lock(at: vault.path, because: .command)

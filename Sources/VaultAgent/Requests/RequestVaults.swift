@@ -15,6 +15,7 @@ struct RequestVaults: OpenVaults {
   ) throws -> (core: VaultCore, isNew: Bool)? {
     guard let file = request.file, path == self.path else { return nil }
     let found = try service.vaults.vault(file, at: path, deviceKey: deviceKey, open: open)
+    if found != nil { request.usesVault() }
     return found.map { ($0.core.asked(by: request.caller), $0.isNew) }
   }
 
@@ -24,7 +25,8 @@ struct RequestVaults: OpenVaults {
 
   func unlocked(_ core: VaultCore) {
     guard let file = request.file else { return }
-    service.vaults.unlocked(file)
+    // No command says its terminal itself.
+    service.vaults.unlocked(file, from: PersonsTerminal(controlling: request.caller))
     service.waiting.end(for: file, but: request)
   }
 

@@ -16,10 +16,10 @@ package struct FileIdentity: Hashable, Sendable {
     self.init(status)
   }
 
-  /// nil for a number that is not open.
+  /// nil for a number that is not open, and for what is no regular file, as terminals and pipes: none of it is a file of a vault.
   package init?(of descriptor: Int32) {
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     self.init(status)
   }
 }

@@ -12,9 +12,14 @@ package final class LockLog: Sendable {
   ) { self.write = write }
 
   /// Begins to write an entry. One that cannot be written is lost.
-  package func note(_ reason: LockReason, in core: VaultCore) {
+  ///
+  /// - Parameter then: Called when it was tried.
+  package func note(_ reason: LockReason, in core: VaultCore, then: @escaping @Sendable () -> Void = {}) {
     let write = write
-    DispatchQueue.global().async(group: underWay) { write(reason, core) }
+    DispatchQueue.global().async(group: underWay) {
+      write(reason, core)
+      then()
+    }
   }
 
   /// Waits for what was begun.

@@ -8,6 +8,9 @@ package import VaultKit
 ///
 /// All threads use it. Its lock is never held while a file is read, a key is asked for or a log is written. Locking wipes the
 /// keys first; the entry in the vault's log follows on another thread, so that a disk that hangs delays no lock.
+///
+/// A vault is open here while it is unlocked or a request uses it. A locked one that no request uses is closed, so that its file can
+/// be copied over, moved and restored as without an agent. An unlocked one rests between its requests: see ``RestingFile``.
 package final class ServedVaults: Sendable {
   private struct Entry {
     let core: VaultCore
@@ -16,6 +19,14 @@ package final class ServedVaults: Sendable {
     let deviceKey: String?
     /// nil while no passcode has unlocked it here.
     var lease: Lease?
+    /// The terminal from which it was unlocked; nil for none, and where a passcode that an item asked for has opened it.
+    var unlocker: PersonsTerminal?
+    /// How many requests use it.
+    var uses = 0
+    /// Counts the requests that began to use it.
+    var turn = 0
+    /// How its file was when the last request ended; nil while one uses it.
+    var resting: RestingFile?
 
     func shown(at now: UInt64) -> AgentStatus.Vault {
       let isUnlocked = core.isUnlocked
@@ -28,15 +39,15 @@ package final class ServedVaults: Sendable {
 
   private struct State {
     var entries: [FileIdentity: Entry] = [:]
-    /// The paths of the vaults that are being opened.
-    var opening: [String] = []
+    /// The paths of the vaults that are being opened or closed.
+    var changing: [String] = []
     /// The machine is about to sleep: what is unlocked now is locked at once.
     var isGoingToSleep = false
 
-    /// Whether it is a file of a vault that is open or being opened.
+    /// Whether it is a file of a vault that is open, or being opened or closed.
     func holds(_ file: FileIdentity) -> Bool {
       if entries[file] != nil { return true }
-      return (entries.values.map(\.path) + opening).contains { path in
+      return (entries.values.map(\.path) + changing).contains { path in
         ["", "-wal", "-shm", "-journal"].contains { FileIdentity(of: path + $0) == file }
       }
     }
@@ -55,7 +66,7 @@ package final class ServedVaults: Sendable {
     (self.clock, self.log, self.changed) = (clock, log, changed)
   }
 
-  /// The open vault of a file; `open` is called where it is not open yet.
+  /// The open vault of a file; `open` is called where it is not open yet. It is in use until ``ended(_:uses:)``.
   ///
   /// - Returns: nil where the agent keeps no such vault: the path names another file by now, the vault is open with another
   ///   device key, or there are too many.
@@ -64,28 +75,74 @@ package final class ServedVaults: Sendable {
   ) throws -> (core: VaultCore, isNew: Bool)? {
     dropReplaced()
     guard FileIdentity(of: path) == file else { return nil }
-    switch state.withLock({ found(file, deviceKey: deviceKey, in: $0) }) {
+    switch state.withLock({ found(file, deviceKey: deviceKey, in: &$0) }) {
     case .open(let core): return (core, false)
     case .no: return nil
     case .mayOpen: break
     }
-    state.withLock { $0.opening.append(path) }
-    defer {
-      state.withLock { state in
-        if let index = state.opening.firstIndex(of: path) { state.opening.remove(at: index) }
-      }
-    }
+    state.withLock { $0.changing.append(path) }
+    defer { hasChanged(path) }
     let core = try open()
     // The path could have got another file meanwhile, and the vault is of that one.
     guard FileIdentity(of: path) == file else { return nil }
     return state.withLock { state in
-      switch found(file, deviceKey: deviceKey, in: state) {
+      switch found(file, deviceKey: deviceKey, in: &state) {
       case .open(let earlier): return (earlier, false)
       case .no: return nil
       case .mayOpen:
-        state.entries[file] = Entry(core: core, path: path, deviceKey: deviceKey, lease: nil)
+        state.entries[file] = Entry(core: core, path: path, deviceKey: deviceKey, uses: 1, turn: 1)
         return (core, true)
       }
+    }
+  }
+
+  /// A request has ended, which got the vault so many times. The last one closes a vault that is not unlocked, and moves the changes
+  /// of one that is into its file.
+  package func ended(_ file: FileIdentity, uses: Int) {
+    let isLast = state.withLock { state in
+      state.entries[file]?.uses -= uses
+      return state.entries[file]?.uses == 0
+    }
+    guard isLast else { return }
+    endLeaseIfLocked(file)
+    closeUnused(file)
+    rest(file)
+  }
+
+  /// Another process can have changed or removed the passcode, which has locked the vault here.
+  private func endLeaseIfLocked(_ file: FileIdentity) {
+    guard let core = state.withLock({ $0.entries[file]?.core }), !core.hasOpenKeys || core.isShut else { return }
+    state.withLock { state in
+      if state.entries[file]?.uses == 0 { state.entries[file]?.lease = nil }
+    }
+  }
+
+  /// Moves the changes of a vault that no request uses into its file, so that none is lost or mixed if another program writes over it.
+  private func rest(_ file: FileIdentity) {
+    guard let entry = state.withLock({ $0.entries[file] }), entry.uses == 0 else { return }
+    let resting =
+      RestingFile(of: entry.path) ?? (entry.core.emptyLog() ? RestingFile(of: entry.path) : nil)
+    state.withLock { state in
+      if state.entries[file]?.turn == entry.turn { state.entries[file]?.resting = resting }
+    }
+  }
+
+  /// Closes a vault that is not unlocked and that no request uses.
+  private func closeUnused(_ file: FileIdentity) {
+    var closing = state.withLock { state -> Entry? in
+      guard let entry = state.entries[file], entry.uses == 0, entry.lease == nil else { return nil }
+      state.entries[file] = nil
+      state.changing.append(entry.path)
+      return entry
+    }
+    guard let path = closing?.path else { return }
+    closing = nil
+    hasChanged(path)
+  }
+
+  private func hasChanged(_ path: String) {
+    state.withLock { state in
+      if let index = state.changing.firstIndex(of: path) { state.changing.remove(at: index) }
     }
   }
 
@@ -119,10 +176,12 @@ package final class ServedVaults: Sendable {
   /// The vault was unlocked by its passcode: the usual lease begins. One that runs already goes on, as after a use: it can be that
   /// of another command, which chose its times.
   ///
+  /// - Parameter terminal: That of the command whose passcode has unlocked it.
   /// - Returns: The vault with its lease; nil if it is not open, or was locked at once.
   @discardableResult
-  package func unlocked(_ file: FileIdentity) -> AgentStatus.Vault? {
-    changeLease(of: file) { lease, now in
+  package func unlocked(_ file: FileIdentity, from terminal: PersonsTerminal? = nil) -> AgentStatus.Vault? {
+    state.withLock { $0.entries[file]?.unlocker = terminal }
+    return changeLease(of: file) { lease, now in
       guard var running = lease, !running.hasEnded(at: now) else { return Lease(from: now) }
       running.use(at: now)
       return running
@@ -156,7 +215,7 @@ package final class ServedVaults: Sendable {
     return entry.shown(at: now)
   }
 
-  /// Locks what has no lease any more, and what another file has replaced.
+  /// Locks what has no lease any more, and what another file has replaced or was copied over.
   ///
   /// - Returns: When this has to be called next, in milliseconds since boot; nil if no vault is unlocked.
   @discardableResult
@@ -187,7 +246,7 @@ package final class ServedVaults: Sendable {
     guard let entry else { return nil }
     entry.core.lock()
     guard wasUnlocked else { return nil }
-    log.note(reason, in: entry.core)
+    log.note(reason, in: entry.core) { [self] in closeUnused(file) }
     return entry.path
   }
 
@@ -218,6 +277,16 @@ package final class ServedVaults: Sendable {
   package func waitForLog() { log.wait() }
 
   // MARK: State
+
+  /// Whether a passcode has opened keys of the vault. Waits for no work.
+  package func isUnlocked(_ file: FileIdentity) -> Bool {
+    state.withLock { $0.entries[file] }.map { $0.core.hasPasscode && $0.core.hasOpenKeys } ?? false
+  }
+
+  /// The terminal from which the vault was unlocked; nil for none.
+  package func unlocker(of file: FileIdentity) -> PersonsTerminal? {
+    state.withLock { $0.entries[file].flatMap { $0.lease == nil ? nil : $0.unlocker } }
+  }
 
   /// The open vaults, by their paths. Extends no lease.
   package func all() -> [AgentStatus.Vault] {
@@ -253,19 +322,42 @@ extension ServedVaults {
     case mayOpen
   }
 
-  private func found(_ file: FileIdentity, deviceKey: String?, in state: State) -> Found {
+  /// Counts a use of a vault that is open.
+  private func found(_ file: FileIdentity, deviceKey: String?, in state: inout State) -> Found {
     guard let entry = state.entries[file] else {
       return state.entries.count < Self.mostVaults ? .mayOpen : .no
     }
-    return entry.deviceKey == deviceKey ? .open(entry.core) : .no
+    guard entry.deviceKey == deviceKey else { return .no }
+    state.entries[file]?.uses += 1
+    state.entries[file]?.turn += 1
+    state.entries[file]?.resting = nil
+    return .open(entry.core)
   }
 
-  /// Locks and forgets the vaults whose path names another file by now, or none.
+  /// Locks and forgets the vaults whose path names another file by now, or none, and those whose file was written over.
   private func dropReplaced() {
-    let paths = state.withLock { $0.entries.mapValues(\.path) }
-    for (file, path) in paths where FileIdentity(of: path) != file {
-      lock(file, because: .fileReplaced)
-      state.withLock { _ = $0.entries.removeValue(forKey: file) }
+    let found = state.withLock {
+      $0.entries.mapValues { (path: $0.path, turn: $0.turn, resting: $0.resting) }
     }
+    for (file, vault) in found {
+      if FileIdentity(of: vault.path) != file {
+        lock(file, because: .fileReplaced)
+        state.withLock { _ = $0.entries.removeValue(forKey: file) }
+      } else if vault.resting?.isWrittenOver(at: vault.path) == true {
+        forget(file, turn: vault.turn)
+      }
+    }
+  }
+
+  /// Locks and closes a vault whose file was written over. The log gets no entry: what this process knows of the file is of its bytes
+  /// before.
+  private func forget(_ file: FileIdentity, turn: Int) {
+    let unused = state.withLock { state -> VaultCore? in
+      guard let entry = state.entries[file], entry.turn == turn, entry.uses == 0 else { return nil }
+      state.entries[file]?.lease = nil
+      return entry.core
+    }
+    unused?.lock()
+    closeUnused(file)
   }
 }

@@ -15,7 +15,7 @@ enum AgentClient {
     _ invocation: Invocation, words: [String], in world: World, messages: Messages
   ) throws(CommandError) -> Ending? {
     guard world.agent == nil, let host = world.host as? LocalHost,
-      let verb = VerbTable.verb(invocation.verb.words), verb.place(of: invocation) == .agent
+      let verb = VerbTable.verb(invocation.verb.words), verb.runsIn == .agent
     else { return nil }
     let choice = try AgentChoice(invocation, in: world.environment)
     guard choice != .never,
@@ -37,6 +37,10 @@ enum AgentClient {
     }
     switch end {
     case .refused(let refusal): return try goOn(after: refusal, choice, messages: messages)
+    case .ended(.exit(0)) where verb == Exec.self:
+      // One that came when the agent had done its part is for this process, not for the program.
+      if let number = session.signal ?? signals.next() { return .signal(number) }
+      return try become(ProgramStart(invocation, in: world), server)
     case .ended(.exit(let code)): return .exit(exitCode(code))
     case .ended(.signal(let number)), .signalled(let number): return .signal(number)
     }
@@ -51,6 +55,15 @@ enum AgentClient {
       try socket.send(request.packet(AgentDescriptors(lending: standard)))
     } catch { return .refused(unsent(error)) }
     do throws(AgentMessageError) { return try session.serve() } catch { throw lost(error) }
+  }
+
+  /// Becomes the program of `exec`.
+  ///
+  /// - Returns: Never.
+  private static func become(_ program: ProgramStart, _ server: CallServer) throws(CommandError) -> Ending? {
+    guard server.handedOver.count == program.handovers.count else { throw lost(.wrongDescriptors) }
+    try program.become(with: server.handedOver, after: server.done)
+    return nil
   }
 
   /// The agent has nothing of a request that could not be sent.

@@ -40,8 +40,13 @@ package struct AgentStatus: Sendable {
   package let vaults: [Vault]
   /// Whether logind tells it of sleep and of locked sessions.
   package let hearsLogind: Bool
+  /// Who shows the prompts of commands.
+  package let asks: AgentAsking
 
-  package init(process: Int32, version: String, vaults: [Vault], hearsLogind: Bool) {
+  package init(
+    process: Int32, version: String, vaults: [Vault], hearsLogind: Bool, asks: AgentAsking = .client
+  ) {
     (self.process, self.version, self.vaults, self.hearsLogind) = (process, version, vaults, hearsLogind)
+    self.asks = asks
   }
 }

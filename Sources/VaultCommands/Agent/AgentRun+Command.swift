@@ -24,10 +24,8 @@ extension AgentRun {
     "XDG_RUNTIME_DIR", "CREDENTIALS_DIRECTORY", "NO_COLOR", "TERM", "DISPLAY", "WAYLAND_DISPLAY",
   ]
 
-  private static func variables(in environment: Environment) -> [String: String] {
-    var variables: [String: String] = [:]
-    for name in names { variables[name] = environment[name] }
-    return variables
+  private static func variables(in environment: Environment) -> [(name: String, value: String)] {
+    names.compactMap { name in environment[name].map { (name, $0) } }
   }
 
   /// - Returns: nil where the working directory cannot be named.

@@ -16,20 +16,18 @@ final class AgentSession {
   private let socket: AgentSocket
   private let server: CallServer
   private let signals: AgentSignals
-  /// How long the agent has to end the verb after a signal.
-  private let patience: Duration
-  /// The signal that was passed on first.
-  private var signal: Int32?
-  private var deadline: ContinuousClock.Instant?
-  /// The signal came too late: the verb completes.
-  private var isHeld = false
+  private var passed: PassedSignals
   /// The largest number of a call that was cancelled, which can be that of the next one.
   private var cancelled: Int64 = 0
   private var hasCalled = false
 
   init(_ socket: AgentSocket, server: CallServer, signals: AgentSignals, patience: Duration) {
-    (self.socket, self.server, self.signals, self.patience) = (socket, server, signals, patience)
+    (self.socket, self.server, self.signals) = (socket, server, signals)
+    passed = PassedSignals(patience: patience)
   }
+
+  /// The signal that was passed on first.
+  var signal: Int32? { passed.first }
 
   /// Serves until the end.
   ///
@@ -40,27 +38,12 @@ final class AgentSession {
         pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0),
       ]
-      let ready = unsafe poll(&waits, 2, timeLeft)
+      let ready = unsafe poll(&waits, 2, passed.timeLeft)
       guard ready >= 0 || errno == EINTR else { throw .failed(errno) }
-      while let number = signals.next() { try pass(number) }
+      try passed.pass(from: signals.descriptor, over: socket)
       if let packet = try socket.receive(waits: false), let end = try take(packet) { return end }
-      if let signal, let deadline, !isHeld, ContinuousClock.now >= deadline { return .signalled(signal) }
+      if let signal = passed.overdue { return .signalled(signal) }
     }
-  }
-
-  private func pass(_ number: Int32) throws(AgentMessageError) {
-    if signal == nil {
-      signal = number
-      deadline = .now + patience
-    }
-    try socket.send(AgentSignal(number).packet)
-  }
-
-  /// For `poll`: -1 waits for ever.
-  private var timeLeft: Int32 {
-    guard let deadline, !isHeld else { return -1 }
-    let left = (deadline - .now).components
-    return Int32(clamping: max(0, left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1))
   }
 
   /// - Returns: The end, if the packet is one.
@@ -73,23 +56,25 @@ final class AgentSession {
       try answer(AgentCall(packet))
     // It can come after the reply that it crossed.
     case .cancel: cancelled = max(cancelled, try AgentCancel(packet).number)
-    case .held: isHeld = true
+    case .held: passed.isHeld = true
     default: throw .unexpected(packet.kind)
     }
     return nil
   }
 
   private func answer(_ call: AgentCall) throws(AgentMessageError) {
-    guard call.kind.asksPerson else {
+    guard call.kind.isCancellable else {
       try socket.send(server.reply(to: call, until: PromptEnding()).packet)
       return
     }
-    // After a signal no person is asked: the command ends.
-    let isCancelled = call.number <= cancelled || signal != nil && !isHeld
-    let (reply, cameTooLate) = try CallWatch.during(call.number, on: socket, isCancelled: isCancelled) {
-      ending throws(AgentMessageError) in try server.reply(to: call, until: ending)
+    let watch = try CallWatch(
+      call.number, on: socket, after: passed, signals: call.kind.asksPerson ? nil : signals.descriptor)
+    // After a signal nothing is waited for: the command ends.
+    if call.number <= cancelled || passed.endCommand { watch.ending.end() }
+    let reply: AgentReply
+    (reply, passed) = try watch.during { ending throws(AgentMessageError) in
+      try server.reply(to: call, until: ending)
     }
-    if cameTooLate { isHeld = true }
     try socket.send(reply.packet)
   }
 }

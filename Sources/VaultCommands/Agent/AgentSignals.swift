@@ -43,7 +43,10 @@ final class AgentSignals {
   }
 
   /// The oldest signal that was not read yet.
-  func next() -> Int32? {
+  func next() -> Int32? { Self.next(from: descriptor) }
+
+  /// The same, by the descriptor of a value.
+  static func next(from descriptor: Int32) -> Int32? {
     var byte: UInt8 = 0
     return unsafe read(descriptor, &byte, 1) == 1 ? Int32(byte) : nil
   }

@@ -9,7 +9,7 @@ import VaultWords
 ///
 /// Never along PATH, and no option or variable names the program: it gets every passcode that is typed.
 package enum AgentStart {
-  /// The only argument of the program: it tells the outcome on descriptor 3, in one of the three forms below, and closes it.
+  /// The first argument of the program, before those of ``AgentAsking``: it tells the outcome on descriptor 3, in one of the three forms below, and closes it.
   package static let argument = "--tell-3"
   /// It listens.
   package static let ready = "ready"
@@ -18,16 +18,20 @@ package enum AgentStart {
   /// It does not begin; the reason follows.
   package static let failed = "failed "
 
-  /// - Parameter name: The name of the program beside this one.
+  /// - Parameters:
+  ///   - name: The name of the program beside this one.
+  ///   - asking: Who shows the prompts of commands.
   /// - Returns: Whether it was started; false where an agent ran already.
   /// - Throws: Exit 15 where there is no such program, 9 where others could have put it there or changed it, 13 where it does not
   ///   begin.
-  static func start(_ name: String) throws(CommandError) -> Bool {
+  static func start(_ name: String, asking: AgentAsking) throws(CommandError) -> Bool {
     let program = try program(name)
     var ends: [Int32] = [-1, -1]
     guard unsafe clinux_pipe(&ends) == 0 else { throw .io("making a pipe", errno: errno) }
     defer { close(ends[0]) }
-    let started = unsafe clinux_start_detached(program.descriptor, name, argument, ends[1])
+    let words = unsafe ([name, argument] + asking.arguments).map { unsafe strdup($0) } + [nil]
+    defer { unsafe words.forEach { unsafe free($0) } }
+    let started = unsafe clinux_start_detached(program.descriptor, words, ends[1])
     let problem = errno
     close(ends[1])
     guard started == 0 else { throw .io("starting \(printable(program.path))", errno: problem) }

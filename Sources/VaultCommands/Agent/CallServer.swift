@@ -2,6 +2,7 @@ import AgentMessages
 import CommandLineKit
 import Glibc
 import SecretMemory
+import TransportPrograms
 import VaultKit
 import VaultPrompts
 import VaultWords
@@ -20,22 +21,34 @@ final class CallServer {
   /// The files that have no name yet, by the numbers that the agent knows.
   private var files: [Int64: any UnfinishedFile] = [:]
   private var lastFile: Int64 = 0
+  private var programs: ServedPrograms
+  /// Whether the command line has a program, which this process becomes.
+  private let becomesProgram: Bool
+  /// The secrets for that program, as files in memory, in the order in which they came.
+  private(set) var handedOver: [Int32] = []
+  /// What the command has committed, as the log names it.
+  private(set) var done: [String] = []
 
   init(
     _ invocation: Invocation, in world: World, host: LocalHost, vaultFiles: VaultFiles?,
     isOwn: @escaping (Int32) -> Bool
   ) {
     self.host = host
+    becomesProgram = invocation.verb.words == Exec.words
     prompt = CommandPrompt(
       secrets: Secrets(invocation: invocation, command: invocation, world: world, known: GivenSecrets()))
     (self.vaultFiles, self.isOwn) = (vaultFiles, isOwn)
+    // A signal ends a program through the agent, which cancels the call.
+    programs = ServedPrograms(LocalRunner(.init(time: world.patience.transport)))
   }
 
-  /// - Parameter ending: Ends a prompt whose answer is no longer wanted.
+  /// - Parameter ending: Ends a prompt or a program whose answer is no longer wanted.
   /// - Throws: If the call is none that this version answers.
   func reply(to call: AgentCall, until ending: PromptEnding) throws(AgentMessageError) -> AgentReply {
     if call.kind.asksPerson { return AgentReply(call.number, try askPerson(call, until: ending)) }
+    if let answer = try programs.answer(to: call, until: ending) { return AgentReply(call.number, answer) }
     if let file = try HostFile(call.kind, call.content) { return open(file, for: call) }
+    if call.kind == .handOver { return try takeSecret(call) }
     if call.kind == .makeFile { return makeFile(try call.content.text(.path), for: call) }
     return AgentReply(call.number, try answer(call))
   }
@@ -107,6 +120,17 @@ extension CallServer {
       try verify()(&answer)
       return .content(answer)
     } catch { return .failure(error.failureMessage) }
+  }
+}
+
+// MARK: Becoming a program
+
+extension CallServer {
+  private func takeSecret(_ call: AgentCall) throws(AgentMessageError) -> AgentReply {
+    guard becomesProgram else { throw .wrongValue(AgentCall.Tag.kind.rawValue) }
+    done = try call.content.list(.done)
+    handedOver += call.descriptors.take()
+    return AgentReply(call.number, .content(Answer()))
   }
 }
 

@@ -15,11 +15,11 @@ struct RemoteAnswer {
 extension ClientLink {
   /// Makes a call, whose failure is an error of the command line.
   func ask<Value: ~Copyable>(
-    _ kind: AgentCall.Kind, _ content: CallContent,
+    _ kind: AgentCall.Kind, _ content: CallContent, passing descriptors: AgentDescriptors = .init(),
     reading read: (RemoteAnswer) throws(AgentMessageError) -> Value
   ) throws(CommandError) -> Value {
     try ask(
-      kind, content, reading: read,
+      kind, content, passing: descriptors, reading: read,
       failing: { fields throws(AgentMessageError) in try CommandError(fields) }, lost: { _ in Self.lost })
   }
 
@@ -30,12 +30,15 @@ extension ClientLink {
   ///   - failing: Reads the failure.
   ///   - lost: The error where there is no answer.
   func ask<Value: ~Copyable, E: Error>(
-    _ kind: AgentCall.Kind, _ content: CallContent, until ending: PromptEnding? = nil,
+    _ kind: AgentCall.Kind, _ content: CallContent, passing descriptors: AgentDescriptors = .init(),
+    until ending: PromptEnding? = nil,
     reading read: (RemoteAnswer) throws(AgentMessageError) -> Value,
     failing: (FailureMessage) throws(AgentMessageError) -> E, lost: (Failure) -> E
   ) throws(E) -> Value {
     let reply: AgentReply
-    do throws(Failure) { reply = try call(kind, content, until: ending) } catch { throw lost(error) }
+    do throws(Failure) {
+      reply = try call(kind, content, passing: descriptors, until: ending)
+    } catch { throw lost(error) }
     let failure: E
     do throws(AgentMessageError) {
       switch reply.answer {

@@ -22,6 +22,8 @@ package final class ClientLink: Sendable {
     let number: Int64
     let kind: AgentCall.Kind
     var reply: AgentReply?
+    /// Whether its end was told: once is enough.
+    var isCancelled = false
   }
 
   private struct State {
@@ -37,6 +39,8 @@ package final class ClientLink: Sendable {
   let interruption: Interruption
   /// Whether a descriptor is a file of a vault that this process has open.
   let isVaultFile: @Sendable (Int32) -> Bool
+  /// The prompts of this process.
+  let shown = ShownPrompts()
   private let state = Mutex(State())
   /// Once for each call that was open: the reply is there, or the process is gone.
   private let answered = DispatchSemaphore(value: 0)
@@ -56,16 +60,17 @@ package final class ClientLink: Sendable {
 extension ClientLink {
   /// Makes a call and waits for its reply.
   ///
-  /// - Parameter ending: Ends a call that asks a person before it is answered. The reply comes all the same.
+  /// - Parameter ending: Ends a call that waits for a person or a server before it is answered. The reply comes all the same.
   func call(
-    _ kind: AgentCall.Kind, _ content: CallContent = CallContent(), until ending: PromptEnding? = nil
+    _ kind: AgentCall.Kind, _ content: CallContent = CallContent(),
+    passing descriptors: AgentDescriptors = .init(), until ending: PromptEnding? = nil
   ) throws(Failure) -> AgentReply {
     let number = try begin(kind)
-    let ticket = ending?.add { [weak self] in self?.cancel(number) }
+    let ticket = ending?.add { [weak self] in self?.cancel { $0.number == number } }
     defer { if let ticket { ending?.remove(ticket) } }
-    do throws(AgentMessageError) { try socket.send(AgentCall(number, kind, content).packet) } catch {
-      gone()
-    }
+    do throws(AgentMessageError) {
+      try socket.send(AgentCall(number, kind, content, descriptors: descriptors).packet)
+    } catch { gone() }
     answered.wait()
     return try state.withLock { (state) throws(Failure) in
       defer { state.open = nil }
@@ -110,7 +115,13 @@ extension ClientLink {
     case .signal:
       let number = try AgentSignal(packet).number
       // A signal that came too late ends nothing: the process waits for the result.
-      if !interruption.came(number) { try? socket.send(AgentHeld.packet, waits: false) }
+      guard interruption.came(number) else {
+        try? socket.send(AgentHeld.packet, waits: false)
+        return
+      }
+      shown.end()
+      // A prompt has the signal itself; a server would be waited for.
+      cancel { !$0.kind.asksPerson }
     default: throw .unexpected(packet.kind)
     }
   }
@@ -130,6 +141,7 @@ extension ClientLink {
   /// The process of the command is gone, or of no more use: the verb ends before its commit, and no call is answered any more.
   package func gone() {
     interruption.clientIsGone()
+    defer { shown.end() }
     let wakes = state.withLock { state in
       guard !state.isGone else { return false }
       state.isGone = true
@@ -139,19 +151,35 @@ extension ClientLink {
   }
 
   /// Ends the open call, if it asks a person, or else the next one that does.
-  package func cancel() { cancel(nil, orNext: true) }
+  package func cancel() {
+    guard !shown.end() else { return }
+    cancel(orNext: true) { $0.kind.asksPerson }
+    // One may have begun meanwhile.
+    shown.end()
+  }
 
   /// Forgets a ``cancel()`` that has ended no call.
-  package func forgetCancel() { state.withLock { $0.cancelsNext = false } }
+  package func forgetCancel() { _ = takeCancel() }
+
+  /// Whether a ``cancel()`` has ended no call, which is forgotten.
+  func takeCancel() -> Bool {
+    state.withLock { state in
+      defer { state.cancelsNext = false }
+      return state.cancelsNext
+    }
+  }
 
   /// Ends the open call if it asks a person.
-  func cancelOpen() { cancel(nil, orNext: false) }
+  func cancelOpen() {
+    shown.end()
+    cancel { $0.kind.asksPerson }
+  }
 
-  private func cancel(_ number: Int64?, orNext: Bool = false) {
+  private func cancel(orNext: Bool = false, where isMeant: (Open) -> Bool) {
     let found = state.withLock { state -> Int64? in
-      if let open = state.open, open.reply == nil, open.kind.asksPerson, number ?? open.number == open.number
-      {
-        return open.number
+      if let open = state.open, open.reply == nil, open.kind.isCancellable, isMeant(open) {
+        state.open?.isCancelled = true
+        return open.isCancelled ? nil : open.number
       }
       if orNext { state.cancelsNext = true }
       return nil

@@ -1,6 +1,7 @@
 import AgentMessages
 package import CommandLineKit
 package import SecretMemory
+package import TransportPrograms
 package import VaultKit
 package import VaultPrompts
 import VaultWords
@@ -8,12 +9,27 @@ import VaultWords
 /// The host of a command that runs in the agent: it asks the process of the command, which answers by its ``LocalHost``.
 package struct RemoteHost: Host {
   let link: ClientLink
+  /// Where the person is asked; nil: always in the process of the command.
+  private let places: (any PromptPlaces)?
 
-  package init(_ link: ClientLink) { self.link = link }
+  package init(_ link: ClientLink, asking places: (any PromptPlaces)? = nil) {
+    (self.link, self.places) = (link, places)
+  }
 
-  package func prompt(_ way: AutomaticPrompt.Way) -> any HostPrompt { RemotePrompt(link: link, way: way) }
-  package var presence: any PresenceSource { RemotePresence(link: link) }
-  package var biometry: any BiometrySource { RemoteReader(link: link) }
+  package func prompt(_ way: AutomaticPrompt.Way) -> any HostPrompt {
+    let remote = RemotePrompt(link: link, way: way)
+    return places.map { PlacedPrompt(places: $0, remote: remote) } ?? remote
+  }
+
+  package var presence: any PresenceSource {
+    let remote = RemotePresence(link: link)
+    return places.map { PlacedPresence(places: $0, remote: remote) } ?? remote
+  }
+
+  package var biometry: any BiometrySource {
+    let remote = RemoteReader(link: link)
+    return places.map { PlacedReader(places: $0, remote: remote) } ?? remote
+  }
 
   package func lend<R: ~Copyable>(
     _ file: HostFile, _ body: (Int32) throws(CommandError) -> R
@@ -59,6 +75,19 @@ package struct RemoteHost: Host {
     content.set(.seconds, seconds)
     return try link.ask(.copy, content) { answer throws(AgentMessageError) in
       CopiedSecret(clipboard: try answer.content.text(.text), notes: try answer.content.list(.list))
+    }
+  }
+
+  package func programs(within time: Duration) -> any ProgramRunner { RemoteRunner(link: link) }
+
+  package func become(
+    _ program: ProgramStart, with secrets: [SharedSecret], after done: [String]
+  ) throws(CommandError) {
+    for secret in secrets {
+      let file = AgentDescriptors(owning: [try MemoryFile.make(secret)])
+      var content = CallContent()
+      content.set(.done, done)
+      try link.ask(.handOver, content, passing: file) { _ in }
     }
   }
 

@@ -78,11 +78,6 @@ extension VaultVerb {
     return !changesFiles || changingOption.map { !invocation[$0] } ?? false
   }
 
-  /// Where one command line runs: a transport is a program, which only the process of the person starts.
-  static func place(of invocation: Invocation) -> RunPlace {
-    invocation.has(TransportOptions.program) ? .client : runsIn
-  }
-
   package static var exitCodes: [ExitCode] {
     var codes: Set<ExitCode> = [.done, .usage, .io, .interrupted]
     if needs != .noVault { codes.formUnion([.refused, .damaged, .deviceKey, .noVault, .unsupported]) }

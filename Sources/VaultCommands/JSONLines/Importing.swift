@@ -275,7 +275,11 @@ extension ItemLine {
       return []
     }
     let before = try transaction.state(of: old.id)
-    guard counter < before.counter || before.isBlocked && !item.state.isBlocked else { return [] }
+    let isKnownBehind =
+      role == .prover && before.needsResync && !item.state.needsResync && counter == before.counter
+    guard counter < before.counter || before.isBlocked && !item.state.isBlocked || isKnownBehind else {
+      return []
+    }
     guard role == .prover else {
       throw guarded("the counter of the verifier with its name is ahead: it would accept codes twice")
     }

@@ -18,16 +18,17 @@ struct NewRecoveryCode {
     _ code: consuming RecoveryCode, replacing hadCode: Bool, _ seal: (borrowing RecoveryCode) throws -> Void
   ) throws {
     var code = code
+    var file: NewSecretFile?
     switch target {
     case .file(let path):
-      do { try SecretFile.create(path, secret: code.text, named: "recovery code", in: command.world) } catch {
-        throw unchanged(error, hadCode: hadCode)
-      }
+      file = NewSecretFile(path, secret: code.text, named: "recovery code", in: command.world)
     case .terminal:
       try show(code)
       code.shown = .typed
     }
-    do { try seal(code) } catch { throw failure(error, hadCode: hadCode) }
+    do {
+      if let file { try command.vault.making(file) { try seal(code) } } else { try seal(code) }
+    } catch { throw failure(error, hadCode: hadCode) }
     guard hadCode else { return }
     command.messages.note("the old recovery code no longer opens the vault")
   }
@@ -48,7 +49,6 @@ struct NewRecoveryCode {
         : "the recovery code may be valid: 'vaultctl recovery-code check' tells"
       return described
     }
-    if case .file(let path) = target { command.world.host.removeFile(path) }
     return unchanged(described, hadCode: hadCode)
   }
 

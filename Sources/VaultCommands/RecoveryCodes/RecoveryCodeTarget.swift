@@ -13,7 +13,7 @@ enum RecoveryCodeTarget {
   /// The place that `--out` names, or the terminal. An obstacle is reported before anything is asked.
   init(_ command: Command) throws(CommandError) {
     if let path = command[RecoveryCodeNew.out] {
-      guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
+      try NewSecretFile.refuseTaken(path, named: "recovery code", on: command.world.host)
       self = .file(path)
       return
     }

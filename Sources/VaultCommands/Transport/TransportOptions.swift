@@ -26,10 +26,10 @@ extension Command {
       throw CommandError.usage(
         "--transport takes an absolute path", hint: "give the whole path of the program, from / on")
     }
-    let transport = try TransportProgram(path, limits: .init(time: world.patience.transport))
     world.interruption.yield()
-    try world.localHost().endTransportsOnSignals()
-    return WaitedTransport(program: transport, interruption: world.interruption)
+    let programs = world.host.programs(within: world.patience.transport)
+    return WaitedTransport(
+      program: try TransportProgram(path, by: programs), interruption: world.interruption)
   }
 
   /// The same for a verb that cannot do without a server.

@@ -11,6 +11,7 @@ struct WaitedTransport: Transport {
 
   func send(_ request: TransportRequest) throws(VaultError) -> TransportAnswer {
     interruption.yield()
+    try interruption.check()
     return try program.send(request)
   }
 

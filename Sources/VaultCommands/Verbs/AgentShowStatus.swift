@@ -11,7 +11,7 @@ enum AgentShowStatus: VaultVerb {
   static let notes = [
     "Without an agent it ends with 1. It extends the time of no vault. Where logind cannot be asked, nothing but the times and "
       + "'vaultctl lock' locks a vault: not sleep, not a locked screen.",
-    "With --json: running, pid, version, logind, and vaults with path, unlocked, idleLeft and absoluteLeft (seconds).",
+    "With --json: running, pid, version, logind, asks (client, unlocker, terminal or pinentry), terminal, and vaults with path, unlocked, idleLeft and absoluteLeft (seconds).",
   ]
   static let example = "vaultctl agent status"
   static let allowedInBatch = false
@@ -46,6 +46,8 @@ enum AgentShowStatus: VaultVerb {
       Field("pid", Int64(status.process))
       Field("version", status.version)
       Field("logind", status.hearsLogind)
+      Field("asks", status.asks.word.rawValue)
+      Field("terminal", status.asks.terminal)
       Field("vaults", .array(vaults))
     }
   }
@@ -55,6 +57,7 @@ enum AgentShowStatus: VaultVerb {
       "running   process \(status.process), version \(status.version)",
       "logind    "
         + (status.hearsLogind ? "locks at sleep and with the session" : "not there: only the times lock"),
+      "asks      \(printable(status.asks.description))",
     ] + status.vaults.map { line($0) }
   }
 

@@ -25,7 +25,7 @@ enum Backup: VaultVerb {
     "The backup is opened once with the passphrase and verified before the command ends. A backup that a signal ends leaves no file; "
       + "a signal that comes after FILE has its name changes nothing.",
     "With --json: path, items (how many), leftOut with id, name and reason: thisDeviceOnly, shortLived, damaged or newerVersion; "
-      + "damaged with id and name of each item whose secret does not open; stateRenewed, whether the vault's own state was damaged; "
+      + "damaged with id and name of each item whose secret does not open; behindDamagedPIN with those of each item whose PIN does not open or is missing; stateRenewed, whether the vault's own state was damaged; "
       + "and passphraseGuessable.",
   ]
   static let example = "vaultctl backup monday.vault --passphrase-file phrase"
@@ -54,7 +54,7 @@ enum Backup: VaultVerb {
         progress.update(done: step.done, of: step.total)
       }
     } catch {
-      guard error.code == .vaultExists else { throw error }
+      guard error.code == .vaultExists, try FilePlace.exists(path) else { throw error }
       throw FilePlace.taken(path)
     }
     if !report.isLogged {
@@ -84,12 +84,13 @@ private func outcome(_ path: String, report: BackupReport, isGuessable: Bool) ->
       Field("items", report.items)
       Field("leftOut", .array(leftOut))
       Field("damaged", .array(report.damaged.map(\.identification)))
+      Field("behindDamagedPIN", .array(report.behindDamagedPIN.map(\.identification)))
       Field("stateRenewed", report.isStateRenewed)
       Field("passphraseGuessable", isGuessable)
     },
     lines: ["backup    " + printable(path), "items     \(report.items)"]
       + report.leftOut.map { "left out  \(printable($0.name ?? $0.id.hexadecimal)) (\($0.reason.words))" }
-      + report.damaged.map { "damaged   \($0.shown) (its secret does not open)" },
+      + report.unusable.map { "damaged   " + $0 },
     failure: report.damage(
       in: "the backup",
       hint: "'vaultctl verify' names what is wrong; an older backup may have what is missing"))

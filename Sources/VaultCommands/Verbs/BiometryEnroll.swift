@@ -53,14 +53,12 @@ enum BiometryEnroll: VaultVerb {
     try command.vault.requireNoDelay(core)
     if try command.changesSet(by: source, core) { try command.noteItemsOfSet(core) }
     guard let name else { return try command.enrollMembers(of: source, in: core) }
-    let checked = try command.vault.judging(core, to: "enroll a phrase") {
-      try core.checked($0.passcode())
-    }
+    let passcode = try command.vault.checkedPasscode(of: core, to: "enroll a phrase")
     let typed = try command.vault.secret(.newPhrase, of: .phrase, for: core) { secrets throws(CommandError) in
       try secrets.secret(.phrase, isNew: true)
     }
     let phrase = try BiometricPhrase(typed.box.copy(), shown: typed.shown)
-    return Outcome(json: try core.enroll(phrase, named: name, with: checked).json)
+    return Outcome(json: try core.enroll(phrase, named: name, with: passcode.checked).json)
   }
 }
 
@@ -68,14 +66,12 @@ extension Command {
   /// Fingers and the login password: no key comes of them, which is said.
   fileprivate func enrollMembers(of source: BiometryEnroll.Source, in core: VaultCore) throws -> Outcome {
     if source == .login, let obstacle = try world.localHost().pam.obstacle() { throw obstacle }
-    let enrolled = try vault.judging(
-      core, to: "enroll the \(source == .login ? "login password" : "fingers")"
-    ) {
-      let passcode = try $0.passcode()
-      return source == .login
-        ? [try core.enrollLogin(passcode: passcode)]
-        : try core.enrollFingers(of: world.host.biometry, passcode: passcode)
-    }
+    let passcode = try vault.checkedPasscode(
+      of: core, to: "enroll the \(source == .login ? "login password" : "fingers")")
+    let enrolled =
+      source == .login
+      ? [try core.enrollLogin(with: passcode.checked)]
+      : try core.enrollFingers(of: world.host.biometry, with: passcode.checked)
     messages.note("this member is advisory: whoever has vault and device key opens without it")
     return Outcome(
       json: .object {

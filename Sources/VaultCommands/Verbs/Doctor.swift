@@ -52,6 +52,7 @@ enum Doctor: VaultVerb {
         in: command.places.keys, besides: vault.flatMap { try? VaultCore.outline(at: $0).vault })
     }
     func count(_ state: Finding.State) -> JSON { .integer(Int64(findings.count { $0.state == state })) }
+    try command.world.interruption.check()
     let json = JSON.object {
       Field("warnings", count(.warning))
       Field("problems", count(.problem))
@@ -115,5 +116,5 @@ private func oldKeyFindings(
       return command.confirm(
         "delete \(replaced.count == 1 ? "this key" : "these \(replaced.count) keys"), which this vault has replaced"
       )
-    }, note: command.messages.note)
+    }, removing: command.world.interruption.hold, note: command.messages.note)
 }

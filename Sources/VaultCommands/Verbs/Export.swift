@@ -24,10 +24,11 @@ enum Export: VaultVerb {
   static let notes = [
     "For a file that a passphrase protects, use 'vaultctl backup'. Without --plain nothing is written (9).",
     "Left out, and listed: items of this device only, expired ones, kinds that are neither password nor "
-      + "one-time-password credential, credentials behind a PIN (behindPIN), activations that are not complete (activation), "
+      + "one-time-password credential, credentials behind a PIN (behindPIN; behindDamagedPIN where that PIN does not open), activations that are not complete (activation), "
       + "and items with an access rule when no person can be asked (promptNeeded), "
       + "the person declined (declined), or no enrolled member can open them (beyondReach). Items that are left "
-      + "out are not an error, and the exit code is 0, but for items that are damaged and do not open (damaged): then it is 10. "
+      + "out are not an error, and the exit code is 0, but for items that are damaged and do not open (damaged), items behind a damaged "
+      + "PIN, and where the vault's own state is damaged: then it is 10. "
       + "Items of a newer version are left out too (newerVersion). Each item that is written is audited first.",
     "A person whom an access rule asks for is asked once for all items, for five minutes. A wrong answer ends the export.",
     "FILE is never overwritten, and has its name only when it is whole: an export that a signal ends leaves no file; "
@@ -110,13 +111,26 @@ private struct ExportReport {
   var leftOut: [(id: ItemID, name: String?, reason: String)] = []
   /// Whoever declines once is not asked for the next item.
   var isDeclined = false
+  /// Why the vault's own state, which no export has, does not open.
+  var state: VaultError?
+  /// Why items stay that do not open, or whose PIN does not.
+  var damagedItems: [ItemID: String] = [:]
+
+  init(_ found: VaultDamage) {
+    state = found.state
+    for item in found.behindDamagedPIN { damagedItems[item.id] = Exported.behindDamagedPIN }
+    for item in found.damagedItems { damagedItems[item] = Exported.damaged }
+  }
 
   /// Says that damaged items were left out; `nil` if there were none.
   var damage: CommandError? {
-    let count = leftOut.count { $0.reason == Exported.damaged }
-    guard count > 0 else { return nil }
+    let count = leftOut.count { [Exported.damaged, Exported.behindDamagedPIN].contains($0.reason) }
+    guard count > 0 || state != nil else { return nil }
+    let what = [
+      count > 0 ? "damaged items are left out: \(count)" : nil, state?.message,
+    ].compactMap(\.self)
     return CommandError(
-      .damaged, "the export was made, and damaged items are left out: \(count)",
+      .damaged, "the export was made, and " + what.joined(separator: "; "),
       hint: "'vaultctl verify' names what is wrong; a backup may have what is missing")
   }
 }
@@ -134,7 +148,7 @@ extension Command {
       return found
     }
     try unlockOnce(for: found)
-    var report = ExportReport()
+    var report = ExportReport(try core.damage())
     let progress = progress("exporting")
     defer { progress.finish() }
     var (last, done) = (Int64.min, 0)
@@ -147,7 +161,7 @@ extension Command {
         try transaction.forEachItem(after: last, keepingPages: false, damaged: leaveOut) {
           item throws(VaultError) in
           group.append(item)
-          return group.count < 200
+          return group.count < Self.groupCount
         }
         return group
       }
@@ -161,7 +175,7 @@ extension Command {
       }
       for (item, answer) in zip(group, unasked) {
         let answer = try answer ?? exportConstrained(item, report: &report)
-        if let reason = answer.reason {
+        if let reason = report.damagedItems[item.id] ?? answer.reason {
           report.leftOut.append((answer.item.id, answer.item.name, reason))
         } else if let json = answer.json {
           try json.write(to: stream)
@@ -171,9 +185,13 @@ extension Command {
       }
       done += group.count
       progress.update(done: done, of: found.count)
+      // The walk went to the end, and has told what does not open there.
+      guard group.count == Self.groupCount else { break }
     }
     return report
   }
+
+  private static let groupCount = 200
 
   /// Where items ask for the passcode, the one that unlocks the vault serves for them too. A vault that need not be
   /// unlocked stays locked: each item asks for itself.
@@ -318,6 +336,8 @@ private struct Exported {
 
   /// The word for what does not open.
   static let damaged = "damaged"
+  /// The word for what no PIN opens any longer.
+  static let behindDamagedPIN = "behindDamagedPIN"
 
   static func reason(for error: VaultError) -> String? {
     error.code == .damaged ? damaged : reasons[error.code]

@@ -19,7 +19,7 @@ enum Init: VaultVerb {
   static let runsIn = RunPlace.client
   static let usesClock = true
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.alreadyExists, .deviceKey, .malformed]
+  static let ownExits: [ExitCode] = [.alreadyExists, .refused, .deviceKey, .malformed]
   static let notes = [
     SecretStrength.guessableNote + " With --json: passcodeGuessable.",
     "The device key is never in the directory of the vault. Without the device key, a recovery code "
@@ -40,6 +40,7 @@ enum Init: VaultVerb {
     }
     try refuseContradiction(command)
     // Checked before a person thinks of a passcode; making the vault replaces nothing either.
+    try FilePlace.refuseSideFile(path)
     guard try !FilePlace.exists(path) else {
       throw CommandError(
         .alreadyExists, "there is something at \(printable(path)) already",

@@ -19,7 +19,7 @@ enum ItemList: VaultVerb {
   static let notes = [
     "An item whose expiry has passed, by the clock or by the recorded time ('vaultctl clock'), is marked: expired. So is a card "
       + "token or a consent that has ended. Nothing that is marked can be read or used.",
-    noteOnUnreadableItems,
+    noteOnCounters, noteOnUnreadableItems,
   ]
   static let example = "vaultctl item list --kind password --json"
 
@@ -35,18 +35,30 @@ enum ItemList: VaultVerb {
 /// the error, and the others are printed.
 func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
   let listing = try listed(command, kind: kind)
-  let (items, unreadable, moment) = (listing.items, listing.unreadable, listing.moment)
+  let (items, unreadable, moment, marks) = (
+    listing.items, listing.unreadable, listing.moment, listing.counterMarks
+  )
   let json = JSON.object {
-    Field("items", .list(count: items.count) { items[$0].json(at: moment) })
+    Field(
+      "items",
+      .list(count: items.count) { index in
+        items[index].json(at: moment, counter: marks[items[index].id])
+      })
   }
   let shown: [Outcome.Piece] =
     switch command[ItemOptions.format] ?? .table {
     case _ where command.isJSON: []
     case .name: [.lines(count: items.count) { items[$0].name.map(printable) }]
     case .id: [.lines(count: items.count) { items[$0].id.hexadecimal }]
-    case .table: [.table(table(of: items.count) { items[$0].row(at: moment) })]
+    case .table:
+      [
+        .table(
+          table(of: items.count) { index in
+            items[index].row(at: moment, counter: marks[items[index].id])
+          })
+      ]
     }
-  return Outcome(json: json, pieces: shown, failure: CommandError(unreadable: unreadable))
+  return Outcome(json: json, pieces: shown, failure: CommandError(unreadable: unreadable, beside: items))
 }
 
 private func listed(_ command: Command, kind: ItemKind?) throws -> ItemListing {
@@ -64,13 +76,44 @@ private func listed(_ command: Command, kind: ItemKind?) throws -> ItemListing {
 }
 
 extension Item {
-  fileprivate func row(at moment: ExpiryMoment) -> [String] {
+  fileprivate func json(at moment: ExpiryMoment, counter: ItemListing.CounterMark?) -> JSON {
+    guard let counter else { return json(at: moment) }
+    return json(at: moment).adding(counter.field, .boolean(true))
+  }
+
+  fileprivate func row(at moment: ExpiryMoment, counter: ItemListing.CounterMark?) -> [String] {
     let attributes = attributes
     let cells = [
       name ?? id.hexadecimal, kind.word, attributes[.issuer] ?? attributes[.service] ?? "",
       attributes[.account] ?? "",
     ]
-    let marks = [attributes[.ocraSuite], moment.hasExpired(self) ? "expired" : nil].compactMap(\.self)
+    let marks = [attributes[.ocraSuite], moment.hasExpired(self) ? "expired" : nil, counter?.words]
+      .compactMap(\.self)
     return cells + marks
+  }
+}
+
+/// What the help of a list says of the marks of counters.
+let noteOnCounters =
+  "A credential whose counter gives no code is marked: counter at its end (it never gives one again), counter must be set ('vaultctl otp "
+  + "counter NAME --set N'), counter damaged. With --json: exhausted, needsResync or counterDamaged, where it is true."
+
+extension ItemListing.CounterMark {
+  /// The mark for people.
+  fileprivate var words: String {
+    switch self {
+    case .atEnd: "counter at its end"
+    case .mustBeSet: "counter must be set"
+    case .damaged: "counter damaged"
+    }
+  }
+
+  /// The member of JSON, as `otp show` has it.
+  fileprivate var field: String {
+    switch self {
+    case .atEnd: "exhausted"
+    case .mustBeSet: "needsResync"
+    case .damaged: "counterDamaged"
+    }
   }
 }

@@ -9,7 +9,7 @@ enum OTPList: VaultVerb {
   static let summary = "List the credentials."
   static let ownOptions: [any OptionKey] = [ItemOptions.format]
   static let ownExits: [ExitCode] = [.unsupported]
-  static let notes = [noteOnUnreadableItems]
+  static let notes = [noteOnCounters, noteOnUnreadableItems]
   static let example = "vaultctl otp list --json"
 
   static func run(_ command: Command) throws -> Outcome {

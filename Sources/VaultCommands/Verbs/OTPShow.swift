@@ -23,12 +23,13 @@ enum OTPShow: VaultVerb {
       facts.append(("counter", String(state.counter)))
       if state.isBlocked {
         json = json.adding("exhausted", .boolean(true))
-        facts.append(("exhausted", "yes"))
+        facts.append(("exhausted", "yes, the last code of the counter was made"))
       }
     }
     json = json.adding("needsResync", .boolean(state.needsResync)).adding(
       "failures", .integer(Int64(state.failures)))
-    facts += [("needsResync", state.needsResync ? "yes" : "no"), ("failures", String(state.failures))]
+    let mustBeSet = item.countsCodes ? "yes, set the counter with 'vaultctl otp counter'" : "yes"
+    facts += [("needsResync", state.needsResync ? mustBeSet : "no"), ("failures", String(state.failures))]
     let limits = OfflineLimits(item)
     let offline: [(String, UInt32?)] = [
       ("offlineCodes", limits.codes), ("offlineSeconds", limits.seconds),

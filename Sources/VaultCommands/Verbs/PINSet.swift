@@ -41,22 +41,14 @@ enum PINSet: VaultVerb {
         hint: "give the PIN to each credential that is put behind it, such as 'vaultctl otp add --pin-fd N'")
     }
     let path = command[unlockKey]
+    var file: NewSecretFile?
     if let path {
-      guard try !command.world.host.exists(path) else { throw FilePlace.taken(path) }
-      new.unlockKey = try .fresh()
+      try NewSecretFile.refuseTaken(path, named: "unlock key", on: command.world.host)
+      let key = try PINUnlockKey.fresh()
+      file = NewSecretFile(path, secret: key.text, named: "unlock key", in: command.world)
+      new.unlockKey = key
     }
-    let context = try command.vault.pinContext()
-    let item = new
-    // The key is on the disk before it opens anything.
-    if let path {
-      try SecretFile.create(path, secret: item.unlockKey!.text, named: "unlock key", in: command.world)
-    }
-    let made: Item
-    do { made = try command.vault.unlocking { try $0.makePIN(item, context: context) } } catch {
-      // A commit that may have reached the disk needs its key.
-      if let path, (error as? VaultError)?.code != .unconfirmed { command.world.host.removeFile(path) }
-      throw error
-    }
+    let made = try make(new, file: file, command: command)
     return Outcome(
       json: .object {
         Field("name", new.name)
@@ -65,6 +57,13 @@ enum PINSet: VaultVerb {
         Field("unlockKeyFile", path)
       })
   }
+}
+
+/// The unlock key is on the disk before it opens anything.
+private func make(_ new: NewPINItem, file: NewSecretFile?, command: Command) throws -> Item {
+  let context = try command.vault.pinContext()
+  func make() throws -> Item { try command.vault.unlocking { try $0.makePIN(new, context: context) } }
+  return try file.map { try command.vault.making($0, make) } ?? make()
 }
 
 extension PINMode {

@@ -21,16 +21,14 @@ enum PasscodeChange: VaultVerb {
     let core = try command.vault.opened()
     guard core.hasPasscode else { throw CommandError.noPasscode }
     // The old one is judged before the new one is typed twice.
-    let (old, checked) = try command.vault.judging(core, to: "change the passcode") { old in
-      (old.box, try core.checked(old.passcode()))
-    }
+    let old = try command.vault.checkedPasscode(of: core, to: "change the passcode")
     let new = try command.newPasscode(core)
-    guard !old.copy().isEqualInConstantTime(to: new.box.copy()) else {
+    guard !old.shown.box.copy().isEqualInConstantTime(to: new.box.copy()) else {
       throw CommandError(
         .refused, "the new passcode is the old one", hint: "nothing was changed; choose another")
     }
     let isGuessable = command.warnIfGuessable(new.box.copy(), what: "passcode")
-    try core.changePasscode(from: checked, to: new.passcode())
+    try core.changePasscode(from: old.checked, to: new.passcode())
     return Outcome(
       json: .object {
         Field("passcode", true)

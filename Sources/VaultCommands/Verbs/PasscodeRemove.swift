@@ -26,10 +26,8 @@ enum PasscodeRemove: VaultVerb {
     }
     // Who types the passcode agrees to the list just shown; a script has agreed to whatever there is.
     let isAsked = command.secrets.willAsk(.passcode)
-    let destroyed = try command.vault.judging(core, to: "remove the passcode") { passcode in
-      try core.removePasscode(passcode.passcode(), announced: isAsked ? dying.map(\.id) : nil)
-    }
-    return outcome(destroyed)
+    let old = try command.vault.checkedPasscode(of: core, to: "remove the passcode")
+    return outcome(try core.removePasscode(old.checked, announced: isAsked ? dying.map(\.id) : nil))
   }
 }
 

@@ -44,7 +44,7 @@ enum Restore: VaultVerb {
     "What is damaged in the backup is named, the rest is restored, and the exit code is 10: an item that does not open is left out, one "
       + "whose secret alone is damaged is restored without a usable secret. Secrets that the passcode guards are not looked at: "
       + "'vaultctl verify' does, with the passcode.",
-    "With --json: path, deviceKey, items (how many), leftOut and damaged with id and name, stateRenewed, countersBehind (how many), passcodeDelay in seconds where there is one, and "
+    "With --json: path, deviceKey, items (how many), leftOut, damaged and behindDamagedPIN with id and name, stateRenewed, countersBehind (how many), passcodeDelay in seconds where there is one, and "
       + "recoveryCode (valid, kept or revoked) where there was one; with --replace also oldVault, oldDeviceKey where a file keeps it, dropped and changed; without it, over "
       + "a vault, only wouldDrop and wouldChange. They list id, name and kind.",
   ]
@@ -59,6 +59,7 @@ enum Restore: VaultVerb {
       throw CommandError.io("opening the backup \(printable(backup))", errno: ENOENT)
     }
     let isReplacing = try FilePlace.exists(path)
+    if !isReplacing { try FilePlace.refuseSideFile(path) }
     // Over a vault its device key stays where that one's is: never from a strong place to a weaker one by itself.
     let kind = isReplacing ? try VaultReplacement.outline(at: path).protector : .file
     let restore = Restoration(
@@ -82,7 +83,7 @@ extension Command {
       try old.checkRecoveryCode(RecoveryCode(text: code))
       return true
     }
-    try vault.judging(old, to: "replace the vault that is there") { try old.unlock(with: $0.passcode()) }
+    _ = try vault.checkedPasscode(of: old, to: "replace the vault that is there")
     return false
   }
 }
@@ -233,12 +234,13 @@ private func done(_ report: BackupReport, restore: Restoration, isReplacing: Boo
   }
   fields += [
     ("leftOut", .array(leftOut)), ("damaged", .array(report.damaged.map(\.identification))),
+    ("behindDamagedPIN", .array(report.behindDamagedPIN.map(\.identification))),
     ("stateRenewed", .boolean(report.isStateRenewed)),
   ]
   lines += report.leftOut.map {
     "left out     \($0.name.map(printable) ?? $0.id.hexadecimal) (\($0.reason.words))"
   }
-  lines += report.damaged.map { "damaged      \($0.shown) (its secret does not open)" }
+  lines += report.unusable.map { "damaged      " + $0 }
   if let delay { fields.append(("passcodeDelay", .integer(delay))) }
   if let code = report.recoveryCode { fields.append(("recoveryCode", .string(code.rawValue))) }
   return Outcome(

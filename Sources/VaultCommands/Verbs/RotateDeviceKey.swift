@@ -34,7 +34,6 @@ enum RotateDeviceKey: VaultVerb {
     }
     let before = try VaultCore.outline(at: command.places.vault)
     // What makes a key completes, and says which key it is.
-    command.world.interruption.watch()
     try command.world.interruption.hold()
     let old = try core.rotateDeviceKey(
       to: command.places.newProtector(command[protector], else: before.protector))
@@ -73,7 +72,6 @@ private func recover(_ command: Command, from loss: VaultError) throws -> Outcom
         + "or give the recovery code with --recovery-fd N or --recovery-file PATH")
   }
   let typed = try RecoveryCode(text: code)
-  command.world.interruption.watch()
   try command.world.interruption.hold()
   let recovered = try VaultCore.recover(
     at: path, with: typed,

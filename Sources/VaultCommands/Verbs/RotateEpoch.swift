@@ -11,6 +11,7 @@ enum RotateEpoch: VaultVerb {
   static let dropDamaged = Flag(
     "drop-damaged",
     "Remove items and entries of the log that are damaged and do not open, and log each. An item that lacks only rows of the index stays. "
+      + "A PIN that items are behind is never removed: nothing is changed, and the items are named (10). "
       + "A vault whose rows something else has changed opens with this option, and is sound afterwards.")
   static let ownOptions: [any OptionKey] = [dropDamaged]
   static let needs = VaultNeed.unlocked

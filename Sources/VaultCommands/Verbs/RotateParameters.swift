@@ -31,13 +31,15 @@ enum RotateParameters: VaultVerb {
         .refused, "no passcode is set, so nothing is derived", hint: "set one with 'vaultctl passcode set'")
     }
     let target = Duration.milliseconds(Int64(clamping: command[cost] ?? 500))
+    let passcode = try command.vault.checkedPasscode(
+      of: core, to: "derive keys from it with other parameters")
     let progress = command.progress("measuring")
     var steps = 0
-    let (before, now) = try command.vault.judging(core, to: "derive keys from it with other parameters") {
-      try core.recalibrate($0.passcode(), target: target) {
-        steps += 1
-        progress.update(done: steps, of: 0)
-      }
+    let (before, now) = try core.recalibrate(
+      passcode.shown.passcode(), checked: passcode.checked, target: target
+    ) {
+      steps += 1
+      progress.update(done: steps, of: 0)
     }
     progress.finish()
     if now.memoryKiB * now.passes < before.memoryKiB * before.passes {

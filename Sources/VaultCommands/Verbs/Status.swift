@@ -11,7 +11,7 @@ enum Status: VaultVerb {
     "After wrong passcodes it shows until when none is accepted.",
     "With --json also, where they apply: passcodeFailures (wrong passcodes in a row), lockedOutUntil (Unix seconds, until which no "
       + "passcode is accepted), biometryLocked (true until a right passcode), rotation (underWay or paused) while the keys of two "
-      + "epochs are in force, and damaged, the number of items that do not open.",
+      + "epochs are in force, ownState (damaged) where the vault's own state does not open, and damaged, the number of items that do not open.",
   ]
   static let example = "vaultctl status --json"
 
@@ -36,6 +36,9 @@ enum Status: VaultVerb {
     rows += lockOuts(status, now: core.environment.clock.now().seconds)
     let rotation = rotation(status)
     if let rotation { rows.append(("rotation", .string(rotation.json), rotation.text)) }
+    if status.isStateDamaged {
+      rows.append(("ownState", .string("damaged"), "damaged: see 'vaultctl verify'"))
+    }
     if counts.damaged > 0 {
       rows.append(
         (

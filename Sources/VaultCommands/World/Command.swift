@@ -34,7 +34,7 @@ package struct Command {
   ///
   /// - Throws: What the verb throws. Where a disk, another process or a signal ended it midway, the error says what was done.
   func run() throws -> Outcome {
-    if verb.place(of: invocation) == .client { _ = try world.localHost() }
+    if verb.runsIn == .client { _ = try world.localHost() }
     if verb.usesClock { vault.warnOfClock() }
     _ = vault.takeDone()
     do {
@@ -48,9 +48,7 @@ package struct Command {
       let done = vault.takeDone().names
       var told = CommandError(describing: error)
       guard told.exit == .io || world.interruption.signal != nil, !done.isEmpty else { throw error }
-      let stays =
-        "what was done before that stays: \(done.joined(separator: ", ")), as 'vaultctl audit' names it"
-      told.hint = [stays, told.hint].compactMap(\.self).joined(separator: "; ")
+      told.sayWhatStays(done)
       throw told
     }
   }
@@ -89,5 +87,17 @@ package struct Command {
 
   func progress(_ title: String) -> Progress {
     Progress(of: "vaultctl", title, on: messages.stream, isQuiet: isJSON)
+  }
+}
+
+extension CommandError {
+  /// Adds to the hint what the command has done before it failed.
+  ///
+  /// - Parameter done: As the log names it.
+  mutating func sayWhatStays(_ done: [String]) {
+    guard !done.isEmpty else { return }
+    let stays =
+      "what was done before that stays: \(done.joined(separator: ", ")), as 'vaultctl audit' names it"
+    hint = [stays, hint].compactMap(\.self).joined(separator: "; ")
   }
 }

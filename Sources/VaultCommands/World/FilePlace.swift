@@ -1,5 +1,6 @@
 import CommandLineKit
 import Glibc
+import VaultKit
 import VaultWords
 
 /// Operations on names in directories.
@@ -22,17 +23,14 @@ enum FilePlace {
       hint: "name another file, or move that one away; nothing was written", code: "fileExists")
   }
 
-  /// Refuses a name that belongs to another file: programs that use that vault would remove or replace what is written.
+  /// Refuses a name that belongs to another file: programs that use that file would remove or replace what is written.
   ///
+  /// - Parameter exists: Whether there is anything at a path: by a host, in the agent.
   /// - Throws: exit 9.
-  static func refuseSideFile(_ path: String) throws(CommandError) {
-    for suffix in ["-wal", "-shm", "-journal", ".lock"] where path.hasSuffix(suffix) {
-      let owner = String(path.dropLast(suffix.count))
-      guard !owner.isEmpty, !owner.hasSuffix("/"), try exists(owner) else { continue }
-      throw CommandError(
-        .refused, "\(printable(path)) is the name of a file that belongs to \(printable(owner))",
-        hint: "name another file; nothing was written", code: "sideFile")
-    }
+  static func refuseSideFile(
+    _ path: String, exists: (String) throws(CommandError) -> Bool = exists
+  ) throws(CommandError) {
+    if let refusal = try VaultNames.refusal(ofSideFile: path, exists: exists) { throw CommandError(refusal) }
   }
 
   /// The directory of a path.

@@ -1,10 +1,11 @@
 package import CommandLineKit
 package import SecretMemory
+package import TransportPrograms
 package import VaultKit
 package import VaultPrompts
 
 /// What only the process that a person started can do: ask the person, open the files and descriptors that the command line names,
-/// put a secret into the clipboard.
+/// put a secret into the clipboard, start a program.
 ///
 /// A command without an agent has a ``LocalHost``. A command that runs in the agent has a host that asks the process of its client.
 /// The methods are called by the thread of the command, one at a time; ``HostPrompt/cancel()`` by any thread.
@@ -46,6 +47,22 @@ package protocol Host: Sendable {
   ///
   /// - Throws: Exit 9 where there is no clipboard.
   func copyToClipboard(_ secret: SharedSecret, seconds: Int64) throws(CommandError) -> CopiedSecret
+
+  /// Runs the programs of `--transport`, with the environment of that process. A signal that ends it ends them too.
+  ///
+  /// - Parameter time: How long a program may take. In the agent, that of the client's process counts.
+  func programs(within time: Duration) -> any ProgramRunner
+
+  /// Has the process that the person started become a program that gets these secrets, one for each of its handovers. The vault is
+  /// closed by now.
+  ///
+  /// Returns in the agent alone: the process of the command becomes the program when the command has ended without an error.
+  ///
+  /// - Parameter done: What the command has committed, as the log names it: an error says so.
+  /// - Throws: Exit 13 and others if the program does not start.
+  func become(
+    _ program: ProgramStart, with secrets: [SharedSecret], after done: [String]
+  ) throws(CommandError)
 
   /// Runs a verb. A signal that ended its prompt ends this process only after it, and after `seconds` at the latest.
   func holdingEndingSignal<R, E: Error>(

@@ -9,8 +9,8 @@ import VaultPrompts
 /// file, came first, and the command completes, prints its result, and ends with its own exit code.
 ///
 /// The vault calls ``commit()`` directly before each commit, and what makes a file calls ``hold()`` directly before the naming. The
-/// commits of opening and unlocking a vault decide nothing. A wait for a person or a server ends the hold of a commit: a signal that
-/// comes then ends the command.
+/// commits of opening a vault and of verifying its passcode decide nothing. A wait for a person or a server ends the hold of a commit: a
+/// signal that comes then ends the command.
 ///
 /// A command without an agent has ``ofProcess``, which gets the signals of its process (``ProcessSignals``). In the agent each request
 /// has its own: the signals are those of its client, and SIGHUP says that the client is gone.
@@ -102,10 +102,12 @@ package final class Interruption: Sendable {
     try decide()
   }
 
-  /// Called directly before a file gets its name: from here on a signal is held, whatever else is done.
+  /// Called directly before a file gets its name, or a device key is made or removed: from here on a signal is held, whatever else is
+  /// done.
   ///
   /// - Throws: ``VaultError/Code/appCancelled`` after a signal.
   package func hold() throws(VaultError) {
+    watch()
     try decide()
     isNamed.store(true, ordering: .sequentiallyConsistent)
   }

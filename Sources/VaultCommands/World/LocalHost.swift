@@ -1,6 +1,7 @@
 package import CommandLineKit
 import Glibc
 import SecretMemory
+package import TransportPrograms
 package import VaultKit
 package import VaultPrompts
 
@@ -49,6 +50,11 @@ package struct LocalHost: Host {
   }
 
   package func removeFile(_ path: String) { _ = unsafe unlink(path) }
+
+  package func programs(within time: Duration) -> any ProgramRunner {
+    endTransportsOnSignals()
+    return LocalRunner(.init(time: time))
+  }
 
   package func holdingEndingSignal<R, E: Error>(
     for seconds: Int, _ body: () throws(E) -> R

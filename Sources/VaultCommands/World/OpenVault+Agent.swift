@@ -13,12 +13,10 @@ extension OpenVault {
   ) throws -> (VaultCore, Bool)? {
     guard let vaults = world.vaults else { return nil }
     var environment = environment
-    environment.committing = {}
+    environment.committing = { _ in }
     let found = try vaults.vault(at: path, deviceKey: deviceKey) { try open(path, true, environment) }
     guard let found else { return nil }
-    let interruption = world.interruption
-    let core = found.core.committing { () throws(VaultError) in try interruption.commit() }
-    return (core, found.isNew)
+    return (found.core.committing(by: commitStep.run), found.isNew)
   }
 
   /// Judges a passcode that an option or a credential gives, although the vault is unlocked already: once for each command line.
@@ -29,7 +27,7 @@ extension OpenVault {
       SecretChannel.passcode.isTaken(by: secrets.invocation.verb), !secrets.willAsk(.passcode)
     else { return }
     if let refusal { throw refusal }
-    do { try judging(core) { try core.judge($0.passcode()) } } catch {
+    do { _ = try verifiedPasscode(of: core) { try core.judge($0.passcode()) } } catch {
       refusal = error
       throw error
     }

@@ -13,6 +13,7 @@ final class OpenVault {
   /// The secrets that the options gave. All commands of a batch share them.
   let given = GivenSecrets()
   let environment: VaultEnvironment
+  let commitStep: CommitStep
   private var core: VaultCore?
   /// Why unlocking failed, so that the commands of a batch do not try the same passcode again.
   var refusal: (any Error)?
@@ -32,7 +33,11 @@ final class OpenVault {
     self.messages = messages
     places = Places(invocation: invocation, world: world)
     secrets = Secrets(invocation: invocation, command: invocation, world: world, known: given)
-    environment = places.world(world.vault)
+    var environment = places.world(world.vault)
+    let commitStep = CommitStep(world.interruption)
+    environment.committing = commitStep.run
+    self.commitStep = commitStep
+    self.environment = environment
     prompt = CommandPrompt(secrets: secrets)
     self.world = world
   }
@@ -141,6 +146,13 @@ final class OpenVault {
     } catch { throw prompt.takeFailure() ?? error }
   }
 
+  /// Runs `body`, which makes the secret of a new file valid. The file is on the disk directly before the commit.
+  func making<R>(_ file: NewSecretFile, _ body: () throws -> R) throws -> R {
+    do { return try commitStep.before({ () throws(VaultError) in try file.write() }, body) } catch {
+      throw file.failure(else: error)
+    }
+  }
+
   /// Unlocks the vault if it is locked.
   ///
   /// - Returns: The passcode that unlocked it.
@@ -150,17 +162,12 @@ final class OpenVault {
       try judgeGiven(core)
       return nil
     }
-    var unlocked: ShownSecret?
     try core.refuseShut()
     if let refusal { throw refusal }
     guard beginAsking(core) else { return nil }
     defer { endAsking() }
-    do {
-      try judging(core) {
-        try core.unlock(with: $0.passcode())
-        unlocked = $0
-      }
-    } catch {
+    let unlocked: ShownSecret
+    do { unlocked = try checkedPasscode(of: core).shown } catch {
       if isAnswered(error, core) { return nil }
       refusal = error
       throw error
@@ -171,14 +178,23 @@ final class OpenVault {
     return unlocked
   }
 
-  /// Judges the passcode. A given passcode is tried once; a person may type it three times at most.
+  /// Verifies the passcode, and unlocks the vault with it. A given passcode is tried once; a person may type it three times at most.
   ///
-  /// - Parameters:
-  ///   - purpose: The use of the passcode, as the prompt states it; nil for unlocking.
-  ///   - judge: Throws ``VaultError/Code/authenticationFailed`` for a wrong passcode.
-  func judging<R>(_ core: VaultCore, to purpose: String? = nil, _ judge: (ShownSecret) throws -> R) throws
-    -> R
-  {
+  /// The commits of this decide nothing about signals. So what is done with the passcode comes after it, never inside it.
+  ///
+  /// - Parameter purpose: The use of the passcode, as the prompt states it; nil for unlocking.
+  func checkedPasscode(
+    of core: VaultCore, to purpose: String? = nil
+  ) throws -> (shown: ShownSecret, checked: CheckedPasscode) {
+    try verifiedPasscode(of: core, to: purpose) { try core.checked($0.passcode()) }
+  }
+
+  /// The same with another way to verify, which changes nothing else.
+  ///
+  /// - Parameter verify: Throws ``VaultError/Code/authenticationFailed`` for a wrong passcode.
+  func verifiedPasscode<Verdict>(
+    of core: VaultCore, to purpose: String? = nil, by verify: (ShownSecret) throws -> Verdict
+  ) throws -> (shown: ShownSecret, checked: Verdict) {
     try requireNoDelay(core)
     let isAsked = secrets.willAsk(.passcode)
     var left = isAsked ? min(Self.tries, try core.triesBeforeDelay()) : 1
@@ -187,8 +203,9 @@ final class OpenVault {
       let passcode = try secret(.passcode, of: .passcode, for: core) { secrets throws(CommandError) in
         try secrets.secret(.passcode, to: purpose, problem: problem, triesLeft: isAsked ? left : nil)
       }
-      do { return try world.interruption.meeting(.ignored) { try judge(passcode) } } catch let error
-        as VaultError
+      do {
+        return (passcode, try world.interruption.meeting(.ignored) { try verify(passcode) })
+      } catch let error as VaultError
         where error.code == .authenticationFailed && error.retryAfter == nil && left > 1
       {
         problem = error.message

@@ -77,7 +77,7 @@ struct Places {
     let places = self
     world.protector = { kind throws(VaultError) in try places.protector(kind) }
     let interruption = interruption
-    world.committing = { () throws(VaultError) in try interruption.commit() }
+    world.committing = { _ throws(VaultError) in try interruption.commit() }
     return world
   }
 

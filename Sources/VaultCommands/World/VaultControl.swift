@@ -72,6 +72,10 @@ package enum VaultControl {
       return .exit(.interrupted)
     } catch {
       let error = CommandError(describing: error)
+      // Without an agent, a signal that ends the command while it waits leaves no message.
+      guard world.agent == nil || !error.isEndOfWait(by: world.interruption) else {
+        return .exit(.interrupted)
+      }
       messages.error(error)
       return .exit(error.exit)
     }
@@ -160,3 +164,11 @@ extension VaultControl {
 
 /// The reader of the output has gone away.
 private struct LostReader: Error {}
+
+extension CommandError {
+  /// Whether this says no more than that a signal has ended a wait.
+  fileprivate func isEndOfWait(by interruption: Interruption) -> Bool {
+    interruption.signal != nil && code == VaultError.Code.appCancelled.rawValue && promptEnd == nil
+      && hint == nil
+  }
+}

@@ -34,6 +34,6 @@ extension VaultError: RecoverableFailure {
   private static let withOtherInput: Set<Code> = [
     .authenticationFailed, .alreadyUsed, .biokeyLocked, .cancelled, .appCancelled, .pinRefused, .pinReused,
     .malformed,
-    .duplicateItem, .itemNotFound, .expired, .wrongState,
+    .duplicateItem, .itemNotFound, .expired, .wrongState, .sideFile,
   ]
 }

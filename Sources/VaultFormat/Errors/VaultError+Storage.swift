@@ -11,6 +11,14 @@ extension VaultError: StorageFailure {
   /// The same for a file that was named as a backup.
   package init(_ error: StorageError, backupAt path: String) { self.init(error, path: path, noun: "backup") }
 
+  /// The same error of a file that was named as a backup: where it is damage, it says of which file, and advises another backup.
+  package func inBackup(at path: String) -> VaultError {
+    guard code == .damaged, !message.contains("backup") else { return self }
+    return VaultError(
+      .damaged, "the backup \(path) is damaged: \(message)", hint: "use another backup",
+      underlying: underlying)
+  }
+
   /// An item has the same name.
   package static var sameName: VaultError { VaultError(.duplicate(.name)) }
   /// An item of the same kind has the same primary attributes.
@@ -37,12 +45,20 @@ extension VaultError: StorageFailure {
         VaultError(
           .vaultExists, "there is something at \(path ?? "that path") already",
           hint: Hint(.nameOtherVault, saying: "choose another path"))
+      case .existsBeside(let beside):
+        VaultError(
+          .vaultExists, "there is something at \(beside), which would belong to \(path ?? "the new file")",
+          hint: "move it away, or choose another path")
+      case .nameOfSideFile(let path, let owner):
+        VaultError(
+          .sideFile, "\(path) is the name of a file that belongs to \(owner)",
+          hint: "name another file; nothing was written")
       case .damaged(let damage): Self.damaged(damage, file: file, isBackup: isBackup)
       case .newerFormat:
         VaultError(
           .newerFormat, "\(vault) was written by a newer version of this program",
           hint: "update this program")
-      case .refused(let refusal): Self.refused(refusal, file: file, path: path)
+      case .refused(let refusal): Self.refused(refusal, file: file, path: path, noun: noun)
       case .refusedBeside(let refusal, let path): Self.refusedBeside(refusal, path: path)
       case .duplicate(.name): VaultError(.duplicateItem, "an item with that name exists already")
       case .duplicate(.row), .duplicate(.id):
@@ -135,35 +151,33 @@ extension VaultError: StorageFailure {
   }
 
   private static func refused(
-    _ refusal: StorageError.Refusal, file: String, path: String?
+    _ refusal: StorageError.Refusal, file: String, path: String?, noun: String = "vault"
   ) -> VaultError {
-    let folder = path.map { "the folder of \($0)" } ?? "the vault's folder"
+    let folder = path.map { "the folder of \($0)" } ?? "the \(noun)'s folder"
     let (what, hint): (String, Hint) =
       switch refusal {
       case .symbolicLink: ("\(file) is a symbolic link", "name the file itself")
       case .notARegularFile: ("\(file) is not a file", "name a file")
       case .severalNames:
         (
-          "the vault file has a second name (a hard link)",
+          "\(file) has a second name (a hard link)",
           Hint(
-            "remove the other name: 'find FOLDER -samefile VAULT' shows both; "
+            "remove the other name: 'find FOLDER -samefile \(noun.uppercased())' shows both; "
               + "if it ends in '.before-restore', run the restore again")
         )
-      case .foreignOwner: ("\(file) belongs to another user", "use a vault of your own")
-      case .openToOthers: ("\(file) is open to others", adviceForOpenFile(path))
+      case .foreignOwner: ("\(file) belongs to another user", "use a \(noun) of your own")
+      case .openToOthers: ("\(file) is open to others", adviceForOpenFile(path, noun: noun))
       case .folderForeignOwner: ("\(folder) belongs to another user", "use a folder of your own")
       case .folderWritableByOthers:
-        ("\(folder) is writable by others", "keep the vault in a folder of your own")
+        ("\(folder) is writable by others", "keep the \(noun) in a folder of your own")
       case .networkFileSystem(let name):
         ("\(file) is on \(name), which has no dependable locks", "move it to a local disk")
       case .notAFileName:
         (
-          "\(path.map { "'\($0)'" } ?? "that") is not a file name for a vault",
-          Hint(.nameVaultFile, saying: "name a file")
+          "\(path.map { "'\($0)'" } ?? "that") is not a file name for a \(noun)",
+          noun == "vault" ? Hint(.nameVaultFile, saying: "name a file") : nameBackup
         )
       case .notALock: ("\(file) is not a lock", "move it away")
-      case .nameOfSideFile:
-        ("\(file) has the name of a file that belongs to the one beside it", "choose another name")
       }
     return VaultError(.io, what, hint: hint)
   }
@@ -176,16 +190,18 @@ extension VaultError: StorageFailure {
       case .symbolicLink:
         "if the link leads to the log of this vault, put that file in its place; else remove the link"
       case .openToOthers: adviceForOpenFile(path)
+      case .severalNames: "remove the other name: 'find FOLDER -samefile \(path)' shows both"
       default: "no program of the vault made it: move it away"
       }
     let error = refused(refusal, file: file, path: path)
     return VaultError(error.code, error.message, hint: hint)
   }
 
-  private static func adviceForOpenFile(_ path: String?) -> Hint {
+  private static func adviceForOpenFile(_ path: String?, noun: String = "vault") -> Hint {
     if let path, OwnFile.isOurs(path) { return "chmod 600 \(path)" }
     return Hint(
       .moveVaultHome,
-      saying: "if it is your vault, move it into your home and let only yourself read it; else name another")
+      saying: "if it is your \(noun), move it into your home and let only yourself read it; else name another"
+    )
   }
 }

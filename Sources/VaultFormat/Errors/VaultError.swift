@@ -151,6 +151,8 @@ extension VaultError {
     public static let vaultExists = Code(rawValue: "vaultExists")
     /// Another file is at a path that the operation needs.
     public static let fileExists = Code(rawValue: "fileExists")
+    /// The name that was given for a new file belongs to another file, which would destroy or misread it: `v-wal` beside the vault `v`.
+    public static let sideFile = Code(rawValue: "sideFile")
     /// The vault was written by a newer version.
     public static let newerFormat = Code(rawValue: "newerFormat")
     /// The vault was made before the first release; released versions do not open it.

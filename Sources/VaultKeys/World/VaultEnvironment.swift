@@ -25,8 +25,9 @@ package struct VaultEnvironment: Sendable {
   package var hasMemoryForDerivation: (@Sendable () -> Bool)?
   /// The batches of a rotation of the epoch.
   package var rotation = RotationBatches.standard
-  /// Called directly before each commit of an open vault. If it throws, nothing is changed.
-  package var committing: @Sendable () throws(VaultError) -> Void = {}
+  /// Called directly before each commit of an open vault: with `true` if the commit does more than count and log what was asked and
+  /// looked at. If it throws, nothing is changed.
+  package var committing: @Sendable (_ isChange: Bool) throws(VaultError) -> Void = { _ in }
   /// How long an open vault waits for other processes that use the file; `nil` for the usual time.
   package var patience: Duration?
   /// Waits where another process is about to commit something.

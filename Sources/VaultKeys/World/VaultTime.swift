@@ -21,6 +21,14 @@ package struct VaultTime: Sendable {
   /// The time by which expired items are deleted.
   package var ofDeletion: Instant { min(clock.now(), risen.time) }
 
+  /// Whether the wall clock is not where the recorded time and the clock since boot expect it, by more than a second. Then a token can
+  /// be over by the wall clock that is not by the other.
+  package var isDisputed: Bool {
+    let (wall, expected, second) = (clock.now(), risen.time, Int64(1000))
+    return wall > expected.advanced(byMilliseconds: second)
+      || expected > wall.advanced(byMilliseconds: second)
+  }
+
   /// Whether the wall clock says that what the vault has seen of clocks is wrong.
   package var refutesCandidate: Bool { recorded.isRefuted(by: RecordedTime.Reading(clock)) }
 }

@@ -51,7 +51,7 @@ final class TokenTimer: Sendable {
     clock.call(after: milliseconds) { [weak self, weak session] in
       guard let self, let session, self.state.withLock({ $0.number == number }) else { return }
       let core = VaultCore(session, environment: session.environment)
-      if next.isDue(clock) { core.endTokens() }
+      core.endTokensWherePast()
       // A commit that ended something has set the timer again.
       guard self.state.withLock({ $0.number == number && $0.next == next }) else { return }
       guard next.isDue(clock) else { return self.schedule(next, of: session, clock: clock) }
@@ -80,6 +80,14 @@ extension VaultCore {
   /// Ends the tokens and consents that are not valid now. A vault that cannot be written keeps them; they open nothing.
   func endTokens() {
     try? writing { (_: inout WriteTransaction) throws(VaultError) in }
+  }
+
+  /// The same where one is over: without that, nothing is written.
+  fileprivate func endTokensWherePast() {
+    let isPast = try? reading { transaction throws(VaultError) in
+      try transaction.hasTokenToEnd(transaction.store.head().nextTokenEnd)
+    }
+    if isPast != false { endTokens() }
   }
 
   /// From now on, ends tokens at their time, for as long as the vault is open.

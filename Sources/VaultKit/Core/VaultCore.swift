@@ -110,8 +110,10 @@ package final class VaultCore: Sendable {
 
   /// The same open vault, for one of several commands that share it.
   ///
-  /// - Parameter body: Called directly before each commit of this command. If it throws, nothing is changed.
-  package func committing(by body: @escaping @Sendable () throws(VaultError) -> Void) -> VaultCore {
+  /// - Parameter body: Called directly before each commit of this command, as ``VaultEnvironment/committing`` says.
+  package func committing(
+    by body: @escaping @Sendable (_ isChange: Bool) throws(VaultError) -> Void
+  ) -> VaultCore {
     var environment = environment
     environment.committing = body
     return VaultCore(session, environment: environment, call: call)
@@ -175,7 +177,7 @@ package final class VaultCore: Sendable {
         try isCommitted.get()
         return outcome
       }
-      try environment.committing()
+      try environment.committing(changes.done.bits != 0)
       do throws(VaultError) { try store.rows.commit() } catch {
         VaultLog.error(.vaultStorage, "a commit failed: \(error.code)")
         throw error

@@ -29,12 +29,7 @@ extension VaultCore {
     of kind: ItemKind?, where attributes: Attributes = Attributes(), progress: (Int) -> Void = { _ in }
   ) throws(VaultError) -> ItemListing {
     guard attributes.isEmpty else { return try listing(of: Query(kind, where: attributes)) }
-    var items: [Item] = []
-    var listing = try walk(progress: progress) { item in
-      if kind == nil || item.kind == kind { items.append(item) }
-    }
-    listing.items = items
-    return listing
+    return try walk(progress: progress) { kind == nil || $0.kind == kind }
   }
 
   /// The time by which items expire.
@@ -50,12 +45,16 @@ extension VaultCore {
     progress: (Int) -> Void = { _ in }
   ) throws(VaultError) -> (byKind: [ItemKind: Int], unreadable: Int) {
     var byKind: [ItemKind: Int] = [:]
-    let listing = try walk(progress: progress) { byKind[$0.kind, default: 0] += 1 }
+    let listing = try walk(progress: progress) { item in
+      byKind[item.kind, default: 0] += 1
+      return false
+    }
     return (byKind, listing.unreadable.count)
   }
 
+  /// - Parameter keeps: Whether an item is to be in the list.
   private func walk(
-    progress: (Int) -> Void, _ body: (Item) -> Void
+    progress: (Int) -> Void, _ keeps: (Item) -> Bool
   ) throws(VaultError) -> ItemListing {
     try reading { transaction throws(VaultError) in
       var seen = 0
@@ -66,9 +65,10 @@ extension VaultCore {
       ) { item throws(VaultError) in
         seen += 1
         if seen % 1024 == 0 { progress(seen) }
-        body(item)
+        if keeps(item) { listing.items.append(item) }
         return true
       }
+      try listing.markCounters(in: &transaction)
       return listing
     }
   }
@@ -80,7 +80,9 @@ extension VaultCore {
       let items = try transaction.items(
         matching: query, damaged: { unreadable.append(ItemListing.Unreadable($0, $1)) })
       try transaction.readTime()
-      return ItemListing(items: items, unreadable: unreadable, moment: transaction.expiryMoment)
+      var listing = ItemListing(items: items, unreadable: unreadable, moment: transaction.expiryMoment)
+      try listing.markCounters(in: &transaction)
+      return listing
     }
   }
 

@@ -59,7 +59,13 @@ extension VaultCore {
     of source: any BiometrySource, passcode: consuming Passcode
   ) throws(VaultError) -> [EnrolledMember] {
     guard hasPasscode else { throw Self.needsPasscode }
-    let keys = try verified(passcode)
+    return try enrollFingers(of: source, with: checked(passcode))
+  }
+
+  /// The same, with a passcode that was verified before.
+  package func enrollFingers(
+    of source: any BiometrySource, with passcode: CheckedPasscode
+  ) throws(VaultError) -> [EnrolledMember] {
     let fingers = try source.enrolledFingers()
     guard !fingers.isEmpty else {
       throw VaultError(
@@ -70,7 +76,7 @@ extension VaultCore {
     for finger in known where !fingers.contains(finger) { try removeMember(named: finger, isOwnerHere: true) }
     var enrolled: [EnrolledMember] = []
     for finger in fingers where !known.contains(finger) {
-      enrolled.append(try enroll(finger, source: .finger, root: nil, passcode: keys))
+      enrolled.append(try enroll(finger, source: .finger, root: nil, passcode: passcode.keys))
     }
     return enrolled
   }
@@ -81,7 +87,12 @@ extension VaultCore {
   /// - Throws: As ``enroll(_:named:passcode:)``.
   package func enrollLogin(passcode: consuming Passcode) throws(VaultError) -> EnrolledMember {
     guard hasPasscode else { throw Self.needsPasscode }
-    return try enroll(EnrolledMember.login, source: .login, root: nil, passcode: try verified(passcode))
+    return try enrollLogin(with: checked(passcode))
+  }
+
+  /// The same, with a passcode that was verified before.
+  package func enrollLogin(with passcode: CheckedPasscode) throws(VaultError) -> EnrolledMember {
+    try enroll(EnrolledMember.login, source: .login, root: nil, passcode: passcode.keys)
   }
 
   /// Removes a member, without a prompt, also while the vault is locked, unless items that a locked vault does not delete would be lost.

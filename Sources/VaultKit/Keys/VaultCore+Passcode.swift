@@ -115,16 +115,22 @@ extension VaultCore {
   package func removePasscode(_ old: consuming Passcode, announced: [ItemID]? = nil) throws(VaultError)
     -> DestroyedItems
   {
-    let before = try verified(old)
+    try removePasscode(checked(old), announced: announced)
+  }
+
+  /// Removes a passcode that was verified before.
+  package func removePasscode(_ old: CheckedPasscode, announced: [ItemID]? = nil) throws(VaultError)
+    -> DestroyedItems
+  {
     var destroyed: [(id: ItemID, name: String?)] = []
     try changeKeys(.passcodeRemoved) { change, transaction throws(VaultError) in
-      try Self.check(before, change: change)
+      try Self.check(old.keys, change: change)
       let dying = try transaction.store.itemsBehindPasscode()
       guard announced.map({ Set(dying).isSubset(of: $0) }) ?? true else {
         throw VaultError(.policy, "items were added meanwhile that would be destroyed", hint: "try again")
       }
       destroyed = try transaction.deleteLost(dying)
-      try change.removePasscode(before)
+      try change.removePasscode(old.keys)
     }
     return DestroyedItems(items: destroyed)
   }

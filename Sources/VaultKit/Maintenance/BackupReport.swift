@@ -16,6 +16,8 @@ public struct BackupReport: Sendable {
   /// The items that are in the new file although their secret does not open: it was damaged before. A secret whose key is not at hand
   /// is not looked at: in a restore, one that the passcode guards.
   public internal(set) var damaged: [Item] = []
+  /// The items that are in the new file although the PIN that guards them is missing or does not open: they can no longer be used.
+  public internal(set) var behindDamagedPIN: [Item] = []
   /// Whether the vault's own state, with its count of wrong passcodes, was damaged and is a new one in the new file.
   public internal(set) var isStateRenewed = false
   /// The items that the replaced vault had and the backup does not have.

@@ -32,14 +32,16 @@ struct VaultCopy: ~Copyable {
   ///   - unreadable: Called with each item whose attributes or state do not open, and the reason; the item is left out
   ///     unless it throws.
   ///   - damaged: Called with each item that is copied although its secret is missing or does not open.
+  /// - Returns: The items that are copied although the PIN that guards them is missing or damaged.
   mutating func copyItems(
     from source: inout SealedStore, to rows: inout VaultRows,
     _ progress: (VerifyProgress) throws(VaultError) -> Void,
     unreadable: (ItemID, VaultError) throws(VaultError) -> Void, damaged: (Item) -> Void,
     _ accept: (Item) throws(VaultError) -> Bool,
     state: StateChange = { _, _, _, state in state }
-  ) throws(VaultError) {
+  ) throws(VaultError) -> [ItemID] {
     let total = Int(clamping: try source.head().itemCount)
+    var guarded = GuardedItems()
     var last = Int64.min
     var done = 0
     while true {
@@ -48,7 +50,7 @@ struct VaultCopy: ~Copyable {
         batch.append(row)
         return true
       }
-      guard let end = batch.last else { return }
+      guard let end = batch.last else { return guarded.behindDamagedPIN }
       last = end.row
       for row in batch {
         let item: Item
@@ -58,11 +60,16 @@ struct VaultCopy: ~Copyable {
         } catch {
           guard error.isUnreadable else { throw error }
           try unreadable(ItemID(row.id), error)
+          guarded.note(error, of: ItemID(row.id))
           continue
         }
         guard try accept(item) else { continue }
         let material = item.hasSecret ? try source.rows.material(row: row.row) : nil
-        if item.hasSecret, try source.isDamaged(material, of: row, item: item) { damaged(item) }
+        guarded.note(item)
+        if item.hasSecret, try source.isDamaged(material, of: row, item: item) {
+          guarded.noteDamage(of: item.id)
+          damaged(item)
+        }
         try copy(row, item: item, material, from: &source, to: &rows, change: state)
       }
       source.rows.releasePages()

@@ -59,6 +59,15 @@ extension VaultCore {
     at path: String, environment: VaultEnvironment,
     open: (HeaderRow, [SlotRow], KeyDerivation) throws(VaultError) -> KeyRing
   ) throws(VaultError) -> SealedStore {
+    do throws(VaultError) { return try openedBackup(at: path, environment: environment, open: open) } catch {
+      throw error.inBackup(at: path)
+    }
+  }
+
+  private static func openedBackup(
+    at path: String, environment: VaultEnvironment,
+    open: (HeaderRow, [SlotRow], KeyDerivation) throws(VaultError) -> KeyRing
+  ) throws(VaultError) -> SealedStore {
     var rows = try VaultRows.open(backupAt: path)
     let row = try rows.header()
     let slots = try rows.slots()
@@ -66,7 +75,7 @@ extension VaultCore {
     try environment.refuseVaultOfTest(header)
     guard let derivation = try header.backupDerivation() else {
       throw VaultError(
-        .malformed, "that file is a vault, not a backup", hint: Hint(.nameBackup, saying: "name a backup"))
+        .malformed, "\(path) is a vault, not a backup", hint: Hint(.nameBackup, saying: "name a backup"))
     }
     let ring = try open(row, slots, derivation)
     var store = SealedStore(rows: rows, keys: ring, environment: environment)
@@ -126,13 +135,14 @@ extension SealedStore {
       let leaveOut = { (id: ItemID, error: VaultError) in
         report.leftOut.append((id, nil, error.isNewerVersion ? .newerVersion : .damaged))
       }
-      try copy.copyItems(
+      let behind = try copy.copyItems(
         from: &self, to: &rows, progress, unreadable: leaveOut, damaged: { report.damaged.append($0) }
       ) { item throws(VaultError) in
         guard let reason = item.reasonToStay else { return true }
         report.leftOut.append((item.id, item.name, reason))
         return false
       }
+      report.behindDamagedPIN = try items(behind)
       try copy.setState(try backupState(&report), row: 0, in: &rows)
       try copy.beginSegment(in: &rows)
       try copy.writeHead(to: &rows, vault: vault, environment: environment)

@@ -10,7 +10,8 @@ import VaultStorage
 extension VaultCore {
   /// Creates a vault. Throws, and creates nothing, when the path already exists. The vault gets its first audit
   /// entry, then its name. A failure before the naming leaves nothing behind; a failure of the naming leaves the
-  /// device key. The path is reserved before the device key is made.
+  /// device key. The path is reserved before the device key is made, and names the key until the vault has its name: if this process is
+  /// killed, the next making at the path deletes the key.
   ///
   /// - Parameters:
   ///   - path: Where to create the file. Missing directories are made with mode 0700.
@@ -51,6 +52,7 @@ extension VaultCore {
     environment: VaultEnvironment, publishing: () throws(VaultError) -> Void = {}
   ) throws(VaultError) -> VaultCore {
     let vault = VaultID(try environment.random.newBytes(16))!
+    removeLeft(in: place, at: path, protector: protector, environment: environment)
     switch try protector.probe(vault) {
     case .unavailable(let fault): throw fault
     case .present: throw (protector as? FileProtector)?.taken ?? keyExists
@@ -59,6 +61,7 @@ extension VaultCore {
     }
     var pending = try PendingDeviceKey(
       for: path, DeviceKeys(protector, of: vault), random: environment.random)
+    do throws(StorageError) { try place.note(pending.name) } catch { throw VaultError(error, at: path) }
     var change = try newKeys(
       of: vault, deviceKey: pending.key, kind: protector.kind, environment: environment)
     let code = recovery == nil ? nil : try RecoveryCode.fresh(random: environment.random)
@@ -80,6 +83,18 @@ extension VaultCore {
     )
     try core.adopt(keys)
     return core
+  }
+
+  /// Deletes the key of a process that was killed while it made a vault here. It may have had another protector: what it kept in the
+  /// standard place is found there.
+  private static func removeLeft(
+    in place: borrowing NewVaultPlace, at path: String, protector: any Protector,
+    environment: VaultEnvironment
+  ) {
+    guard !place.left.isEmpty else { return }
+    PendingDeviceKey.deleteLeft(by: place.left, keptBy: protector, beside: path)
+    guard let standard = try? environment.protector(.file) else { return }
+    PendingDeviceKey.deleteLeft(by: place.left, keptBy: standard, beside: path)
   }
 
   private static var keyExists: VaultError {

@@ -135,8 +135,8 @@ extension VaultCore {
     } else if due.notesClock {
       try writing { transaction throws(VaultError) in transaction.noteClock() }
     }
-    if due.tokenEnd.isDue(environment.clock) { endTokens() }
     session.tokenTimer.set(due.tokenEnd, of: session, clock: environment.clock)
+    if due.endsTokens { endTokens() }
     // Each command runs this, so it must not wait for a reader that takes hours.
     if due.cleans { withStore { $0.clean(isPatient: false) } }
   }
@@ -153,6 +153,8 @@ private struct Due {
   /// The clock has something to say that decides what is deleted later.
   let notesClock: Bool
   let cleans: Bool
+  /// A token or a consent is over, by one of the clocks.
+  let endsTokens: Bool
   let tokenEnd: NextTokenEnd
 }
 
@@ -178,7 +180,7 @@ extension ReadTransaction {
     }
     return Due(
       isReadOnly: store.rows.isReadOnly, deletes: isDue, notesClock: isNews, cleans: head.cleaningPending,
-      tokenEnd: head.nextTokenEnd)
+      endsTokens: try hasTokenToEnd(head.nextTokenEnd), tokenEnd: head.nextTokenEnd)
   }
 }
 

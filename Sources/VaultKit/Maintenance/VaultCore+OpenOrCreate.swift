@@ -68,6 +68,9 @@ extension VaultCore {
     do throws(StorageError) { return try NewVaultPlace.prepare(path, makingFolders: false) } catch {
       switch error {
       case .alreadyExists: return nil
+      case .existsBeside:
+        try refuseTraces(at: path)
+        throw VaultError(error, at: path)
       case .missing:
         throw VaultError(
           .vaultMissing, "there is no vault at \(path), and its directory does not exist",

@@ -52,7 +52,22 @@ extension VaultCore {
         found.append(.state(error))
       }
     }
+    try keepNeededPINs(in: &found)
     return found
+  }
+
+  /// Marks the damaged PINs that stay: those that guard items that open, and that are not to be removed themselves.
+  private func keepNeededPINs(in found: inout [DamagedPart]) throws(VaultError) {
+    let removable = Set(found.lazy.filter { $0.remedy == .removal }.compactMap(\.item))
+    guard !removable.isEmpty else { return }
+    let behind = try reading { transaction throws(VaultError) in
+      try transaction.store.items(behind: removable).filter { !removable.contains($0.item.id) }
+    }
+    for index in found.indices where found[index].remedy == .removal {
+      let items = behind.filter { $0.pin == found[index].item }
+      guard !items.isEmpty else { continue }
+      found[index] = found[index].needed(by: items.map { $0.item.name ?? $0.item.id.hexadecimal })
+    }
   }
 
   /// Finds the parts that do not open before anything is changed. Parts that are to be removed are removed now, so that
@@ -63,9 +78,11 @@ extension VaultCore {
     var found = try damagedParts(progress: progress)
     guard !found.isEmpty else { return }
     let newer = found.filter { $0.remedy == .newerVersion }
-    guard dropDamaged, newer.isEmpty else {
+    let needed = found.filter { $0.remedy == .needed }
+    guard dropDamaged, newer.isEmpty, needed.isEmpty else {
       found.forEach(told)
       guard newer.isEmpty else { throw Self.refusal("the keys stay as they are", newer: newer) }
+      guard needed.isEmpty else { throw Self.refusal("the keys stay as they are", needed: needed) }
       throw VaultError(
         .damaged, "the keys stay as they are: \(Self.named(found))",
         hint: Hint(

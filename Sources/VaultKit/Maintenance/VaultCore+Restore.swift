@@ -27,7 +27,8 @@ extension VaultCore {
       }
       return RestorePoint(
         vault: transaction.store.vault, items: items, states: states,
-        failures: try transaction.store.vaultStateOrFresh(), sequence: try transaction.status().sequence,
+        failures: try transaction.store.vaultStateIfSound() ?? VaultState(),
+        sequence: try transaction.status().sequence,
         recoveryHalf: transaction.store.keys.header.recoveryHalf,
         isAgreed: isAgreed || transaction.store.keys.isUnlocked,
         shownPasscode: transaction.store.keys.isUnlocked
@@ -125,7 +126,7 @@ extension VaultCore {
         header: header, slots: slots, passphrase: key, derivation, environment: environment)
     }
     let head = try source.head()
-    try source.checkSum(head)
+    do throws(VaultError) { try source.checkSum(head) } catch { throw error.inBackup(at: backup) }
     return source
   }
 }
@@ -184,7 +185,7 @@ extension SealedStore {
     var kept: [ItemID: RestoredItem.State] = [:]
     _ = try VaultRows.create(in: place, publishing: publishing) { rows throws(VaultError) in
       try copy.writeKeys(change, to: &rows)
-      try copy.copyItems(
+      let behind = try copy.copyItems(
         from: &self, to: &rows, progress,
         unreadable: { (id, error) throws(VaultError) in
           // The version that made it restores it.
@@ -198,6 +199,7 @@ extension SealedStore {
       ) { (source, item, row, state) throws(VaultError) in
         try states.restored(&source, item: item, row: row, stored: state)
       }
+      report.behindDamagedPIN = try items(behind)
       try copy.setState(try states.restoredVaultState(&self), row: 0, in: &rows)
       try copy.keepSegment(of: &self, in: &rows)
       try copy.beginSegment(in: &rows)

@@ -258,6 +258,8 @@ extension VaultCore {
   static func paused(_ found: [DamagedPart]) -> VaultError {
     let newer = found.filter { $0.remedy == .newerVersion }
     guard newer.isEmpty else { return refusal("the rotation is paused", newer: newer) }
+    let needed = found.filter { $0.remedy == .needed }
+    guard needed.isEmpty else { return refusal("the rotation is paused", needed: needed) }
     return VaultError(
       .damaged,
       "the rotation is paused" + (found.isEmpty ? "" : ": \(named(found))"),
@@ -277,6 +279,15 @@ extension VaultCore {
         saying:
           "rotate with the newer version that made this, which no rotation removes; remove one item by its id, "
           + "or restore the vault from a backup without its log"))
+  }
+
+  /// - Parameter needed: The damaged PINs that items are behind.
+  static func refusal(_ state: String, needed: [DamagedPart]) -> VaultError {
+    VaultError(
+      .damaged, "\(state): \(named(needed))",
+      hint:
+        "no repair removes a PIN that items are behind: restore the vault from a backup, or remove these items first"
+    )
   }
 
   static func named(_ found: [DamagedPart]) -> String {

@@ -48,6 +48,7 @@ private struct Verification {
   var report = VerifyReport()
   var total: Int
   var done = 0
+  private var guarded = GuardedItems()
 
   init(total: Int) { self.total = total }
 
@@ -67,6 +68,9 @@ private struct Verification {
       try note(error, in: "state")
     }
     try checkItems(of: &store, blindRows: rows.blinds, progress: progress)
+    for item in guarded.behindDamagedPIN {
+      report.problems.append("item \(item): the PIN that guards it does not open or is missing")
+    }
     do throws(VaultError) { try checkLog(of: &store, head: head) } catch { try note(error, in: "audit") }
     try store.refuseLockedMeanwhile()
   }
@@ -92,6 +96,12 @@ private struct Verification {
   }
 
   // MARK: Items
+
+  /// Lists what is wrong with an item. A PIN with such a part guards items that can no longer be used.
+  private mutating func list(_ error: VaultError, in part: String, of row: ItemRow) {
+    list(error, in: part)
+    guarded.note(error, of: ItemID(row.id))
+  }
 
   /// - Parameter blindRows: The number of all index rows, including those that belong to no item.
   private mutating func checkItems(
@@ -146,14 +156,17 @@ private struct Verification {
     let item: Item
     do throws(VaultError) { item = try store.open(row) } catch {
       index.unopened.insert(row.row)
-      return list(error, in: name)
+      return list(error, in: name, of: row)
     }
+    guarded.note(item)
     do throws(VaultError) { try checkIndex(of: &store, row: row, item: item, rows: &index) } catch {
       list(error, in: name)
     }
-    do throws(VaultError) { _ = try store.state(of: row) } catch { list(error, in: "\(name), its state") }
+    do throws(VaultError) { _ = try store.state(of: row) } catch {
+      list(error, in: "\(name), its state", of: row)
+    }
     do throws(VaultError) { try checkMaterial(of: &store, row: row, item: item) } catch {
-      list(error, in: "\(name), its secret")
+      list(error, in: "\(name), its secret", of: row)
     }
   }
 

@@ -23,11 +23,22 @@ package enum VaultNames {
       hint: "name another file, or move that one away; nothing was written")
   }
 
+  /// The error for a name that belongs to another file, as ``SideFileName`` says; `nil` for a name of its own.
+  ///
+  /// - Parameter exists: Whether there is anything at a path.
+  /// - Returns: ``VaultError/Code/sideFile``.
+  package static func refusal<E: Error>(
+    ofSideFile path: String, exists: (String) throws(E) -> Bool
+  ) throws(E) -> VaultError? {
+    let owner = try SideFileName.owner(of: path, exists: exists)
+    return owner.map { VaultError(StorageError.nameOfSideFile(path, owner: $0)) }
+  }
+
   /// Exchanges the names of a complete new vault and the old one, in one step. If this throws, nothing is changed, as
   /// far as the system reports.
   package static func exchange(_ old: String, with new: String) throws(VaultError) {
     // A restored vault is one file. A log beside it would keep its old name, so the vault would lose the last commit.
-    for suffix in companions where try exists(new + suffix) {
+    for suffix in SideFileName.companions where try exists(new + suffix) {
       throw VaultError(
         .io, "the restored vault is in use or was not closed: there is \(new + suffix)",
         hint: "the vault was not changed; try again")
@@ -71,7 +82,7 @@ package enum VaultNames {
   /// Removes a vault that no program uses, and the files that SQLite keeps beside it.
   static func remove(vault path: String) {
     // Remove the vault file last: while it exists, the files beside it can be recognized.
-    for suffix in companions + [""] { unsafe unlink(path + suffix) }
+    for suffix in SideFileName.companions + [""] { unsafe unlink(path + suffix) }
   }
 
   /// Removes a file that was never a vault under its own name. If the removal fails, the file does no harm.
@@ -79,7 +90,7 @@ package enum VaultNames {
 
   /// Whether a program has the vault open. The last program that closes it removes the files beside it.
   static func isInUse(vault path: String) throws(VaultError) -> Bool {
-    for suffix in companions where try exists(path + suffix) { return true }
+    for suffix in SideFileName.companions where try exists(path + suffix) { return true }
     return false
   }
 
@@ -126,8 +137,6 @@ package enum VaultNames {
 
     deinit { close(descriptor) }
   }
-
-  private static let companions = ["-wal", "-shm", "-journal"]
 }
 
 extension VaultError {

@@ -211,6 +211,6 @@ package struct VaultReplacement: Sendable {
   private var inUse: VaultError {
     VaultError(
       .busy, "another program is using the vault that is to be replaced: \(path)",
-      hint: "end it and try again; the vault was not changed")
+      hint: "end it, or lock the vault if it is an agent, and try again; the vault was not changed")
   }
 }

@@ -33,6 +33,8 @@ public struct VaultStatus: Sendable {
   public let isUnlocked: Bool
   /// Whether the vault could not be written when this process opened it.
   public let isReadOnly: Bool
+  /// Whether the vault's own state, with its count of wrong passcodes, is damaged: then the vault can be read, and takes no passcode.
+  public let isStateDamaged: Bool
   /// The number of wrong passcodes in a row; 0 if the vault's own state is damaged.
   public let passcodeFailures: Int
   /// How long the vault refuses every passcode from now on; `nil` if it accepts one now.
@@ -57,13 +59,14 @@ extension ReadTransaction {
     let head = try store.head()
     let header = store.keys.header
     let parameters = try header.passcodeDerivation()?.parameters
-    let state = try store.vaultStateOrFresh()
+    let stored = try store.vaultStateIfSound()
+    let state = stored ?? VaultState()
     return VaultStatus(
       vault: header.vault, path: store.rows.path, created: header.created, config: header.config,
       generation: header.generation, protector: header.protector, deviceKey: header.deviceKey,
       itemCount: Int(clamping: head.itemCount), sequence: head.sequence, hasPasscode: header.hasPasscode,
       hasRecoveryCode: header.recoveryHalf != nil, isUnlocked: store.keys.isUnlocked,
-      isReadOnly: store.rows.isReadOnly, passcodeFailures: Int(state.failures),
+      isReadOnly: store.rows.isReadOnly, isStateDamaged: stored == nil, passcodeFailures: Int(state.failures),
       passcodeDelay: Lockout.remaining(state, clock: store.environment.clock),
       isBiometryLocked: state.biometryFailures >= BiometryLockout.limit,
       derivation: parameters.map { (Int($0.memoryKiB), Int($0.iterations), Int($0.parallelism)) },

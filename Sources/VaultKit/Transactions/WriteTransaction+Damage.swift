@@ -48,6 +48,9 @@ extension WriteTransaction {
   mutating func removeUnreadable(_ rows: [ItemRow]) throws(VaultError) {
     let index = try blinds(of: Set(rows.map(\.row)))
     for row in rows {
+      if ItemRule.of(ItemKind(rawValue: row.kind)).staysUnderOthers {
+        changes.removedPINs.insert(ItemID(row.id))
+      }
       let summand = summed(row).summand
       changes.underWay += 1
       if let material = try store.rows.material(row: row.row) {

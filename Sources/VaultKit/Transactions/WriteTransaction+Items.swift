@@ -222,14 +222,19 @@ extension WriteTransaction {
     let removed = changes.removedPINs
     guard !removed.isEmpty else { return }
     var left = 0
+    var named: [String] = []
     try store.forEachItem(damaged: { _, error in left += error.isNewerVersion ? 1 : 0 }) {
       item throws(VaultError) in
-      if let pin = item.policy.guardingPINItem, removed.contains(pin) { left += 1 }
+      guard let pin = item.policy.guardingPINItem, removed.contains(pin) else { return true }
+      left += 1
+      if named.count < 3 { named.append(item.name ?? item.id.hexadecimal) }
       return true
     }
+    let names = named.isEmpty ? "" : ": \(named.joined(separator: ", "))" + (left > named.count ? ", …" : "")
     guard left == 0 else {
       throw VaultError(
-        .policy, "\(left) \(left == 1 ? "item is" : "items are") behind the PIN and would never open again",
+        .policy,
+        "\(left) \(left == 1 ? "item is" : "items are") behind the PIN and would never open again\(names)",
         hint: Hint(.deleteWithPIN, saying: "delete them in the same transaction, or first"))
     }
   }

@@ -140,11 +140,21 @@ extension WriteTransaction {
         }
         part = present
       }
-      part.isRemoved = dropDamaged && part.remedy != .newerVersion
+      if dropDamaged { part = try keptIfNeeded(part, of: row) }
+      part.isRemoved = dropDamaged && part.remedy == .removal
       if part.isRemoved { rows.append(row) } else { head.rotation.phase = .itemsLeft }
       result.damaged.append(part)
     }
     if !rows.isEmpty { try removeUnreadable(rows) }
+  }
+
+  /// A PIN that does not open stays while items that open are behind it.
+  private mutating func keptIfNeeded(_ part: DamagedPart, of row: ItemRow) throws(VaultError) -> DamagedPart {
+    guard part.remedy == .removal, ItemRule.of(ItemKind(rawValue: row.kind)).staysUnderOthers else {
+      return part
+    }
+    let items = try store.items(behind: [ItemID(row.id)])
+    return items.isEmpty ? part : part.needed(by: items.map { $0.item.name ?? $0.item.id.hexadecimal })
   }
 
   /// Ends the part of the rotation that moves items: the log is next, or the rotation waits.

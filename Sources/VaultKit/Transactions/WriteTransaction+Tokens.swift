@@ -5,12 +5,14 @@ import VaultStorage
 /// The end of tokens and consents (section 12): their secret leaves the file, and their row stays for a day.
 extension WriteTransaction {
   /// Ends the tokens and consents that are not valid. Every write transaction begins with this; it costs nothing while the
-  /// head row says that there is none.
+  /// head row says that there is none, and a look at the clocks while none is due and the clocks agree.
   ///
   /// - Parameter all: Ends those that are valid too: in a copy or an old state of the file, they may have been used.
   mutating func endTokens(all: Bool) throws(VaultError) {
     let clock = store.environment.clock
-    guard head.nextTokenEnd.isDue(clock) || all && head.nextTokenEnd != NextTokenEnd() else { return }
+    guard head.nextTokenEnd != NextTokenEnd() else { return }
+    guard all || head.nextTokenEnd.isDue(clock) || store.time.isDisputed else { return }
+    let ended = changes.endedTokens
     var next = NextTokenEnd()
     for item in try tokensAndConsents() where item.hasSecret {
       guard let life = item.tokenLife else { continue }
@@ -28,6 +30,7 @@ extension WriteTransaction {
         guard error.isUnreadable, changes.underWay == 0 else { throw error }
       }
     }
+    guard next != head.nextTokenEnd || changes.endedTokens > ended else { return }
     head.nextTokenEnd = next
     changes.isDirty = true
   }
@@ -52,19 +55,8 @@ extension WriteTransaction {
     try log(operation ?? usual, item: item, detail: detail)
   }
 
-  /// All tokens and consents, those that have ended too. Each has an expiry, so no other item is read. One that does not open
-  /// is left out: it must not keep the others.
-  package mutating func tokensAndConsents() throws(VaultError) -> [Item] {
-    var found: [Item] = []
-    for number in try store.rows.expired(before: .max) {
-      guard let row = try store.rows.item(row: number) else { continue }
-      guard [.cardToken, .consent].contains(ItemKind(rawValue: row.kind)) else { continue }
-      do throws(VaultError) { found.append(try store.open(row)) } catch {
-        guard error.isUnreadable else { throw error }
-      }
-    }
-    return found
-  }
+  /// All tokens and consents, those that have ended too.
+  package mutating func tokensAndConsents() throws(VaultError) -> [Item] { try store.tokensAndConsents() }
 
   /// How many tokens and consents this transaction has ended, those included that it ended by itself.
   package var endedTokens: Int { changes.endedTokens }
@@ -88,6 +80,32 @@ extension WriteTransaction {
     resumeRotation(after: row)
     changes.underWay -= 1
     changes.needsCleaning = true
+  }
+}
+
+extension SealedStore {
+  /// All tokens and consents, those that have ended too. Each has an expiry, so no other item is read. One that does not open
+  /// is left out: it must not keep the others.
+  fileprivate mutating func tokensAndConsents() throws(VaultError) -> [Item] {
+    var found: [Item] = []
+    for number in try rows.expired(before: .max) {
+      guard let row = try rows.item(row: number) else { continue }
+      guard [.cardToken, .consent].contains(ItemKind(rawValue: row.kind)) else { continue }
+      do throws(VaultError) { found.append(try open(row)) } catch {
+        guard error.isUnreadable else { throw error }
+      }
+    }
+    return found
+  }
+}
+
+extension ReadTransaction {
+  /// Whether a write would end a token or a consent: its time is over by one of the clocks.
+  mutating func hasTokenToEnd(_ next: NextTokenEnd) throws(VaultError) -> Bool {
+    let clock = store.environment.clock
+    if next.isDue(clock) { return true }
+    guard next != NextTokenEnd(), store.time.isDisputed else { return false }
+    return try store.tokensAndConsents().contains { $0.hasSecret && $0.tokenLife?.standing(clock) == .over }
   }
 }
 

@@ -7,8 +7,8 @@ import VaultKit
 /// Only messages of logind itself count, from its unique bus name: every program can send to this connection.
 package struct LoginManager: ~Copyable {
   private let bus: SystemBus
-  /// The unique bus name of logind now.
-  private let owner: String
+  /// The unique bus name of logind now; nil while it does not run.
+  private var owner: String?
   private let user: UInt32
   /// The sessions of the user that were there when they were last asked for.
   private var sessions: Set<String>
@@ -22,11 +22,15 @@ package struct LoginManager: ~Copyable {
     case sessionLocked
     /// The last session of the user has ended.
     case sessionsEnded
+    /// logind does not run: nothing is heard of it until ``began``.
+    case ended
+    /// logind runs, for the first time or again.
+    case began
   }
 
-  /// Connects, listens, and delays sleep from now on.
+  /// Connects, listens, and delays sleep from now on, or from when logind begins.
   ///
-  /// - Returns: nil where there is no bus or no logind.
+  /// - Returns: nil where there is no bus.
   package init?(user: UInt32 = getuid()) {
     do throws(SystemBus.Failure) {
       let deadline = Deadline(after: Self.patience)
@@ -34,8 +38,7 @@ package struct LoginManager: ~Copyable {
       for rule in Self.rules {
         _ = try bus.call(SystemBus.daemon, method: "AddMatch", text: rule, until: deadline)
       }
-      owner = try bus.call(SystemBus.daemon, method: "GetNameOwner", text: Self.service, until: deadline)
-        .readText()
+      owner = try Self.owner(on: bus, until: deadline)
       sessions = []
       self.bus = bus
       self.user = user
@@ -44,20 +47,36 @@ package struct LoginManager: ~Copyable {
     delaySleep()
   }
 
+  private static func owner(
+    on bus: borrowing SystemBus, until deadline: Deadline
+  ) throws(SystemBus.Failure) -> String? {
+    do throws(SystemBus.Failure) {
+      return try bus.call(SystemBus.daemon, method: "GetNameOwner", text: service, until: deadline).readText()
+    } catch {
+      guard error == .refused("org.freedesktop.DBus.Error.NameHasNoOwner") else { throw error }
+      return nil
+    }
+  }
+
   deinit { if inhibitor >= 0 { close(inhibitor) } }
+
+  /// Whether logind runs.
+  package var isRunning: Bool { owner != nil }
 
   /// For `poll`.
   package var descriptor: Int32 { bus.descriptor }
   package var events: Int16 { Int16(truncatingIfNeeded: bus.events) }
 
-  /// What came since this was called last; nil once logind or the bus is gone.
+  /// What came since this was called last; nil once the bus is gone.
   package mutating func newEvents() -> [Event]? {
     var events: [Event] = []
     do throws(SystemBus.Failure) {
       while let message = try bus.next() {
-        if message.sender == SystemBus.daemon.service, message.member == "NameOwnerChanged" { return nil }
-        guard message.sender == owner, let event = try event(message) else { continue }
-        events.append(event)
+        if message.sender == SystemBus.daemon.service, message.member == "NameOwnerChanged" {
+          events += try follow(message)
+        } else if let owner, message.sender == owner, let event = try event(message) {
+          events.append(event)
+        }
       }
     } catch { return nil }
     return events
@@ -65,7 +84,7 @@ package struct LoginManager: ~Copyable {
 
   /// Delays the next sleep until ``letSleep()``. Without effect where logind refuses it: what is heard stays heard, too late maybe.
   package mutating func delaySleep() {
-    guard inhibitor < 0 else { return }
+    guard inhibitor < 0, let owner else { return }
     let held = try? bus.inhibit(
       "sleep", by: owner, who: "vaultd", why: "wipes the keys of the vault",
       until: Deadline(after: Self.patience))
@@ -76,6 +95,23 @@ package struct LoginManager: ~Copyable {
   package mutating func letSleep() {
     if inhibitor >= 0 { close(inhibitor) }
     inhibitor = -1
+  }
+
+  /// Listens to the logind that the bus names now. A restart keeps no delay that the one before has given.
+  private mutating func follow(
+    _ change: borrowing SystemBus.Message
+  ) throws(SystemBus.Failure) -> [Event] {
+    // The name, who had it, who has it.
+    let (name, _, new) = (try change.readText(), try change.readText(), try change.readText())
+    // One that came before the owner was asked for says nothing new.
+    guard name == Self.service, new != owner ?? "" else { return [] }
+    owner = new.isEmpty ? nil : new
+    guard isRunning else { return [.ended] }
+    letSleep()
+    delaySleep()
+    let hadSessions = !sessions.isEmpty
+    sessions = currentSessions() ?? sessions
+    return hadSessions && sessions.isEmpty ? [.began, .sessionsEnded] : [.began]
   }
 
   private mutating func event(_ message: borrowing SystemBus.Message) throws(SystemBus.Failure) -> Event? {
@@ -98,6 +134,7 @@ package struct LoginManager: ~Copyable {
   }
 
   private borrowing func currentSessions() -> Set<String>? {
+    guard let owner else { return nil }
     let target = SystemBus.Target(service: owner, path: Self.path, interface: Self.manager)
     let answer = try? bus.call(target, method: "ListSessions", until: Deadline(after: Self.patience))
       .readSessions()

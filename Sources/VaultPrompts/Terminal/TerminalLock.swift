@@ -77,6 +77,11 @@ struct TerminalLock: ~Copyable {
       close(opened)
       throw refusal(EPERM)
     }
+    // What is written into a file with a second name is written into that one too.
+    guard about.st_nlink <= 1 else {
+      close(opened)
+      throw refusal(EMLINK)
+    }
     return opened
   }
 

@@ -5,15 +5,17 @@ import Glibc
 ///
 /// A file of that name can be a vault that this process has open, called `x.lock` beside `x`. So no descriptor is closed directly.
 enum FileLock {
+  /// - Throws: ``StorageError/refusedBeside(_:path:)`` for anything of that name that is not a lock of this user alone: nothing is
+  ///   written into it.
   static func take(in place: borrowing VaultPath) throws(StorageError) -> Int32 {
     let name = place.name + ".lock"
     for _ in 0..<2_000 {
       let file = unsafe clinux_create(place.folder, name, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
-      guard file >= 0 else { throw .creating(errno) }
+      guard file >= 0 else { throw try failure(errno, name: name, in: place) }
       if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place) {
-        if isOurs(file) { return file }
+        guard let refusal = refusal(of: file) else { return file }
         OpenVaultFiles.close(file)
-        throw .refusedBeside(.notALock, path: place.path(of: name))
+        throw .refusedBeside(refusal, path: place.path(of: name))
       }
       OpenVaultFiles.close(file)
       usleep(5_000)
@@ -56,6 +58,27 @@ enum FileLock {
       return
     }
     unsafe unlinkat(place.folder, name, 0)
+  }
+
+  /// Why a lock could not be opened or made.
+  private static func failure(
+    _ number: Int32, name: String, in place: borrowing VaultPath
+  ) throws(StorageError) -> StorageError {
+    guard let found = try place.status(of: name), !found.isRegularFile || found.owner != geteuid() else {
+      return .creating(number)
+    }
+    return .refusedBeside(found.isRegularFile ? .foreignOwner : .notALock, path: place.path(of: name))
+  }
+
+  /// Why the file is not to be written as a lock; `nil` if it is one. What is written into a file with a second name is written into
+  /// that one too.
+  private static func refusal(of file: Int32) -> StorageError.Refusal? {
+    var about = stat()
+    guard unsafe fstat(file, &about) == 0 else { return .notALock }
+    let status = FileStatus(about)
+    guard status.isRegularFile, isOurs(file) else { return .notALock }
+    guard status.owner == geteuid() else { return .foreignOwner }
+    return status.linkCount > 1 ? .severalNames : nil
   }
 
   /// Whether the file is a lock: empty, or with a note, which is identifiers in hexadecimal digits. Another file of that name is the

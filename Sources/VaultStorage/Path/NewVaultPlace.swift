@@ -21,9 +21,11 @@ package struct NewVaultPlace: ~Copyable {
   ///
   /// - Parameter makingFolders: Whether missing directories are made; otherwise one that is missing is
   ///   ``StorageError/missing``.
+  /// - Throws: ``StorageError/nameOfSideFile(_:owner:)`` for a name that belongs to another file.
   package static func prepare(
     _ path: String, makingFolders: Bool = true
   ) throws(StorageError) -> NewVaultPlace {
+    try SideFileName.refuse(path)
     let made = makingFolders ? try makeFolders(VaultPath.split(path).folder) : []
     do throws(StorageError) {
       let place = try VaultPath.locate(path)
@@ -91,21 +93,28 @@ package struct NewVaultPlace: ~Copyable {
   }
 
   private func makeTemporary() throws(StorageError) {
-    for suffix in VaultPath.companions + [".lock"] where place.name.hasSuffix(suffix) {
-      let owner = String(place.name.dropLast(suffix.count))
-      if !owner.isEmpty, try place.status(of: owner) != nil { throw .refused(.nameOfSideFile) }
-    }
-    for suffix in [""] + VaultPath.companions {
-      guard try place.status(of: place.name + suffix) == nil else { throw .alreadyExists }
+    guard try place.status(of: place.name) == nil else { throw .alreadyExists }
+    for suffix in SideFileName.companions where try place.status(of: place.name + suffix) != nil {
+      throw .existsBeside(path + suffix)
     }
     // Beside a new temporary file, the note of a vault that got its name would say that it got none.
     if left.isEmpty, !FileLock.note(in: lock).isEmpty { try FileLock.note("", in: lock) }
-    removeTemporary()
-    try place.makeEmptyFile(temporaryName)
+    // What was left stays until an empty file takes its name: without it, the note would no longer count.
+    let removed = (left.isEmpty ? [""] : []) + SideFileName.companions
+    for suffix in removed { place.remove(temporaryName + suffix) }
+    for suffix in removed where try place.status(of: temporaryName + suffix) != nil {
+      throw .existsBeside(place.path(of: temporaryName + suffix))
+    }
+    guard !left.isEmpty else { return try place.makeEmptyFile(temporaryName) }
+    let draft = temporaryName + SideFileName.companions[0]
+    try place.makeEmptyFile(draft)
+    guard unsafe renameat(place.folder, draft, place.folder, temporaryName) == 0 else {
+      throw .existsBeside(place.path(of: temporaryName))
+    }
   }
 
   private func removeTemporary() {
-    for suffix in [""] + VaultPath.companions { place.remove(temporaryName + suffix) }
+    for suffix in [""] + SideFileName.companions { place.remove(temporaryName + suffix) }
   }
 
   /// - Parameter isOptional: Skips a directory in which this user cannot create files, or which cannot be read.

@@ -50,7 +50,7 @@ package enum OpenVaultFiles {
     guard file.isRegularFile else { return nil }
     return all.firstIndex { opened in
       if opened.device == file.device, opened.inode == file.inode { return true }
-      return VaultPath.companions.contains { suffix in
+      return SideFileName.companions.contains { suffix in
         var about = stat()
         guard unsafe lstat(opened.path + suffix, &about) == 0 else { return false }
         let companion = FileStatus(about)

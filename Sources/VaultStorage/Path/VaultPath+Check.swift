@@ -19,9 +19,12 @@ extension VaultPath {
     try Self.check(about)
     guard about.linkCount == 1 else { throw .refused(.severalNames) }
     guard about.byteCount > 0 else { throw .damaged(.empty) }
-    for suffix in Self.companions {
+    for suffix in SideFileName.companions {
       guard let companion = try status(of: name + suffix) else { continue }
-      do throws(StorageError) { try Self.check(companion) } catch {
+      do throws(StorageError) {
+        try Self.check(companion)
+        guard companion.linkCount <= 1 else { throw .refused(.severalNames) }
+      } catch {
         guard case .refused(let refusal) = error else { throw error }
         throw .refusedBeside(refusal, path: path(of: name + suffix))
       }

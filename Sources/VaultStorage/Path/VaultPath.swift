@@ -35,9 +35,6 @@ struct VaultPath: ~Copyable {
 
   func path(of name: String) -> String { folderPath == "/" ? "/" + name : folderPath + "/" + name }
 
-  /// The endings of the files that SQLite keeps beside a database file.
-  static let companions = ["-wal", "-shm", "-journal"]
-
   /// The status of what `name` names, without following links; nil when there is nothing.
   func status(of name: String) throws(StorageError) -> FileStatus? {
     var about = stat()

@@ -29,7 +29,7 @@ extension CommandError {
     case .cancelled, .appCancelled, .timedOut: .cancelled
     case .interactionNotAllowed, .verificationNeeded: .interactionNotAllowed
     case .expired: .expired
-    case .policy, .pinRefused, .pinReused, .wrongState: .refused
+    case .policy, .pinRefused, .pinReused, .wrongState, .sideFile: .refused
     case .damaged: .damaged
     case .deviceKeyAbsent, .deviceKeyLocked, .deviceKeyUnavailable, .deviceKeyWrong, .deviceKeyDamaged:
       .deviceKey

@@ -24,8 +24,8 @@ int clinux_set_boot_timer(int timer, uint64_t milliseconds);
 /// abstract namespace. Returns 0, or -1 with errno set.
 int clinux_notify(const char *path, const char *text);
 
-/// Swift refuses fork. Starts the open file `program`, whatever its path is by now, with `name` and `word` as its arguments and the
+/// Swift refuses fork. Starts the open file `program`, whatever its path is by now, with `words` as its arguments, its name first, and the
 /// environment of this process: in a session of its own, in the directory `/`, with 0, 1 and 2 on /dev/null and `ready` as 3; nothing else is
 /// open, no signal is blocked or ignored. Its parent is not this process. Needs /proc. Returns 0 once it was started, or -1 with
 /// errno set; that it could not become the program, the end of `ready` tells.
-int clinux_start_detached(int program, const char *name, const char *word, int ready);
+int clinux_start_detached(int program, char *const words[], int ready);

@@ -1,0 +1,91 @@
+import Glibc
+import VaultCommands
+import VaultKit
+import VaultPrompts
+
+/// Where the person is asked for one request, as the setting of the agent says. Nothing that the request says changes it.
+struct RequestPlaces: PromptPlaces {
+  private let service: AgentService
+  private let file: FileIdentity?
+  let requester: PromptRequest.Requester?
+  /// That of the command, where it has one.
+  private let ownTerminal: PersonsTerminal?
+
+  /// - Returns: nil where every command asks by itself.
+  init?(_ service: AgentService, _ request: AgentRequest) {
+    guard service.asking != .client else { return nil }
+    (self.service, file) = (service, request.file)
+    requester = .starting(request.caller)
+    ownTerminal = PersonsTerminal(controlling: request.caller)
+  }
+
+  var place: PromptPlace {
+    switch service.asking {
+    case .client: .client
+    case .pinentry: here(.pinentry, named: "pinentry")
+    case .terminal(let path):
+      place(
+        PersonsTerminal(path: path),
+        orElse: "\(path), where the agent asks, is no terminal of yours any more",
+        hint:
+          "name another one: 'vaultctl agent stop', then 'vaultctl agent start --ask terminal --terminal PATH'"
+      )
+    case .unlocker: unlocker
+    }
+  }
+
+  private var unlocker: PromptPlace {
+    guard let file, service.vaults.isUnlocked(file) else { return .client }
+    guard let terminal = service.vaults.unlocker(of: file) else {
+      return nowhere(
+        "the agent asks on the terminal from which the vault was unlocked, and there was none",
+        Self.unlockThere)
+    }
+    return place(
+      terminal, orElse: "the terminal from which the vault was unlocked is gone", hint: Self.unlockThere)
+  }
+
+  private static let unlockThere =
+    "on the terminal that is to be asked: 'vaultctl lock', then 'vaultctl unlock'"
+
+  private func place(_ terminal: PersonsTerminal, orElse problem: String, hint: String) -> PromptPlace {
+    terminal.isThere ? here(.terminal, at: terminal.path, named: terminal.path) : nowhere(problem, hint)
+  }
+
+  private func here(
+    _ way: AutomaticPrompt.Way, at path: String? = nil, named name: String
+  ) -> PromptPlace {
+    guard var host = service.world.host as? LocalHost else {
+      preconditionFailure("RequestPlaces.here: an agent has a host of its own")
+    }
+    if let path { host.terminalPath = path }
+    return .here(PlaceHere(host, way, named: name, isOfCommand: path != nil && path == ownTerminal?.path))
+  }
+
+  private func nowhere(_ problem: String, _ hint: String) -> PromptPlace {
+    .nowhere(VaultError(.interactionNotAllowed, problem, hint: Hint(hint)))
+  }
+}
+
+extension PromptRequest.Requester {
+  /// The program that has started a command: its parent, as the kernel names it. A program can have others start it, so this is
+  /// advisory.
+  ///
+  /// - Returns: nil where the kernel does not say.
+  fileprivate static func starting(_ command: Caller) -> PromptRequest.Requester? {
+    guard let status = ProcessStatus(of: Int32(bitPattern: command.process)),
+      command.started == nil || command.started == status.started
+    else { return nil }
+    let parent = status.parent
+    return PromptRequest.Requester(
+      processID: parent, executable: executable(of: parent) ?? ProcessStatus(of: parent)?.name)
+  }
+
+  private static func executable(of process: Int32) -> String? {
+    var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe target.withUnsafeMutableBytes {
+      unsafe readlink("/proc/\(process)/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+    }
+    return count > 0 ? String(decoding: target[..<count], as: UTF8.self) : nil
+  }
+}

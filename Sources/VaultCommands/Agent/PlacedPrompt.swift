@@ -1,0 +1,144 @@
+import AgentMessages
+import SecretMemory
+import VaultKit
+import VaultPrompts
+
+/// A prompt that is shown where the setting of the agent says.
+struct PlacedPrompt: HostPrompt {
+  let places: any PromptPlaces
+  /// The prompt in the process of the command.
+  let remote: RemotePrompt
+
+  private var link: ClientLink { remote.link }
+
+  func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
+    do throws(PromptFailure) {
+      return try type(request, limit: TypedSecret.longest, isRepeated: false)
+    } catch { throw VaultError(failure: error) }
+  }
+
+  func type(
+    _ request: PromptRequest, limit: Int, isRepeated: Bool
+  ) throws(PromptFailure) -> SecretBytes {
+    switch places.place {
+    case .client: return try remote.type(request, limit: limit, isRepeated: isRepeated)
+    case .nowhere(let why): throw .pinentry(why)
+    case .here(let place):
+      do throws(VaultError) { try check(place) } catch { throw .pinentry(error) }
+      if !isRepeated { tellWhere(place, request) }
+      do throws(PromptFailure) {
+        return try link.asking(places.named(request), ended: .terminal(.cancelled)) {
+          request throws(PromptFailure) in
+          try place.prompt.type(request, limit: limit, isRepeated: isRepeated)
+        }
+      } catch { throw place.named(error) }
+    }
+  }
+
+  func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
+    switch places.place {
+    case .client: return try remote.confirm(request)
+    case .nowhere(let why): throw why
+    case .here(let place):
+      try check(place)
+      tellWhere(place, request)
+      return try link.asking(places.named(request), ended: .endedPrompt) { request throws(VaultError) in
+        try place.prompt.confirm(request)
+      }
+    }
+  }
+
+  func show(_ line: String, for request: PromptRequest) {
+    switch places.place {
+    case .client: remote.show(line, for: request)
+    case .nowhere: break
+    case .here(let place): place.prompt.show(line, for: request)
+    }
+  }
+
+  func cancel() { link.cancelOpen() }
+
+  /// Says on the terminal of the command, where there is one, where the prompt is.
+  private func tellWhere(_ place: PlaceHere, _ request: PromptRequest) {
+    if !place.isOfCommand { remote.show("vaultctl: the agent asks through \(place.name)", for: request) }
+  }
+
+  /// - Throws: If `--prompt` of the command names another way than the agent has.
+  private func check(_ place: PlaceHere) throws(VaultError) {
+    guard remote.way == .automatic || remote.way == place.way else {
+      throw VaultError(
+        .interactionNotAllowed, "the agent asks through \(place.name), and not as --prompt says",
+        hint: "leave --prompt out; 'vaultctl agent status' shows who asks")
+    }
+  }
+}
+
+/// PAM in the process that shows the prompts.
+struct PlacedPresence: PresenceSource {
+  let places: any PromptPlaces
+  let remote: RemotePresence
+
+  func verifyPresence(_ request: PromptRequest, asking prompt: any Prompt) throws(VaultError) {
+    switch places.place {
+    case .client: try remote.verifyPresence(request, asking: prompt)
+    case .nowhere(let why): throw why
+    case .here(let place):
+      try remote.link.asking(request, ended: .endedPrompt) { request throws(VaultError) in
+        try place.host.presence.verifyPresence(request, asking: prompt)
+      }
+    }
+  }
+
+  func cancel() { remote.cancel() }
+}
+
+/// The fingerprint reader of the process that shows the prompts.
+struct PlacedReader: BiometrySource {
+  let places: any PromptPlaces
+  let remote: RemoteReader
+
+  func enrolledFingers() throws(VaultError) -> [String] {
+    switch places.place {
+    case .client: try remote.enrolledFingers()
+    case .nowhere(let why): throw why
+    case .here(let place): try place.host.biometry.enrolledFingers()
+    }
+  }
+
+  func verify(_ request: PromptRequest, showing progress: (String) -> Void) throws(VaultError) -> String? {
+    switch places.place {
+    case .client: return try remote.verify(request, showing: progress)
+    case .nowhere(let why): throw why
+    case .here(let place):
+      return try remote.link.asking(request, ended: .endedPrompt) { request throws(VaultError) in
+        try place.host.biometry.verify(request) { place.prompt.show($0, for: request) }
+      }
+    }
+  }
+
+  func cancel() { remote.cancel() }
+}
+
+extension PromptPlaces {
+  /// The request with the program that asks: the person may not see the terminal where it was started.
+  fileprivate func named(_ request: PromptRequest) -> PromptRequest {
+    var request = request
+    request.requester = requester
+    return request
+  }
+}
+
+extension PlaceHere {
+  /// The failure of a prompt, which names this place where no prompt can be shown on it.
+  fileprivate func named(_ failure: PromptFailure) -> PromptFailure {
+    guard case .terminal(let error) = failure, let obstacle = error.obstacle else { return failure }
+    return .pinentry(
+      VaultError(
+        .interactionNotAllowed, "the agent asks on \(name), where \(obstacle)",
+        hint: "end the program there, or change who is asked: vaultctl agent start --ask"))
+  }
+}
+
+extension VaultError {
+  fileprivate static var endedPrompt: VaultError { VaultError(.cancelled, "the prompt was ended") }
+}

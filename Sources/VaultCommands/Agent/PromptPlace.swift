@@ -1,0 +1,37 @@
+package import VaultKit
+package import VaultPrompts
+
+/// Where the person is asked who decides about a request in the agent, as the setting of the agent says.
+package enum PromptPlace: Sendable {
+  /// In the process of the command.
+  case client
+  /// In the process of the agent.
+  case here(PlaceHere)
+  /// Nowhere, for this reason.
+  case nowhere(VaultError)
+}
+
+/// A place where the agent itself asks.
+package struct PlaceHere: Sendable {
+  /// Asks, and has PAM and the reader of this process.
+  package let host: LocalHost
+  /// The only way that is taken.
+  package let way: AutomaticPrompt.Way
+  /// What the place is, for errors: "/dev/pts/3".
+  package let name: String
+  /// Whether it is the terminal of the command, so that the person need not be told where to look.
+  package let isOfCommand: Bool
+
+  package init(_ host: LocalHost, _ way: AutomaticPrompt.Way, named name: String, isOfCommand: Bool) {
+    (self.host, self.way, self.name, self.isOfCommand) = (host, way, name, isOfCommand)
+  }
+
+  var prompt: any HostPrompt { host.prompt(way) }
+}
+
+/// Where the person is asked for one request. Looked at before each prompt: it can be another place after the vault was unlocked.
+package protocol PromptPlaces: Sendable {
+  var place: PromptPlace { get }
+  /// The program that asks, for prompts that are not in the process of the command.
+  var requester: PromptRequest.Requester? { get }
+}
