@@ -49,6 +49,9 @@ package struct AgentPlace: Sendable, Equatable {
     case failed(String, Int32)
   }
 
+  /// How many seconds a command waits while many others connect at the same time.
+  private static let patience: Int32 = 5
+
   /// A connection to the agent.
   ///
   /// - Returns: nil if there is no socket.
@@ -56,7 +59,7 @@ package struct AgentPlace: Sendable, Equatable {
     guard try hasDirectory(), let about = try Self.look(at: socket) else { return nil }
     guard about.st_mode & S_IFMT == S_IFSOCK else { throw .isOther(socket) }
     guard Self.isOurs(about) else { throw .isForeign(socket) }
-    let descriptor = unsafe clinux_connect_packets(socket)
+    let descriptor = unsafe clinux_connect_packets(socket, Self.patience)
     guard descriptor >= 0 else {
       switch errno {
       case ENOENT: return nil

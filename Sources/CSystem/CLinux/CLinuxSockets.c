@@ -81,7 +81,7 @@ int clinux_peer(int socket, pid_t *process, uid_t *user, gid_t *group) {
   return 0;
 }
 
-int clinux_connect_packets(const char *path) {
+int clinux_connect_packets(const char *path, int seconds) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   if (strlen(path) >= sizeof address.sun_path) {
     errno = ENAMETOOLONG;
@@ -90,7 +90,17 @@ int clinux_connect_packets(const char *path) {
   strcpy(address.sun_path, path);
   int end = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (end < 0) return -1;
-  if (connect(end, (const struct sockaddr *)&address, sizeof address) == 0 && fcntl(end, F_SETFL, 0) == 0) return end;
+  const struct sockaddr *to = (const struct sockaddr *)&address;
+  if (connect(end, to, sizeof address) == 0) {
+    if (fcntl(end, F_SETFL, 0) == 0) return end;
+  } else if (errno == EAGAIN && seconds > 0) {
+    // The time of sending is that of connecting too.
+    struct timeval patience = {.tv_sec = seconds}, forever = {0};
+    if (fcntl(end, F_SETFL, 0) == 0 && setsockopt(end, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
+        connect(end, to, sizeof address) == 0 &&
+        setsockopt(end, SOL_SOCKET, SO_SNDTIMEO, &forever, sizeof forever) == 0)
+      return end;
+  }
   int problem = errno;
   close(end);
   errno = problem;

@@ -75,7 +75,7 @@ package final class ListeningSocket: Sendable {
     var found = stat()
     guard unsafe lstat(path, &found) == 0 else { return }
     guard found.st_mode & S_IFMT == S_IFSOCK, found.st_uid == geteuid() else { throw .occupied(path) }
-    let connection = unsafe clinux_connect_packets(path)
+    let connection = unsafe clinux_connect_packets(path, 0)
     let problem = errno
     if connection >= 0 { close(connection) }
     // EAGAIN: too many wait to be accepted.

@@ -154,6 +154,10 @@ extension CommandError {
       self.init(
         .io, "no agent listens at \(printable(path))", hint: "start one with 'vaultctl agent start'",
         code: "noAgent")
+    case .failed(let path, EAGAIN):
+      self.init(
+        .io, "the agent at \(printable(path)) takes no more commands now",
+        hint: "try again; if that lasts, end the process 'vaultd'", code: "agentBusy")
     case .failed(let path, let code): self = .io("using the agent's socket \(printable(path))", errno: code)
     }
   }

@@ -24,9 +24,9 @@ ssize_t clinux_receive_packet(int socket, void *buffer, size_t size, int *descri
 /// struct ucred needs _GNU_SOURCE. Who made the other end, as the kernel noted it then. Returns 0, or -1 with errno set.
 int clinux_peer(int socket, pid_t *process, uid_t *user, gid_t *group);
 
-/// sockaddr_un holds its path in an array of 108 bytes. A connection to the socket at `path`; never waits: EAGAIN when too
-/// many others wait to be accepted. Close-on-exec. Returns a descriptor, or -1 with errno set.
-int clinux_connect_packets(const char *path);
+/// sockaddr_un holds its path in an array of 108 bytes. A connection to the socket at `path`; EAGAIN when too many others wait to be
+/// accepted for so many seconds. Close-on-exec. Returns a descriptor, or -1 with errno set.
+int clinux_connect_packets(const char *path, int seconds);
 
 /// SOCK_SEQPACKET is an enumeration that Swift imports as another type. Two ends of a connection, close-on-exec. Returns
 /// 0, or -1 with errno set.
