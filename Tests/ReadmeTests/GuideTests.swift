@@ -28,7 +28,7 @@ struct GuideTests {
 
   /// A folder with the programs that a guide calls. In it `vaultctl` is the one of tests, whose key derivation costs nothing:
   /// the README and the transcripts run the one that is installed.
-  private static func tools() throws -> URL {
+  static func tools() throws -> URL {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tools-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     for (name, program) in ["vaultctl": "vaultctl-testing", "vault-http": "vault-http"] {

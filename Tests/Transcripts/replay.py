@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """Replays a transcript in a shell on a pseudo-terminal and prints what the screen showed, in the same form.
 
-usage: replay.py TRANSCRIPT FOLDER-OF-VAULTCTL
+usage: replay.py [--agent] TRANSCRIPT FOLDER-OF-VAULTCTL
+
+With --agent an agent runs each command, and is locked after each: a prompt comes where it comes without an agent.
 
 A line of a transcript is `$ command`, `# remark`, or what the screen shows. In it a person's typing stands between
 ⟨ and ⟩, where ^C is Ctrl-C and ^D the end of input; what is typed without echo stands there once, and echoed text
@@ -12,6 +14,7 @@ import pty
 import re
 import select
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -31,7 +34,7 @@ def steps(path):
 
 
 class Screen:
-    def __init__(self, folder, home):
+    def __init__(self, environment):
         self.text = ""
         # A test library may have blocked or ignored signals, and the shell would inherit that: no Ctrl-C.
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
@@ -39,10 +42,8 @@ class Screen:
             signal.signal(number, signal.SIG_DFL)
         child, self.terminal = pty.fork()
         if child == 0:
-            os.chdir(home)
-            os.execve("/bin/bash", ["bash", "--noprofile", "--norc", "--noediting", "-i"], {
-                "HOME": home, "PATH": folder + ":/usr/bin:/bin", "LC_ALL": "C.UTF-8", "PS1": READY,
-                "TERM": "xterm", "NO_COLOR": "1"})
+            os.chdir(environment["HOME"])
+            os.execve("/bin/bash", ["bash", "--noprofile", "--norc", "--noediting", "-i"], environment)
         self.wait(READY)
 
     def type(self, text):
@@ -85,13 +86,35 @@ class Screen:
 
 
 def main():
-    path, folder = sys.argv[1:]
-    with tempfile.TemporaryDirectory(prefix="transcript ") as home:
-        screen = Screen(folder, home)
-        for command, expected in steps(path):
-            print("$ " + command)
-            for line in screen.run(command, expected):
-                print(line)
+    has_agent = sys.argv[1] == "--agent"
+    path, folder = sys.argv[1 + has_agent:]
+    with tempfile.TemporaryDirectory(prefix="transcript ") as home, tempfile.TemporaryDirectory() as runtime:
+        environment = {
+            "HOME": home, "PATH": folder + ":/usr/bin:/bin", "LC_ALL": "C.UTF-8", "PS1": READY, "TERM": "xterm",
+            "NO_COLOR": "1"}
+
+        def agent(*words):
+            if has_agent:
+                subprocess.run(
+                    [folder + "/vaultctl", *words], env=environment, check=True, stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL)
+
+        if has_agent:
+            environment["XDG_RUNTIME_DIR"] = runtime
+        agent("agent", "start")
+        try:
+            if has_agent:
+                environment["VAULTCTL_AGENT"] = "required"
+            screen = Screen(environment)
+            for command, expected in steps(path):
+                print("$ " + command)
+                # The agent does nothing for a command of another home.
+                typed = command.replace("HOME=", "VAULTCTL_AGENT=auto HOME=") if has_agent else command
+                for line in screen.run(typed, expected):
+                    print(line)
+                agent("lock", "--all")
+        finally:
+            agent("agent", "stop")
 
 
 main()
