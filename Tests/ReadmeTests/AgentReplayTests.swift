@@ -4,7 +4,7 @@ import Testing
 
 /// Each page and each transcript once more, with an agent that runs each command (`--agent required`). After each command the vault
 /// is locked, so that a passcode is needed where the page says so.
-@Suite("The pages with an agent", .bounded)
+@Suite("The pages with an agent", .bounded, .requirement("G1"))
 struct AgentReplayTests {
   /// A command whose output differs by intention. Its exit code is the same.
   struct Difference {

@@ -212,20 +212,29 @@ extension Torture {
     }
   }
 
-  /// The same with `vaultctl-testing`, one command a process, killed at a system call.
+  /// The same with `vaultctl-testing`, one command a process, killed at a system call; or with an agent that runs the commands, of
+  /// which the commands are killed or the agent.
   final class CommandLife {
     private let vault = TemporaryVault(in: Place.fast)
     private let random: SeededRandom
     private let commands: KilledCommands
+    private let agent: TorturedAgent?
+    private let target: TorturedAgent.Target
     private var model = Model()
     private let entries: UInt64
 
-    init(seed: UInt64) throws {
-      random = SeededRandom(seed: seed)
+    /// - Parameter target: What is killed where an agent runs the commands; nil for no agent.
+    init(seed: UInt64, killing target: TorturedAgent.Target? = nil) throws {
+      let random = SeededRandom(seed: seed)
+      self.random = random
       let core = try vault.makeCore()
       try core.addTestHOTP("counter")
       entries = try core.verify().auditEntries
-      commands = try KilledCommands(environment: Tool(vault).environment, random: random)
+      let environment = try Tool(vault).environment
+      let agent = try target.map { _ in try TorturedAgent(environment, random: random) }
+      self.agent = agent
+      self.target = target ?? .command
+      commands = try KilledCommands(environment: agent?.environment ?? environment, random: random)
       for intent in [["put", "n0", "x"], ["put", "n0", "y"], ["delete", "n0"], ["code"]] {
         try take(intent, .learned)
       }
@@ -248,9 +257,7 @@ extension Torture {
       return model.result
     }
 
-    private enum End { case learned, whole, killed }
-
-    private func take(_ intent: [String], _ end: End) throws {
+    private func take(_ intent: [String], _ end: TorturedAgent.End) throws {
       let verb =
         switch intent[0] {
         case "code": "code"
@@ -259,15 +266,19 @@ extension Torture {
         }
       let words = verb == "code" ? ["otp", "code", "counter", "--json"] : ["item", verb, intent[1]]
       let input = intent.count > 2 ? intent[2] : ""
-      let (status, lines): (Int32, [String])
-      switch end {
-      case .learned: (status, lines) = (0, try commands.learn(verb, words, input: input))
-      case .whole: (status, lines) = try commands.complete(words, input: input)
-      case .killed: (status, lines) = try commands.run(verb, words, input: input)
+      let (status, lines) = try served(verb, end) { end in
+        switch end {
+        case .learned: (0, try commands.learn(verb, words, input: input))
+        case .whole: try commands.complete(words, input: input)
+        case .killed: try commands.run(verb, words, input: input)
+        }
       }
-      model.result.kills = commands.hits
+      model.result.kills = commands.hits + (agent?.hits ?? 0)
       model.pending = intent
-      if ![0, -SIGKILL].contains(status) { model.fault("\(words) ended with \(status): \(lines)") }
+      // 13: the agent has ended.
+      if ![0, -SIGKILL].contains(status), !(status == 13 && target == .agent) {
+        model.fault("\(words) ended with \(status): \(lines)")
+      }
       if intent[0] == "code", let line = lines.first {
         let words = try Reading.counterAndCode(line).split(separator: " ")
         model.acknowledge("< code \(words[0]) \(words[1])")
@@ -275,6 +286,18 @@ extension Torture {
         model.acknowledge("<")
       }
       try settle()
+    }
+
+    /// Runs a command, which or whose agent is killed if its end is that.
+    private func served(
+      _ verb: String, _ end: TorturedAgent.End,
+      _ body: (TorturedAgent.End) throws -> (Int32, [String])
+    ) throws -> (Int32, [String]) {
+      guard let agent else { return try body(end) }
+      switch target {
+      case .command: return try agent.serving(verb, .whole) { try body(end) }
+      case .agent: return try agent.serving(verb, end) { try body(.whole) }
+      }
     }
 
     private func settle() throws {

@@ -8,7 +8,7 @@ import VaultKit
 import VaultTestKit
 
 /// Vaults that the agent has, between the requests for them.
-@Suite("Vaults of the agent between requests", .bounded)
+@Suite("Vaults of the agent between requests", .bounded, .requirement("G17"))
 struct RestingVaultTests {
   @Test("a vault that is locked is closed when its last request ends")
   func closed() throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The files of a vault while an agent has it unlocked, by the built programs.
-@Suite("The files of a vault under an agent", .bounded)
+@Suite("The files of a vault under an agent", .bounded, .requirement("G17"))
 struct AgentFileTests {
   @Test("an older state that is copied over the vault is what the next command finds, whole")
   func copiedOver() throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Commands whose descriptors or processes are not as they should be, by the built programs: they hold up nobody else.
-@Suite("The agent and bad input", .bounded)
+@Suite("The agent and bad input", .bounded, .requirement("G18"))
 struct AgentInputTests {
   @Test(
     "a command whose output nobody reads holds up no commit and no lock",
