@@ -113,7 +113,7 @@ struct AgentAskingTests {
     try expect(child.start().wait(), equals: 0)
     let own = try PseudoTerminal()
     try expect(home.tool.start(["item", "get", "bank"], on: own).wait(), equals: 6)
-    try own.wait(for: "and there was none")
+    try own.wait(for: "the agent does not know the terminal")
     expect(0, try home.tool("lock"))
     let running = try home.tool.start(["item", "get", "mail"], on: own)
     try own.wait(for: "vault passcode: ")

@@ -265,6 +265,7 @@ private final class SharedVaults: OpenVaults {
   func endAsking() {}
   func used(_ core: VaultCore) { uses.add(1, ordering: .relaxed) }
   func unlocked(_ core: VaultCore) { unlocks.add(1, ordering: .relaxed) }
+  func provedPasscode(_ core: VaultCore) {}
 
   /// A private file with a secret in it.
   func file(_ name: String, _ content: String) throws -> String {

@@ -38,7 +38,7 @@ struct RequestPlaces: PromptPlaces {
     guard let file, service.vaults.isUnlocked(file) else { return .client }
     guard let terminal = service.vaults.unlocker(of: file) else {
       return nowhere(
-        "the agent asks on the terminal from which the vault was unlocked, and there was none",
+        "the agent does not know the terminal from which the vault was unlocked",
         Self.unlockThere)
     }
     return place(

@@ -25,9 +25,15 @@ struct RequestVaults: OpenVaults {
 
   func unlocked(_ core: VaultCore) {
     guard let file = request.file else { return }
-    // No command says its terminal itself.
-    service.vaults.unlocked(file, from: PersonsTerminal(controlling: request.caller))
+    service.vaults.unlocked(file)
     service.waiting.end(for: file, but: request)
+  }
+
+  func provedPasscode(_ core: VaultCore) {
+    // No command says its terminal itself.
+    if let file = request.file {
+      service.vaults.setUnlocker(PersonsTerminal(controlling: request.caller), of: file)
+    }
   }
 
   func beginAsking(_ core: VaultCore) -> Bool {

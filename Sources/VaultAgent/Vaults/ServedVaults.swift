@@ -28,6 +28,8 @@ package final class ServedVaults: Sendable {
     /// How its file was when the last request ended; nil while one uses it.
     var resting: RestingFile?
 
+    mutating func endLease() { (lease, unlocker) = (nil, nil) }
+
     func shown(at now: UInt64) -> AgentStatus.Vault {
       let isUnlocked = core.isUnlocked
       let running = isUnlocked ? lease : nil
@@ -111,9 +113,11 @@ package final class ServedVaults: Sendable {
 
   /// Another process can have changed or removed the passcode, which has locked the vault here.
   private func endLeaseIfLocked(_ file: FileIdentity) {
-    guard let core = state.withLock({ $0.entries[file]?.core }), !core.hasOpenKeys || core.isShut else { return }
+    guard let core = state.withLock({ $0.entries[file]?.core }), !core.hasOpenKeys || core.isShut else {
+      return
+    }
     state.withLock { state in
-      if state.entries[file]?.uses == 0 { state.entries[file]?.lease = nil }
+      if state.entries[file]?.uses == 0 { state.entries[file]?.endLease() }
     }
   }
 
@@ -176,16 +180,20 @@ package final class ServedVaults: Sendable {
   /// The vault was unlocked by its passcode: the usual lease begins. One that runs already goes on, as after a use: it can be that
   /// of another command, which chose its times.
   ///
-  /// - Parameter terminal: That of the command whose passcode has unlocked it.
   /// - Returns: The vault with its lease; nil if it is not open, or was locked at once.
   @discardableResult
-  package func unlocked(_ file: FileIdentity, from terminal: PersonsTerminal? = nil) -> AgentStatus.Vault? {
-    state.withLock { $0.entries[file]?.unlocker = terminal }
-    return changeLease(of: file) { lease, now in
+  package func unlocked(_ file: FileIdentity) -> AgentStatus.Vault? {
+    changeLease(of: file) { lease, now in
       guard var running = lease, !running.hasEnded(at: now) else { return Lease(from: now) }
       running.use(at: now)
       return running
     }
+  }
+
+  /// Notes the terminal of the command whose own passcode has unlocked the vault. A command that only saw the vault become unlocked changes
+  /// nothing: it could be there to take the place of the person.
+  package func setUnlocker(_ terminal: PersonsTerminal?, of file: FileIdentity) {
+    state.withLock { $0.entries[file]?.unlocker = terminal }
   }
 
   /// Begins a lease of a vault that is unlocked; nil for the usual times.
@@ -240,7 +248,7 @@ package final class ServedVaults: Sendable {
   package func lock(_ file: FileIdentity, because reason: LockReason) -> String? {
     let (entry, wasUnlocked) = state.withLock { state -> (Entry?, Bool) in
       let entry = state.entries[file]
-      state.entries[file]?.lease = nil
+      state.entries[file]?.endLease()
       return (entry, entry?.lease != nil)
     }
     guard let entry else { return nil }
@@ -354,7 +362,7 @@ extension ServedVaults {
   private func forget(_ file: FileIdentity, turn: Int) {
     let unused = state.withLock { state -> VaultCore? in
       guard let entry = state.entries[file], entry.turn == turn, entry.uses == 0 else { return nil }
-      state.entries[file]?.lease = nil
+      state.entries[file]?.endLease()
       return entry.core
     }
     unused?.lock()

@@ -174,6 +174,7 @@ final class OpenVault {
     }
     hasJudged = true
     noteUnlocked(core)
+    world.vaults?.provedPasscode(core)
     world.interruption.meeting(.ignored) { resumeRotation(of: core) }
     return unlocked
   }

@@ -33,4 +33,8 @@ package protocol OpenVaults: Sendable {
 
   /// This request has unlocked the vault: its lease begins, and the prompts of requests that wait for the same end.
   func unlocked(_ core: VaultCore)
+
+  /// The passcode of this request has unlocked the vault, and no other request's: the terminal of its command is that of the person who
+  /// knows the passcode.
+  func provedPasscode(_ core: VaultCore)
 }
