@@ -29,6 +29,10 @@ extension Torture {
     private var running: Running?
     /// How often it was killed.
     private(set) var hits = 0
+    /// What it wrote itself, not to a command's descriptors.
+    private(set) var said: [String] = []
+    /// The process that runs now, without an end.
+    var process: pid_t? { running?.pid }
 
     /// - Parameter environment: Of the commands, without an agent.
     init(_ environment: [String: String], random: SeededRandom) throws {
@@ -64,7 +68,7 @@ extension Torture {
     private func start(_ before: [String]) throws {
       try stop()
       let words = before + [Built.path("vaultd-testing")]
-      let process = try Running(words[0], Array(words.dropFirst()), environment: environment, errors: false)
+      let process = try Running(words[0], Array(words.dropFirst()), environment: environment)
       running = process
       try waitUntil("the agent") { try !process.isRunning || status() == 0 }
     }
@@ -79,10 +83,12 @@ extension Torture {
       return process
     }
 
-    private func stop() throws {
+    /// Ends it in order.
+    func stop() throws {
       guard let running else { return }
       self.running = nil
       if running.isRunning { try command("stop").wait() }
+      said += running.lines()
       if running.wait() == -SIGKILL { hits += 1 }
     }
 
