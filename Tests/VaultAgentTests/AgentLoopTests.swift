@@ -150,7 +150,7 @@ struct AgentLoopTests {
     let rig = try AgentRig()
     let old = try rig.send("item", "list", version: "0.0.1")
     try expect(AgentRefusal(rig.packet(for: old)).reason, equals: .version)
-    _ = try rig.run("status")
+    _ = try rig.run("unlock", passcode: "1234")
     let other = try rig.send("item", "list", deviceKey: "/elsewhere.key")
     try expect(AgentRefusal(rig.packet(for: other)).reason, equals: .otherKey)
     let stop = try rig.send("agent", "stop", version: "0.0.1")

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Commands whose descriptors or processes are not as they should be, by the built programs: they hold up nobody else.
+/// Commands whose descriptors or processes are not as they should be, by the built programs: they hold up no other command.
 @Suite("The agent and bad input", .bounded, .requirement("G18"))
 struct AgentInputTests {
   @Test(
-    "a command whose output nobody reads holds up no commit and no lock",
+    "a command whose output is not read holds up no commit and no lock",
     arguments: [["item", "list"], ["audit"]])
   func fullPipe(words: [String]) throws {
     let home = try AgentHome()

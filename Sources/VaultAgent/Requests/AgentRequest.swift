@@ -32,7 +32,7 @@ final class AgentRequest: Sendable {
   func serve(in service: AgentService) {
     let ending = VaultControl.run(run.words.map { $0 }, in: world(of: service))
     if let file { service.vaults.beginMissingLease(file) }
-    // Whoever waits for the command finds its vault as after a command without an agent.
+    // The vault is then as after a command without an agent.
     if let file { service.vaults.ended(file, uses: uses.load(ordering: .sequentiallyConsistent)) }
     // The reader of its output sees the end no later than the client.
     for number in descriptors.take() { service.close(number) }
