@@ -201,10 +201,10 @@ struct AgentClientTests {
   @Test("does a command line that is too long for the agent by itself", .requirement("G11"))
   func longLine() throws {
     let (tool, agent) = try Self.make()
-    let words = ["item", "add", "other", "--comment", String(repeating: "c", count: 64 << 10)]
-    let plain = try tool.run(words + ["--agent", "never"], input: [1])
+    let words = ["exec", "--fd", "3=mail", "--", "true", String(repeating: "c", count: 64 << 10)]
+    let plain = try tool.run(["exec", "--agent", "never"] + words.dropFirst(), input: [])
     #expect(!agent.isAsked)
-    let ran = try tool.run(words.map { $0 == "other" ? "another" : $0 }, input: [1])
+    let ran = try tool.run(words, input: [])
     expect(plain.exit, ran, plain.errors)
     #expect(agent.isAsked)
   }
