@@ -120,11 +120,15 @@ extension SealedStore {
   /// Whether an item's secret is missing or does not open. A secret whose key is not at hand, or that a newer version made, counts as
   /// one that opens.
   ///
-  /// - Parameter material: `nil` for a secret that is missing.
-  package func isDamaged(_ material: MaterialRow?, of row: ItemRow, item: Item) throws(VaultError) -> Bool {
+  /// - Parameters:
+  ///   - material: `nil` for a secret that is missing.
+  ///   - needsKey: Whether a key that only the passcode opens is an error.
+  package func isDamaged(
+    _ material: MaterialRow?, of row: ItemRow, item: Item, needsKey: Bool = false
+  ) throws(VaultError) -> Bool {
     guard let material else { return true }
     do throws(VaultError) { try check(material, of: row, item: item) } catch {
-      guard error.isUnreadable || error.code == .locked else { throw error }
+      guard error.isUnreadable || error.code == .locked && !needsKey else { throw error }
       return error.code == .damaged
     }
     return false

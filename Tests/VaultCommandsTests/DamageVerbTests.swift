@@ -267,6 +267,50 @@ struct DamageVerbTests {
     try expect(tool("verify").exit, equals: 0)
   }
 
+  @Test(
+    "no repair removes a damaged PIN whose identifier or kind is the damaged part",
+    arguments: ["id", "kind = 99", "kind = 16"])
+  func disguisedPIN(change: String) throws {
+    let bank = try addBehindPIN()
+    let pins = try #require(
+      try tool("item", "list", "--kind", "pin", "--json").json["items"] as? [[String: Any]])
+    var pin = try #require(pins.first?["id"] as? String)
+    if change == "id" {
+      pin = (pin.hasPrefix("00") ? "01" : "00") + pin.dropFirst(2)
+      try tool.alter(by: "UPDATE item SET id = x'\(pin)' WHERE row = \(Self.rowOfPIN)")
+    } else {
+      try tool.alter(by: "UPDATE item SET \(change) WHERE row = \(Self.rowOfPIN)")
+    }
+    for words in [["rotate", "epoch", "--drop-damaged"], ["purge", "--drop-damaged"]] {
+      let run = try tool.run(words)
+      #expect(
+        run.exit == 10 && run.text.contains("behind this PIN: bank"), "\(words) \(run.text) \(run.errors)")
+    }
+    expect(9, try tool("item", "rm", "--id", pin), "bank")
+    #expect(try tool("verify").text.contains(pin))
+    try expect(tool("item", "rm", "--id", bank).exit, equals: 0)
+    try expect(tool("item", "rm", "--id", pin).exit, equals: 0)
+    try expect(tool("verify").exit, equals: 0)
+  }
+
+  @Test("an export of a vault with a passcode looks at the PIN of items that stay")
+  func exportBehindPIN() throws {
+    let tool = try Tool()
+    let secrets: [Int32: String] = [3: "correct horse", 4: "8306"]
+    try expect(tool("init", "--passcode-fd", "3", secrets: secrets).exit, equals: 0)
+    let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
+    let added = try tool(
+      "otp", "add", "bank", "--pin-mode", "checked", "--pin-fd", "4", "--passcode-fd", "3",
+      input: Array(uri.utf8), secrets: secrets)
+    expect(0, added)
+    try tool.damage("secret", of: "material", where: "row = \(Self.rowOfPIN)")
+    let export = try tool(
+      "export", "jsonl", tool.home.path + "/e", "--plain", "--json", "--passcode-fd", "3", secrets: secrets)
+    expect(10, export)
+    let reasons = try #require(try export.json["leftOut"] as? [[String: Any]])
+    #expect(reasons.contains { $0["reason"] as? String == "behindDamagedPIN" })
+  }
+
   private static let rowOfPIN = "(SELECT row FROM item WHERE kind = 17)"
 
   /// Adds the credential `bank` behind a new PIN, and returns its identifier.

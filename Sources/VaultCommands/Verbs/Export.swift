@@ -148,7 +148,8 @@ extension Command {
       return found
     }
     try unlockOnce(for: found)
-    var report = ExportReport(try core.damage())
+    // Whether a PIN opens is looked at also where all that is behind it stays, and nothing else needs the unlocked vault.
+    var report = ExportReport(try vault.unlocking { try $0.damage(needsKeys: true) })
     let progress = progress("exporting")
     defer { progress.finish() }
     var (last, done) = (Int64.min, 0)

@@ -56,17 +56,20 @@ extension VaultCore {
     return found
   }
 
-  /// Marks the damaged PINs that stay: those that guard items that open, and that are not to be removed themselves.
+  /// Marks the damaged rows that stay: those that are, or may be, the PIN of items that open and are not to be removed themselves.
   private func keepNeededPINs(in found: inout [DamagedPart]) throws(VaultError) {
-    let removable = Set(found.lazy.filter { $0.remedy == .removal }.compactMap(\.item))
+    let removable = found.filter { $0.remedy == .removal && $0.row != nil }
     guard !removable.isEmpty else { return }
-    let behind = try reading { transaction throws(VaultError) in
-      try transaction.store.items(behind: removable).filter { !removable.contains($0.item.id) }
+    let needing = try reading { transaction throws(VaultError) in
+      var rows: [ItemRow] = []
+      for part in removable {
+        if let number = part.row, let row = try transaction.store.rows.item(row: number) { rows.append(row) }
+      }
+      return try transaction.store.items(needing: rows, without: Set(removable.compactMap(\.item)))
     }
     for index in found.indices where found[index].remedy == .removal {
-      let items = behind.filter { $0.pin == found[index].item }
-      guard !items.isEmpty else { continue }
-      found[index] = found[index].needed(by: items.map { $0.item.name ?? $0.item.id.hexadecimal })
+      guard let items = found[index].row.flatMap({ needing[$0] }) else { continue }
+      found[index] = found[index].needed(by: items.map { $0.name ?? $0.id.hexadecimal })
     }
   }
 

@@ -18,13 +18,16 @@ package struct VaultDamage: Sendable {
 
 extension VaultCore {
   /// What does not open now.
-  package func damage() throws(VaultError) -> VaultDamage {
-    try reading { transaction throws(VaultError) in try transaction.store.damage() }
+  ///
+  /// - Parameter needsKeys: Whether a PIN whose key only the passcode opens is an error, and not passed over.
+  /// - Throws: ``VaultError/Code/locked``, with `needsKeys`.
+  package func damage(needsKeys: Bool = false) throws(VaultError) -> VaultDamage {
+    try reading { transaction throws(VaultError) in try transaction.store.damage(needsKeys: needsKeys) }
   }
 }
 
 extension SealedStore {
-  mutating func damage() throws(VaultError) -> VaultDamage {
+  mutating func damage(needsKeys: Bool) throws(VaultError) -> VaultDamage {
     var found = VaultDamage()
     do throws(VaultError) { _ = try vaultState() } catch {
       guard error.code == .damaged else { throw error }
@@ -43,7 +46,7 @@ extension SealedStore {
         return batch.count < Self.batchCount
       }
       batch.forEach { guarded.note($0) }
-      let (damaged, pins) = try damagedStates(of: batch)
+      let (damaged, pins) = try damagedStates(of: batch, needsKeys: needsKeys)
       found.items += damaged
       pins.forEach { guarded.noteDamage(of: $0) }
       last = batch.last?.row ?? last
@@ -60,6 +63,41 @@ extension SealedStore {
     return items
   }
 
+  /// The items that open and that the removal of damaged rows would make useless, for each row that they need.
+  ///
+  /// A row that opens is needed by what is behind it as its PIN. Of a row whose attributes do not open, neither the identifier nor the
+  /// kind can be trusted: it may be a PIN that no row of the file has the identifier of, and so it is needed by what is behind that PIN.
+  ///
+  /// - Parameter removed: The items that are to be removed too. They need nothing.
+  mutating func items(
+    needing rows: [ItemRow], without removed: Set<ItemID> = []
+  ) throws(VaultError) -> [Int64: [Item]] {
+    guard !rows.isEmpty else { return [:] }
+    let missing = try missingPINs()
+    let behind = try items(behind: missing.union(rows.map { ItemID($0.id) })).filter {
+      !removed.contains($0.item.id)
+    }
+    guard !behind.isEmpty else { return [:] }
+    var found: [Int64: [Item]] = [:]
+    for row in rows {
+      let isOpen = (try? open(row)) != nil
+      let items = behind.filter { $0.pin == ItemID(row.id) || !isOpen && missing.contains($0.pin) }
+      if !items.isEmpty { found[row.row] = items.map(\.item) }
+    }
+    return found
+  }
+
+  /// The PINs that items that open are behind, and that no row has the identifier of.
+  mutating func missingPINs() throws(VaultError) -> Set<ItemID> {
+    var pins: Set<ItemID> = []
+    try forEachItem(keepingPages: false, damaged: { _, _ in }) { item throws(VaultError) in
+      if let pin = item.policy.guardingPINItem { pins.insert(pin) }
+      return true
+    }
+    for pin in pins where try rows.item(id: pin.stored) != nil { pins.remove(pin) }
+    return pins
+  }
+
   /// The items that open and are behind one of these PINs.
   mutating func items(behind pins: Set<ItemID>) throws(VaultError) -> [(item: Item, pin: ItemID)] {
     var found: [(item: Item, pin: ItemID)] = []
@@ -71,7 +109,7 @@ extension SealedStore {
   }
 
   /// The items whose state does not open, and the PINs whose data does not.
-  private mutating func damagedStates(of items: [Item]) throws(VaultError) -> (
+  private mutating func damagedStates(of items: [Item], needsKeys: Bool) throws(VaultError) -> (
     items: [ItemListing.Unreadable], pins: Set<ItemID>
   ) {
     let items = items.filter(\.kind.hasState)
@@ -81,7 +119,9 @@ extension SealedStore {
     for pin in items where ItemRule.of(pin.kind).staysUnderOthers {
       let row = try row(of: pin.id)
       let material = try rows.material(row: row.row)
-      if pin.hasSecret, try isDamaged(material, of: row, item: pin) { pins.insert(pin.id) }
+      if pin.hasSecret, try isDamaged(material, of: row, item: pin, needsKey: needsKeys) {
+        pins.insert(pin.id)
+      }
     }
     rows.releasePages()
     return (damaged, pins)

@@ -11,6 +11,8 @@ struct TransactionChanges: Sendable {
   var underWay = 0
   /// PIN items that were deleted. No item may be left behind them when the transaction ends.
   var removedPINs: Set<ItemID> = []
+  /// Whether a row was deleted whose attributes do not open. It may have been a PIN, whatever its columns say.
+  var removedUnknown = false
   /// Whether the transaction has marked what may be behind, because the file is a copy or an older state.
   var hasMarked = false
   /// How many tokens and consents ended.

@@ -51,6 +51,7 @@ extension WriteTransaction {
       if ItemRule.of(ItemKind(rawValue: row.kind)).staysUnderOthers {
         changes.removedPINs.insert(ItemID(row.id))
       }
+      if (try? store.open(row)) == nil { changes.removedUnknown = true }
       let summand = summed(row).summand
       changes.underWay += 1
       if let material = try store.rows.material(row: row.row) {

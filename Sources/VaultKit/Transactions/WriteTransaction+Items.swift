@@ -215,15 +215,18 @@ extension WriteTransaction {
   }
 
   /// Refuses the end of a transaction that deleted a PIN and left items behind it, which would never open again. An item
-  /// that only a later version reads may be one of them.
+  /// that only a later version reads may be one of them. A deleted row whose attributes do not open may have been any PIN that is
+  /// missing now.
   ///
   /// - Throws: ``VaultError/Code/policy``.
   mutating func refuseOrphans() throws(VaultError) {
-    let removed = changes.removedPINs
+    var removed = changes.removedPINs
+    let countsNewer = !removed.isEmpty
+    if changes.removedUnknown { removed.formUnion(try store.missingPINs()) }
     guard !removed.isEmpty else { return }
     var left = 0
     var named: [String] = []
-    try store.forEachItem(damaged: { _, error in left += error.isNewerVersion ? 1 : 0 }) {
+    try store.forEachItem(damaged: { _, error in left += countsNewer && error.isNewerVersion ? 1 : 0 }) {
       item throws(VaultError) in
       guard let pin = item.policy.guardingPINItem, removed.contains(pin) else { return true }
       left += 1

@@ -129,32 +129,29 @@ extension WriteTransaction {
   private mutating func settle(
     _ damaged: [(row: Int64, part: DamagedPart)], isUnchanged: Bool, dropDamaged: Bool, result: inout Moving
   ) throws(VaultError) {
-    var rows: [ItemRow] = []
-    for (number, var part) in damaged {
+    var left: [(row: ItemRow, part: DamagedPart)] = []
+    for (number, part) in damaged {
       guard let row = try store.rows.item(row: number), store.isOld(row) else { continue }
       // What did not open may have left the file meanwhile, such as the secret of a token that ended.
-      if !isUnchanged {
-        guard let present = try moveIfSound(row) else {
-          result.moved += 1
-          continue
-        }
-        part = present
+      if isUnchanged {
+        left.append((row, part))
+      } else if let present = try moveIfSound(row) {
+        left.append((row, present))
+      } else {
+        result.moved += 1
       }
-      if dropDamaged { part = try keptIfNeeded(part, of: row) }
+    }
+    let removable = left.filter { dropDamaged && $0.part.remedy == .removal }.map(\.row)
+    // A PIN that does not open stays while items that open are behind it.
+    let needing = try store.items(needing: removable)
+    var rows: [ItemRow] = []
+    for (row, var part) in left {
+      if let items = needing[row.row] { part = part.needed(by: items.map { $0.name ?? $0.id.hexadecimal }) }
       part.isRemoved = dropDamaged && part.remedy == .removal
       if part.isRemoved { rows.append(row) } else { head.rotation.phase = .itemsLeft }
       result.damaged.append(part)
     }
     if !rows.isEmpty { try removeUnreadable(rows) }
-  }
-
-  /// A PIN that does not open stays while items that open are behind it.
-  private mutating func keptIfNeeded(_ part: DamagedPart, of row: ItemRow) throws(VaultError) -> DamagedPart {
-    guard part.remedy == .removal, ItemRule.of(ItemKind(rawValue: row.kind)).staysUnderOthers else {
-      return part
-    }
-    let items = try store.items(behind: [ItemID(row.id)])
-    return items.isEmpty ? part : part.needed(by: items.map { $0.item.name ?? $0.item.id.hexadecimal })
   }
 
   /// Ends the part of the rotation that moves items: the log is next, or the rotation waits.
