@@ -106,7 +106,9 @@ struct CounterEndTests {
       ("end", #","exhausted":true"#), ("behind", #","needsResync":true"#), ("odd", ""), ("well", ""),
     ] {
       let counter = name == "end" ? UInt64.max : 7
-      let uri = "otpauth://hotp/o?secret=\(Self.key)&counter=\(counter)"
+      // A secret each: a line beside a counter at its end would be marked too.
+      let key = name.prefix(1).uppercased() + Self.key.dropFirst()
+      let uri = "otpauth://hotp/o?secret=\(key)&counter=\(counter)"
       let input = #"{"kind":"otp","name":"\#(name)","uri":"\#(uri)"\#(more)}"#
       expect(0, try tool("import", "jsonl", input: Array(input.utf8)))
     }
@@ -137,5 +139,75 @@ struct CounterEndTests {
     try expect(replace(5).exit, equals: 0)
     expect(9, try replace(4), "codes twice")
     try expect(replace(5).exit, equals: 0)
+  }
+
+  @Test(
+    "the second line of a secret that is not ahead of the first gives no code before its counter is set",
+    arguments: [false, true], [false, true])
+  func secondLine(isSuite: Bool, isOtherName: Bool) throws {
+    for first in [5, 100] as [UInt64] {
+      let tool = try newTool()
+      var lines = [first, 5].map { isSuite ? suite(counter: $0) : line(counter: $0) }
+      if isOtherName { lines[1].replace("\"name\":\"o\"", with: "\"name\":\"p\"") }
+      let input = Array(lines.joined(separator: "\n").utf8)
+      let words = ["import", "jsonl", "--on-duplicate", "replace"]
+      let dry = try tool.run(words + ["--dry-run"], input: input)
+      #expect(dry.exit == 0 && dry.errors.contains("line 2: a credential with its secret"), "\(dry.errors)")
+      let run = try tool.run(words + ["--json"], input: input)
+      let items = try #require(try run.json["items"] as? [[String: Any]])
+      expect(items.map { ($0["warnings"] as? [String])?.count ?? 0 }, equals: [0, 1])
+      try expect(use(tool, isSuite, name: isOtherName ? "p" : "o-2").exit, equals: 17)
+      try expect(use(tool, isSuite).exit, equals: 0)
+    }
+  }
+
+  @Test(
+    "a line with the secret of a credential of another name is not behind it", arguments: [false, true])
+  func secretOfTheVault(isSuite: Bool) throws {
+    let tool = try newTool()
+    func add(_ counter: UInt64, _ name: String) throws -> Tool.Run {
+      let text = (isSuite ? suite(counter: counter) : line(counter: counter))
+        .replacing("\"name\":\"o\"", with: "\"name\":\"\(name)\"")
+      return try tool("import", "jsonl", input: Array(text.utf8))
+    }
+    try expect(add(5, "o").exit, equals: 0)
+    try expect(use(tool, isSuite).exit, equals: 0)
+    for (name, counter, exit) in [("p", 5, 17), ("q", 7, 0)] as [(String, UInt64, Int32)] {
+      let run = try add(counter, name)
+      #expect(run.exit == 0 && run.errors.contains("credential"), "\(run.errors)")
+      try expect(use(tool, isSuite, name: name).exit, equals: exit)
+    }
+  }
+
+  /// The codes are those of RFC 4226, appendix D.
+  @Test("a second verifier of a secret accepts no code that the first one accepted")
+  func secondVerifier() throws {
+    let tool = try newTool()
+    let input = Array((line(counter: 0).dropLast() + #","role":"verifier"}"#).utf8)
+    func verify(_ name: String, _ code: String) throws -> Int32 {
+      try tool("otp", "verify", name, input: Array(code.utf8)).exit
+    }
+    try expect(tool("import", "jsonl", input: input).exit, equals: 0)
+    try expect(verify("o", "755224"), equals: 0)
+    let run = try tool("import", "jsonl", "--on-duplicate", "rename", input: input)
+    #expect(run.exit == 0 && run.errors.contains("its counter is set to 1"), "\(run.errors)")
+    try expect(verify("o-2", "755224"), equals: 3)
+    tool.advance(by: 60)
+    try expect(verify("o-2", "287082"), equals: 0)
+  }
+
+  @Test(
+    "a line of a verifier that follows the time accepts no used code", arguments: ["replace", "rename"])
+  func timedVerifier(mode: String) throws {
+    let tool = try newTool()
+    let prover = #"{"kind":"otp","name":"p","uri":"otpauth://totp/o?secret=\#(Self.key)"}"#
+    try expect(tool("import", "jsonl", input: Array(prover.utf8)).exit, equals: 0)
+    let verifier = prover.replacing("\"name\":\"p\"", with: #""name":"o","role":"verifier""#)
+    try expect(tool("import", "jsonl", input: Array(verifier.utf8)).exit, equals: 0)
+    let code = try tool("otp", "code", "p").output
+    try expect(tool("otp", "verify", "o", input: code).exit, equals: 0)
+    let run = try tool("import", "jsonl", "--on-duplicate", mode, input: Array(verifier.utf8))
+    #expect(run.exit == 0 && run.errors.contains("does not accept them again"), "\(run.errors)")
+    try expect(tool("otp", "verify", mode == "replace" ? "o" : "o-2", input: code).exit, equals: 3)
   }
 }

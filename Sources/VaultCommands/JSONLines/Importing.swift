@@ -53,6 +53,7 @@ struct Importing {
   private var stored: [(row: Int64, line: Int)] = []
   /// The last number that was appended to a name.
   private var numbers: [String: Int] = [:]
+  private var used = UsedCodes()
 
   init(_ names: Set<Int>, onDuplicate: Import.Duplicates, keepingAll keepsAll: Bool) {
     self.onDuplicate = onDuplicate
@@ -102,18 +103,24 @@ struct Importing {
         try line.refuseReplacing(item)
         entry.warnings += line.losses(replacing: item)
         entry.warnings += try line.keepBehind(counterOf: item, in: &transaction)
+        try used.release(item, in: &transaction)
+        entry.warnings += try used.settle(&line, beside: item, in: &transaction)
         try transaction.delete(item.id)
         entry.result = .replaced
       case .skip, .replace, .rename:
         if earlier == nil, line.role == .prover {
           entry.warnings += try line.keepBehind(counterOf: item, in: &transaction)
         }
+        entry.warnings += try used.settle(&line, beside: item, in: &transaction)
         entry.name = try freeName(for: line, in: &transaction)
         line.item.attributes[.name] = entry.name
         entry.result = .renamed
       }
+    } else {
+      entry.warnings += try used.settle(&line, beside: nil, in: &transaction)
     }
     let added = try line.add(to: &transaction)
+    try used.note(line, storedAs: added.item.id)
     entry.stored = added.item.id
     entry.warnings += added.warnings
     stored.append((added.item.row, line.number))
@@ -241,6 +248,9 @@ extension ItemLine {
       if let text = item.attributes[attribute] { new.attributes[attribute] = text }
     }
     (new.access, new.audit, new.expires) = (item.access, item.audit, item.expires)
+    // That of a verifier may have been raised above the one in its URI.
+    new.state.counter = max(new.state.counter, item.state.counter)
+    new.state.lastAccepted = item.state.lastAccepted
     new.state.needsResync = item.state.needsResync
     new.state.isBlocked = item.state.isBlocked
   }

@@ -42,7 +42,8 @@ enum Import: VaultVerb {
       + "just added is listed with the item that has, or had, its name.",
     "A line that has expired by the clock, or by the recorded time ('vaultctl clock'), is not stored and replaces nothing: it is "
       + "listed as skipped, expired, and counted as expired. The other lines are imported, and the exit code is 0. A credential "
-      + "whose counter is behind that of the one that it replaces gives no code (17) before 'vaultctl otp counter NAME --set N'.",
+      + "whose counter is behind that of the one that it replaces, or not ahead of another one with its secret, gives no code (17) "
+      + "before 'vaultctl otp counter NAME --set N'. A verifier goes on where another one with its secret is.",
     "Items of the same service and account are no duplicates. Lines never replace each other: the second line of a name is "
       + "renamed, or with fail refused (8). Nothing but the name is ever changed.",
     "With --json: added, skipped, renamed, replaced, expired, dryRun, and items with line, name and result, id where it was stored, "

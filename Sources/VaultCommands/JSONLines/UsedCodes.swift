@@ -1,0 +1,187 @@
+import AuthenticatorKit
+import OneTimePassword
+import SecretMemory
+import VaultKit
+import VaultWords
+
+/// Which codes of a secret were used: by credentials of the vault, and by the earlier lines of an import.
+///
+/// It is the one place that keeps a line from giving or accepting a used code again, whatever its name is. It knows secrets by hash
+/// values of this process alone. The secret of an item that asks a person is not opened: such an item is known by its name only.
+struct UsedCodes {
+  /// What is known of one secret, in one role.
+  private struct Mark {
+    /// The lowest counter that was not used.
+    var counter: UInt64 = 0
+    var isAtEnd = false
+    var lastAccepted: UInt64?
+    /// The credentials that can use codes of the secret.
+    var holders: Set<ItemID> = []
+
+    mutating func add(_ state: ItemState, of id: ItemID?) {
+      // The code of a counter that must be set first may have been used elsewhere.
+      let (next, isBeyond) = state.counter.addingReportingOverflow(state.needsResync ? 1 : 0)
+      counter = max(counter, isBeyond ? .max : next)
+      isAtEnd = isAtEnd || state.isBlocked
+      lastAccepted = [lastAccepted, state.lastAccepted].compactMap(\.self).max()
+      if let id, !state.needsResync, !state.isBlocked { holders.insert(id) }
+    }
+  }
+
+  private var marks: [Int: Mark] = [:]
+  /// The key of the mark of each credential that can use codes.
+  private var keys: [ItemID: Int] = [:]
+  /// The credentials whose secrets were not opened.
+  private var unopened: Set<ItemID> = []
+  private var hasReadVault = false
+
+  /// Keeps a line from giving or accepting a code again.
+  ///
+  /// A prover that is behind gives no code before its counter is set. A verifier goes on where the other one is.
+  ///
+  /// - Parameter named: The item that has, or had, the name of the line.
+  /// - Returns: What a person should know.
+  mutating func settle(
+    _ line: inout ItemLine, beside named: Item?, in transaction: inout WriteTransaction
+  ) throws -> [String] {
+    guard let source = try line.codeSource() else { return [] }
+    try readVault(in: &transaction)
+    var mark = marks[source.key] ?? Mark()
+    if let named, unopened.contains(named.id), CodeFamily(named) == source.family {
+      mark.add(try transaction.state(of: named.id), of: nil)
+    }
+    return line.role == .prover
+      ? Self.settleProver(&line, counter: source.counter, by: mark)
+      : Self.settleVerifier(&line, counter: source.counter, by: mark)
+  }
+
+  /// Remembers a line that was stored, for the lines after it.
+  mutating func note(_ line: ItemLine, storedAs id: ItemID) throws {
+    guard let source = try line.codeSource() else { return }
+    var state = line.item.state
+    state.counter = max(state.counter, source.counter ?? 0)
+    marks[source.key, default: Mark()].add(state, of: id)
+    keys[id] = source.key
+  }
+
+  /// Remembers the codes of an item that is about to be deleted, which can use no more of them.
+  mutating func release(_ item: Item, in transaction: inout WriteTransaction) throws(VaultError) {
+    guard CodeFamily(item) != nil else { return }
+    try readVault(in: &transaction)
+    if let key = keys[item.id] { marks[key]?.holders.remove(item.id) }
+  }
+
+  private static func settleProver(_ line: inout ItemLine, counter: UInt64?, by mark: Mark) -> [String] {
+    let state = line.item.state
+    guard let counter, !state.needsResync, !state.isBlocked else { return [] }
+    let isSecond = !mark.holders.isEmpty
+    guard counter < mark.counter || mark.isAtEnd || isSecond && counter == mark.counter else {
+      return isSecond
+        ? ["another credential has its secret: use one of the two only, or a code comes out twice"] : []
+    }
+    line.item.state.needsResync = true
+    return [
+      "a credential with its secret is not behind it: it gives no code before 'vaultctl otp counter NAME --set N', with N from the server"
+    ]
+  }
+
+  private static func settleVerifier(_ line: inout ItemLine, counter: UInt64?, by mark: Mark) -> [String] {
+    var warnings: [String] = []
+    if let counter, counter < mark.counter || mark.isAtEnd && !line.item.state.isBlocked {
+      line.item.state.counter = max(counter, mark.counter)
+      line.item.state.isBlocked = line.item.state.isBlocked || mark.isAtEnd
+      warnings.append(
+        "a verifier with its secret is ahead: its counter is set to \(line.item.state.counter), because it would accept codes twice"
+      )
+    }
+    if let last = mark.lastAccepted {
+      line.item.state.lastAccepted = last
+      if counter == nil {
+        warnings.append("a verifier with its secret has accepted codes: it does not accept them again")
+      }
+    }
+    if !mark.holders.isEmpty {
+      warnings.append("another verifier has its secret: each of the two accepts the next codes once")
+    }
+    return warnings
+  }
+
+  /// Reads the credentials of the vault, once, before the first line that needs them.
+  private mutating func readVault(in transaction: inout WriteTransaction) throws(VaultError) {
+    guard !hasReadVault else { return }
+    hasReadVault = true
+    var credentials: [(Item, CodeFamily)] = []
+    try transaction.reading.forEachItem(keepingPages: false, damaged: { _, _ in }) { item in
+      if let family = CodeFamily(item) { credentials.append((item, family)) }
+      return true
+    }
+    for (item, family) in credentials {
+      guard !item.isConstrained, !item.isBehindPIN else {
+        unopened.insert(item.id)
+        continue
+      }
+      do throws(VaultError) {
+        let state = try transaction.state(of: item.id)
+        let key = try transaction.useSecret(of: item, by: .otp).expose { family.hash(with: $0) }
+        marks[key, default: Mark()].add(state, of: item.id)
+        keys[item.id] = key
+      } catch {
+        guard error.code != .locked else { throw error }
+        unopened.insert(item.id)
+      }
+    }
+  }
+}
+
+/// What codes are made of besides the secret: equal secrets of one family have equal codes.
+private struct CodeFamily: Hashable {
+  let role: OTPRole
+  /// The suite; else what the codes follow.
+  let codes: String
+
+  init(_ role: OTPRole, _ codes: String) { (self.role, self.codes) = (role, codes) }
+
+  /// `nil` for an item that remembers no used codes.
+  init?(_ item: Item) {
+    guard item.kind == .otp, !item.isActivation, let role = item.attributes[.otpRole].flatMap(OTPRole.init),
+      item.countsCodes || role == .verifier
+    else { return nil }
+    let plain = item.countsCodes ? Self.counted : Self.timed(item.attributes[.otpPeriod] ?? 30)
+    self.init(role, item.attributes[.ocraSuite] ?? plain)
+  }
+
+  static let counted = "counter"
+  static func timed(_ period: Int64) -> String { "time \(period)" }
+
+  /// A value for this secret that only this process knows.
+  func hash(with secret: RawSpan) -> Int {
+    var hasher = Hasher()
+    hasher.combine(self)
+    unsafe secret.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    return hasher.finalize()
+  }
+}
+
+extension ItemLine {
+  /// Of what its codes are made, and the counter of a credential that has one; `nil` for a line that remembers no used codes.
+  fileprivate func codeSource() throws -> (key: Int, family: CodeFamily, counter: UInt64?)? {
+    guard item.kind == .otp else { return nil }
+    if let suite {
+      guard suite.hasCounter || role == .verifier && suite.timeStepSeconds != nil else { return nil }
+      let family = CodeFamily(role, suite.description)
+      return (
+        secret.expose { family.hash(with: $0) }, family, suite.hasCounter ? item.state.counter : nil
+      )
+    }
+    let uri = try secret.expose { (text) throws(OTPError) in try OTPAuthURI(parsing: text) }
+    var (codes, counter) = (CodeFamily.counted, nil as UInt64?)
+    switch uri.kind {
+    case .hotp(let next): counter = next
+    case .totp(let period): codes = CodeFamily.timed(period)
+    default: codes = CodeFamily.timed(30)
+    }
+    guard counter != nil || role == .verifier else { return nil }
+    let family = CodeFamily(role, codes)
+    return (uri.secret.expose { family.hash(with: $0) }, family, counter)
+  }
+}
