@@ -97,6 +97,54 @@ struct BackupVerbTests {
     try expect(files(tool), equals: before)
   }
 
+  @Test("a file of the user with the name of a draft stays, and no backup and no vault is made (8)")
+  func foreignDraft() throws {
+    let tool = try filled(nil)
+    try expect(backUp(tool).exit, equals: 0)
+    let path = tool.home.path + "/.c.vault.new"
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+    let before = try files(tool)
+    for words in [
+      ["backup", tool.home.path + "/c.vault", "--passphrase-fd", "3"],
+      ["init", "--vault", tool.home.path + "/c.vault", "--no-passcode", "--no-recovery-code"],
+      [
+        "restore", tool.home.path + "/b.vault", "--vault", tool.home.path + "/c.vault", "--passphrase-fd",
+        "3",
+      ],
+    ] {
+      let run = try tool.run(words, secrets: [3: "long phrase"])
+      #expect(run.exit == 8 && run.errors.contains(path), "\(words) \(run.errors)")
+    }
+    try expect(files(tool), equals: before)
+    try expect(String(contentsOfFile: path, encoding: .utf8), equals: "mine")
+  }
+
+  @Test(
+    "a restore makes no device key beside a file of another kind (8), or of a side file (9)")
+  func foreignKey() throws {
+    let tool = try filled(nil)
+    try expect(backUp(tool).exit, equals: 0)
+    let backup = tool.home.path + "/b.vault"
+    for (key, exit) in [(tool.home.path + "/my.key", 8), (backup + "-wal", 9)] as [(String, Int32)] {
+      try Data("mine".utf8).write(to: URL(fileURLWithPath: key))
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+      let before = try files(tool)
+      // Beside the backup, SQLite's name would be read with it.
+      let copy = tool.home.path + "/copy/b.vault"
+      try FileManager.default.createDirectory(
+        atPath: tool.home.path + "/copy", withIntermediateDirectories: true)
+      try FileManager.default.copyItem(atPath: backup, toPath: copy)
+      let vault = tool.home.path + "/new/v"
+      let run = try tool(
+        "restore", copy, "--vault", vault, "--passphrase-fd", "3", "--device-key", key,
+        secrets: [3: "long phrase"])
+      #expect(run.exit == exit && run.errors.contains(key), "\(run.errors)")
+      try FileManager.default.removeItem(atPath: tool.home.path + "/copy")
+      try expect(files(tool), equals: before)
+      try expect(String(contentsOfFile: key, encoding: .utf8), equals: "mine")
+    }
+  }
+
   @Test("a directory beside a new backup, vault or lock is named as what it is, not as the backup (8, 13)")
   func directoryBeside() throws {
     let tool = try filled(nil)

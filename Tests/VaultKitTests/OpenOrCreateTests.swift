@@ -121,7 +121,8 @@ struct OpenOrCreateTests {
   func leftovers() async throws {
     for name in ["/data/.test.vault.new", "/data/.test.vault.new-wal", "/data/test.vault.lock"] {
       // A lock has no content, or a note.
-      try Data(name.hasSuffix(".lock") ? [] : [1]).write(to: URL(fileURLWithPath: place.folder + name))
+      try Data().write(to: URL(fileURLWithPath: place.folder + name))
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: place.folder + name)
     }
     #expect(try await openOrCreate().isNew)
     #expect(!contents.contains { $0.contains(".new") || $0.hasSuffix(".lock") })
@@ -174,7 +175,9 @@ struct OpenOrCreateTests {
     if left == .empty {
       try FileHandle(forWritingTo: URL(fileURLWithPath: files.path(of: key.id, vault))).truncate(atOffset: 0)
     }
-    try Data([1]).write(to: URL(fileURLWithPath: place.folder + "/data/.test.vault.new"))
+    let draft = place.folder + "/data/.test.vault.new"
+    try Data().write(to: URL(fileURLWithPath: draft))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: draft)
     let lock = place.path + ".lock"
     try Data("\(vault.hexadecimal) \(key.id.hexadecimal)".utf8).write(to: URL(fileURLWithPath: lock))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: lock)

@@ -58,12 +58,84 @@ struct CreationTests {
 
   @Test("what a killed making left behind does not stand in the way")
   func leftovers() throws {
-    for suffix in ["", "-wal", "-shm", "-journal"] {
-      folder.write(".v.new" + suffix, [UInt8](repeating: 7, count: 9_000))
+    for (suffix, start) in Self.drafts {
+      for content in [start + [UInt8](repeating: 7, count: 3_000), []] {
+        folder.write(".v.new" + suffix, content)
+        folder.setMode(".v.new" + suffix, 0o600)
+        folder.write("v.lock")
+        do { _ = try makeVault(at: folder("v")) }
+        expect(folder.names, equals: ["v"], "\(suffix)")
+        folder.remove("v")
+      }
     }
-    folder.write("v.lock")
-    do { _ = try makeVault(at: folder("v")) }
-    expect(folder.names, equals: ["v"])
+  }
+
+  /// How SQLite begins its files. The first one is a database without a number of its application.
+  private static let drafts: [(suffix: String, start: [UInt8])] = [
+    ("", Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 56)),
+    ("-wal", [0x37, 0x7F, 0x06, 0x82]), ("-shm", [0x18, 0xE2, 0x2D, 0]),
+    ("-journal", [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]),
+  ]
+
+  @Test(
+    "a file of the user with the name of a draft is named and stays, and no vault is made",
+    .requirement("S11"))
+  func foreignDraft() throws {
+    for (suffix, start) in Self.drafts {
+      let name = ".v.new" + suffix
+      let cases: [(content: [UInt8], mode: mode_t, hasLock: Bool)] = [
+        (Array("mine\n".utf8), 0o600, true), (start, 0o600, false), (start, 0o644, true), ([], 0o644, true),
+        (Array("mine\n".utf8) + start, 0o600, true),
+      ]
+      for (content, mode, hasLock) in cases {
+        folder.write(name, content)
+        folder.setMode(name, mode)
+        if hasLock { folder.write("v.lock") }
+        try expectKept(name, content: content)
+        folder.remove(name)
+      }
+    }
+    // The database of another program has a number of its own, or more than one page.
+    let start = Self.drafts[0].start
+    for content in [Array(start.dropLast(4)) + [1, 2, 3, 4], start + [UInt8](repeating: 0, count: 8_120)] {
+      folder.write(".v.new", content)
+      folder.setMode(".v.new", 0o600)
+      folder.write("v.lock")
+      try expectKept(".v.new", content: content)
+    }
+  }
+
+  /// Making a vault at `v` is refused because of the file, which stays. So it is where there is a vault already.
+  private func expectKept(_ name: String, content: [UInt8]) throws {
+    let path = obstacle { _ = try makeVault(at: folder("v")) }
+    expect(path.map { URL(fileURLWithPath: $0).lastPathComponent }, equals: name)
+    expect(FileManager.default.contents(atPath: folder(name)), equals: Data(content))
+    folder.write("v", [1])
+    #expect(throws: StorageError.alreadyExists) { _ = try makeVault(at: folder("v")) }
+    folder.remove("v")
+    expect(folder.names, equals: [name])
+    expect(FileManager.default.contents(atPath: folder(name)), equals: Data(content))
+  }
+
+  @Test("a pipe, a link or a second name of a file in the place of a draft is named and stays")
+  func otherKindOfDraft() throws {
+    folder.write("mine")
+    folder.setMode("mine", 0o600)
+    for (suffix, _) in Self.drafts {
+      let path = folder(".v.new" + suffix)
+      let kinds: [() -> Int32] = [
+        { unsafe link(folder("mine"), path) }, { unsafe symlink(folder("mine"), path) },
+        { unsafe mkfifo(path, 0o600) },
+      ]
+      for make in kinds {
+        expect(make(), equals: 0)
+        folder.write("v.lock")
+        let found = obstacle { _ = try makeVault(at: folder("v")) }
+        expect(found.map { URL(fileURLWithPath: $0).lastPathComponent }, equals: ".v.new" + suffix)
+        expect(folder.names.sorted(), equals: [".v.new" + suffix, "mine"])
+        folder.remove(".v.new" + suffix)
+      }
+    }
   }
 
   /// As a restore leaves one: a vault and a key.

@@ -68,7 +68,7 @@ extension FileProtector {
     return held.id
   }
 
-  /// The error of an `init` that finds something in the place of its key. `init` never takes over an existing key: it
+  /// The error of a command that finds something in the place of its new key. `init` never takes over an existing key: it
   /// cannot know which vaults need the key, and two vaults with one key lose it together.
   package var taken: VaultError? {
     guard case .file(let file) = place else { return nil }

@@ -129,12 +129,14 @@ public struct FileProtector: Protector {
   /// Removes an empty file in the place of a named key: a process was killed before it wrote the key. Only a file of this user that no
   /// other user may read, with one name.
   func removeEmptyFile() {
-    guard case .file(let path) = place else { return }
-    var entry = stat()
-    guard unsafe lstat(path, &entry) == 0, entry.st_mode == S_IFREG | 0o600, entry.st_uid == geteuid(),
-      entry.st_size == 0, entry.st_nlink == 1
-    else { return }
+    guard case .file(let path) = place, isLeftEmpty(path) else { return }
     unsafe unlink(path)
+  }
+
+  private func isLeftEmpty(_ path: String) -> Bool {
+    var entry = stat()
+    return unsafe lstat(path, &entry) == 0 && entry.st_mode == S_IFREG | 0o600
+      && entry.st_uid == geteuid() && entry.st_size == 0 && entry.st_nlink == 1
   }
 
   /// Replaces a key file that the caller named, in one step. Until then the new key waits beside that file.
@@ -196,14 +198,23 @@ public struct FileProtector: Protector {
     throw Self.failure(purpose, path: other)
   }
 
-  /// The place of a new key, which is never the place of another key.
+  /// The place of a new key, which is never the place of another key. It is beside a named file that holds a key, or beside which a key
+  /// of this vault waits already.
+  ///
+  /// - Throws: ``VaultError/Code/vaultExists`` if the named file is of another kind, ``VaultError/Code/sideFile`` if its name belongs to
+  ///   another file.
   private func placeForNew(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> String {
     let path = path(of: key, vault)
     guard let next = nextPath(of: key) else { return path }
-    if try exists(path) { return next }
+    let isThere = try exists(path)
+    if isThere {
+      let hasKey = try !keys(of: vault).isEmpty
+      if hasKey || isLeftEmpty(path) { return next }
+    }
     if let owner = try SideFileName.owner(of: path, exists: exists) {
       throw VaultError(StorageError.nameOfSideFile(path, owner: owner))
     }
+    if isThere, let taken { throw taken }
     return path
   }
 

@@ -82,13 +82,13 @@ final class NewFile: UnfinishedFile {
     throw problem == EEXIST ? FilePlace.taken(draft) : .io("making \(printable(path))", errno: problem)
   }
 
-  /// Whether it is a draft of this user that no process writes.
+  /// Whether it is a draft of this user alone, with one name, that no process writes.
   private static func isLeft(_ draft: String) -> Bool {
     let file = unsafe open(draft, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return false }
     defer { close(file) }
     var status = stat()
-    return unsafe fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    return unsafe fstat(file, &status) == 0 && status.st_mode == S_IFREG | 0o600 && status.st_nlink == 1
       && status.st_uid == geteuid() && flock(file, LOCK_EX | LOCK_NB) == 0
   }
 }

@@ -5,10 +5,12 @@ import Glibc
 ///
 /// A file of that name can be a vault that this process has open, called `x.lock` beside `x`. So no descriptor is closed directly.
 enum FileLock {
+  static func name(in place: borrowing VaultPath) -> String { place.name + ".lock" }
+
   /// - Throws: ``StorageError/refusedBeside(_:path:)`` for anything of that name that is not a lock of this user alone: nothing is
   ///   written into it.
   static func take(in place: borrowing VaultPath) throws(StorageError) -> Int32 {
-    let name = place.name + ".lock"
+    let name = name(in: place)
     for _ in 0..<2_000 {
       let file = unsafe clinux_create(place.folder, name, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard file >= 0 else { throw try failure(errno, name: name, in: place) }
@@ -40,14 +42,14 @@ enum FileLock {
   private static let mostNoted = 128
 
   static func release(_ file: Int32, in place: borrowing VaultPath) {
-    unsafe unlinkat(place.folder, place.name + ".lock", 0)
+    unsafe unlinkat(place.folder, name(in: place), 0)
     OpenVaultFiles.close(file)
   }
 
   /// Removes the lock of a process that was killed after its vault got its name. A lock that is held stays, and so does one beside
   /// an unfinished vault: it names that vault's key.
   static func removeLeft(in place: borrowing VaultPath) throws(StorageError) {
-    let name = place.name + ".lock"
+    let name = name(in: place)
     guard let left = try place.status(of: name), left.isRegularFile, left.byteCount <= mostNoted,
       try place.status(of: NewVaultPlace.temporaryName(of: place)) == nil
     else { return }
@@ -100,7 +102,7 @@ enum FileLock {
   /// Whether a process holds the lock.
   static func isHeld(in place: borrowing VaultPath) -> Bool {
     let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    let file = unsafe clinux_create(place.folder, place.name + ".lock", flags, 0)
+    let file = unsafe clinux_create(place.folder, name(in: place), flags, 0)
     guard file >= 0 else { return false }
     defer { OpenVaultFiles.close(file) }
     return flock(file, LOCK_SH | LOCK_NB) != 0

@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 
 /// Makes a vault: under a lock, beside its final place, moved there complete by one rename. A crash leaves at most
-/// a file under a temporary name, which the next attempt removes. An error leaves nothing.
+/// a file under a temporary name, which the next attempt removes. An error leaves nothing. A file of the user under that name stays, and
+/// no vault is made.
 ///
 /// While it exists, no other process makes a vault at the same path. Its owner ends it by ``finish()`` or
 /// ``abandon()``.
@@ -15,6 +16,8 @@ package struct NewVaultPlace: ~Copyable {
   /// What a process noted that was killed before its file got its name; else empty. The temporary file shows that: the rename
   /// takes it away.
   package let left: String
+  /// What has a temporary name, and no process left there that made a vault.
+  private let foreign: [String]
 
   /// Makes the missing directories (0700), checks the last one, takes the lock, and refuses when something is there
   /// already.
@@ -30,8 +33,10 @@ package struct NewVaultPlace: ~Copyable {
     do throws(StorageError) {
       let place = try VaultPath.locate(path)
       try place.checkFolder()
+      let hasLock = try place.status(of: FileLock.name(in: place)) != nil
       let lock = try FileLock.take(in: place)
-      let prepared = NewVaultPlace(place: place, path: path, madeFolders: made, lock: lock)
+      let prepared = NewVaultPlace(
+        place: place, path: path, madeFolders: made, lock: lock, hasLock: hasLock)
       do throws(StorageError) { try prepared.makeTemporary() } catch {
         prepared.abandon()
         throw error
@@ -43,13 +48,17 @@ package struct NewVaultPlace: ~Copyable {
     }
   }
 
-  private init(place: consuming VaultPath, path: String, madeFolders: [String], lock: Int32) {
+  private init(
+    place: consuming VaultPath, path: String, madeFolders: [String], lock: Int32, hasLock: Bool
+  ) {
     self.place = place
     self.path = path
     self.madeFolders = madeFolders
     self.lock = lock
-    let isLeft = (try? self.place.status(of: Self.temporaryName(of: self.place))) != nil
-    left = isLeft ? FileLock.note(in: lock) : ""
+    let name = Self.temporaryName(of: self.place)
+    foreign = self.place.foreignDrafts(of: name, hasLock: hasLock)
+    let isLeft = (try? self.place.status(of: name)) != nil
+    left = isLeft && !foreign.contains(name) ? FileLock.note(in: lock) : ""
   }
 
   /// Notes something for the process that makes a vault here after this one was killed: durable when this returns.
@@ -97,6 +106,7 @@ package struct NewVaultPlace: ~Copyable {
     for suffix in SideFileName.companions where try place.status(of: place.name + suffix) != nil {
       throw .existsBeside(path + suffix)
     }
+    if let name = foreign.first { throw .existsBeside(place.path(of: name)) }
     // Beside a new temporary file, the note of a vault that got its name would say that it got none.
     if left.isEmpty, !FileLock.note(in: lock).isEmpty { try FileLock.note("", in: lock) }
     // What was left stays until an empty file takes its name: without it, the note would no longer count.
@@ -114,7 +124,9 @@ package struct NewVaultPlace: ~Copyable {
   }
 
   private func removeTemporary() {
-    for suffix in [""] + SideFileName.companions { place.remove(temporaryName + suffix) }
+    for suffix in [""] + SideFileName.companions where !foreign.contains(temporaryName + suffix) {
+      place.remove(temporaryName + suffix)
+    }
   }
 
   /// - Parameter isOptional: Skips a directory in which this user cannot create files, or which cannot be read.
