@@ -184,7 +184,6 @@ struct AgentAskingTests {
 }
 
 extension AgentAskingTests {
-  /// A second vault with a passcode, which is locked.
   private static func script(writing path: String) -> String {
     """
     #!/bin/sh
