@@ -14,7 +14,7 @@ struct AgentAskingTests {
     let (asked, own) = (try HeldTerminal(), try PseudoTerminal())
     expect(0, try home.tool("agent", "start", "--ask", "terminal", "--terminal", asked.screen.path))
     let running = try home.tool.start(["item", "get", "mail"], on: own)
-    try asked.screen.wait(for: "vaultctl item get: ")
+    try asked.screen.wait(for: "vaultctl item get 'mail': ")
     try asked.screen.wait(for: "(process \(getpid()))")
     try asked.screen.wait(for: "vault passcode: ")
     asked.screen.type("1234\n")
@@ -133,7 +133,8 @@ struct AgentAskingTests {
     try expect(home.tool("item", "get", "mail").text, equals: "tok-1")
     let lines = try String(contentsOfFile: heard, encoding: .utf8)
     #expect(lines.contains("asked%20by") || lines.contains("asked by"), "\(lines)")
-    expect(6, try home.tool("item", "get", "mail", "--prompt", "terminal", "--vault", otherVault(home)))
+    expect(0, try home.tool("lock"))
+    expect(6, try home.tool("item", "get", "mail", "--prompt", "terminal"))
   }
 
   @Test(
@@ -183,13 +184,6 @@ struct AgentAskingTests {
 }
 
 extension AgentAskingTests {
-  /// A second vault with a passcode, which is locked.
-  private func otherVault(_ home: AgentHome) throws -> String {
-    let path = home.tool.home.path + "/other.vault"
-    expect(0, try home.tool("init", "--vault", path, "--passcode-file", home.passcode))
-    return path
-  }
-
   private static func script(writing path: String) -> String {
     """
     #!/bin/sh
