@@ -173,7 +173,7 @@ struct AgentInputTests {
       """
     let words = ["--mount", "sh", "-c", script, Tool.path, home.passcode]
     let run = try home.tool.run(words, program: try Shell.need("unshare"))
-    expect(0, run, "\(run.text) \(run.errors)")
+    expect(0, run)
   }
 
   @Test("an agent that was killed leaves a socket that the next one replaces, and no vault that is unlocked")

@@ -7,18 +7,18 @@ import Testing
 struct AgentLogindTests {
   /// The agent stands still where it would let the machine sleep: its vault is locked by then.
   @Test("the machine does not sleep before the keys are wiped, and the next sleep is delayed again")
-  func sleep() throws {
+  func suspend() throws {
     let (logind, home) = try started()
     #expect(try logind.delays.contains("'sleep', 'vaultd'"))
     try logind.holdSleep()
-    try logind.sleep(true)
+    try logind.suspend(true)
     try logind.awaitHeldSleep()
     #expect(try !home.isUnlocked)
     #expect(try logind.delays.contains("'vaultd'"))
     logind.releaseSleep()
     try waitUntil("sleep is not delayed any more") { try !logind.delays.contains("'vaultd'") }
     try home.awaitLocks(["the machine went to sleep"])
-    try logind.sleep(false)
+    try logind.suspend(false)
     try waitUntil("the next sleep is delayed") { try logind.delays.contains("'vaultd'") }
     expect(0, try home.tool("unlock", "--passcode-file", home.passcode))
     #expect(try home.isUnlocked)
@@ -27,7 +27,7 @@ struct AgentLogindTests {
   @Test("a vault that is unlocked while the machine goes to sleep is locked at once")
   func unlockedTooLate() throws {
     let (logind, home) = try started()
-    try logind.sleep(true)
+    try logind.suspend(true)
     try home.awaitLocks(["the machine went to sleep"])
     expect(6, try home.tool("unlock", "--passcode-file", home.passcode), "locked again at once")
     #expect(try !home.isUnlocked)
@@ -42,9 +42,9 @@ struct AgentLogindTests {
     try logind.lock("x2")
     try logind.forge("c1")
     // The agent hears this after all the rest, and it has another reason.
-    try logind.sleep(true)
+    try logind.suspend(true)
     try home.awaitLocks(["the machine went to sleep"])
-    try logind.sleep(false)
+    try logind.suspend(false)
     try waitUntil("the agent knows that it is awake") { try logind.delays.contains("'vaultd'") }
     expect(0, try home.tool("unlock", "--passcode-file", home.passcode))
     try logind.lock("c1")
@@ -76,7 +76,7 @@ struct AgentLogindTests {
     try logind.begin()
     try waitUntil("the agent hears the new logind") { try home.hearsLogind }
     #expect(try home.isUnlocked && logind.delays.contains("'vaultd'"))
-    try logind.sleep(true)
+    try logind.suspend(true)
     try home.awaitLocks(["the machine went to sleep"])
   }
 
@@ -87,7 +87,7 @@ struct AgentLogindTests {
     #expect(try !home.hearsLogind)
     try logind.begin()
     try waitUntil("the agent hears logind") { try home.hearsLogind }
-    try logind.sleep(true)
+    try logind.suspend(true)
     try home.awaitLocks(["the machine went to sleep"])
   }
 

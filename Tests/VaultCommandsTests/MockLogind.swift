@@ -51,7 +51,7 @@ final class MockLogind {
   // MARK: Sleep
 
   /// Says that the machine goes to sleep, or that it is awake again.
-  func sleep(_ begins: Bool) throws { try emit("PrepareForSleep", "b", "[<\(begins)>]") }
+  func suspend(_ begins: Bool) throws { try emit("PrepareForSleep", "b", "[<\(begins)>]") }
 
   /// Who delays sleep now, as `gdbus` prints it.
   var delays: String {
