@@ -30,6 +30,8 @@ final class Tool {
   var environment: [String: String]
   /// Stands for `$XDG_RUNTIME_DIR` of an agent. Its path is short, because that of a socket is.
   private var runtime: String?
+  /// The process of that agent. A test may have changed how commands find it.
+  private var agent: pid_t?
 
   init() throws {
     home = FileManager.default.temporaryDirectory.appendingPathComponent("vaultctl-\(UUID().uuidString)")
@@ -44,10 +46,8 @@ final class Tool {
   }
 
   deinit {
-    if let runtime {
-      _ = try? self("agent", "stop")
-      try? FileManager.default.removeItem(atPath: runtime)
-    }
+    if let agent { kill(agent, SIGTERM) }
+    if let runtime { try? FileManager.default.removeItem(atPath: runtime) }
     try? FileManager.default.removeItem(at: home)
   }
 
@@ -59,6 +59,8 @@ final class Tool {
     environment["XDG_RUNTIME_DIR"] = runtime
     environment["VAULTCTL_AGENT"] = "required"
     expect(0, try self("agent", "start"))
+    let status = try self("agent", "status", "--json").json
+    agent = pid_t(try #require(status["pid"] as? Int))
   }
 
   static let path = Built.path("vaultctl-testing")
