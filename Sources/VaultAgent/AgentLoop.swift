@@ -93,7 +93,7 @@ extension AgentLoop {
     if service.hasToStop, !isEnding { beginEnd() }
     let leaseEnd = service.vaults.endLeases()
     let now = now
-    connections.removeAll { $0.isSilent && now >= $0.since + Self.silenceMilliseconds }
+    connections.removeAll { $0.isSilent && now >= $0.since + Self.silenceMilliseconds && !$0.hasInput }
     let silenceEnd = connections.lazy.filter(\.isSilent).map { $0.since + Self.silenceMilliseconds }.min()
     timer?.set([leaseEnd, silenceEnd].compactMap(\.self).min())
   }

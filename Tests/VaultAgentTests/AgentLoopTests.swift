@@ -65,6 +65,18 @@ struct AgentLoopTests {
     try expect(rig.run("item", "get", "mail").ending, equals: .exit(5))
   }
 
+  @Test("'lock' finds the vault by its file, whatever path names it", .requirement("G3"))
+  func lockByFile() throws {
+    let rig = try AgentRig()
+    _ = try rig.run("unlock", passcode: "1234")
+    let client = try Client(rig.connect())
+    let folder = rig.place.path.lastIndex(of: "/").map { rig.place.path[...$0] } ?? ""
+    let other = folder + "./" + rig.place.path.dropFirst(folder.count)
+    try client.send(rig.request(["lock"], path: String(other)), input: nil)
+    try expect(rig.end(client).text, equals: "locked  \(rig.place.path)\n")
+    #expect(!rig.isUnlocked)
+  }
+
   @Test("one unlock serves two clients that wait, and the prompt of the second ends", .requirement("G4"))
   func oneUnlock() throws {
     let rig = try AgentRig()

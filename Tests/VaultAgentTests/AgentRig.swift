@@ -54,12 +54,15 @@ final class AgentRig {
     return client
   }
 
-  func request(_ words: [String], version: String? = nil, deviceKey: String? = nil) throws -> AgentRun {
+  func request(_ words: [String], version: String? = nil, deviceKey: String? = nil, path: String? = nil)
+    throws -> AgentRun
+  {
     let file = try #require(FileIdentity(of: place.path))
     let identity = AgentRun.Vault.Identity(device: file.device, inode: file.inode)
     return AgentRun(
       version: version ?? service.world.agentVersion, words: words,
-      vault: AgentRun.Vault(path: place.path, identity: identity), deviceKey: deviceKey ?? self.deviceKey)
+      vault: AgentRun.Vault(path: path ?? place.path, identity: identity),
+      deviceKey: deviceKey ?? self.deviceKey)
   }
 
   /// Turns the loop until something is so.

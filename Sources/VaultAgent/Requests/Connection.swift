@@ -1,4 +1,5 @@
 import AgentMessages
+import Glibc
 import Synchronization
 
 /// One connection of a client. The main thread uses it; ``finished()`` is for the thread of its request.
@@ -32,6 +33,12 @@ final class Connection: Sendable {
 
   /// Whether it has said nothing yet.
   var isSilent: Bool { state.withLock { $0.request == nil && !$0.hasEnded } }
+
+  /// Whether something has come that was not read yet: this process was held up, and not the client.
+  var hasInput: Bool {
+    var input = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&input, 1, 0) > 0
+  }
 
   /// There is nothing left to do: the request has ended and the client knows how, or there is none.
   func finished() {

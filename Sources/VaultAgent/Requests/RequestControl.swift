@@ -24,7 +24,9 @@ struct RequestControl: AgentControl {
     defer { service.vaults.waitForLog() }
     if everything { return service.vaults.lockAll(because: .command) }
     guard let vault = request.run.vault else { return [] }
-    return service.vaults.lock(at: vault.path, because: .command)
+    // By the file, which has many paths; by the path where the file is gone.
+    let locked = request.file.flatMap { service.vaults.lock($0, because: .command) }
+    return [locked].compactMap(\.self) + service.vaults.lock(at: vault.path, because: .command)
   }
 
   func stop() { service.stop() }

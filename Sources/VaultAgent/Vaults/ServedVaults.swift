@@ -311,10 +311,14 @@ package final class ServedVaults: Sendable {
   /// Closes a descriptor that came from another process. One of an open vault stays open for good: closing it would release
   /// the locks of this process on the file (POSIX), while another request may write.
   package func closeUnlessHeld(_ descriptor: Int32) {
-    let file = FileIdentity(of: descriptor)
+    // What is no regular file can take its time, as a socket that lingers. Nothing waits for it.
+    guard let file = FileIdentity(of: descriptor) else {
+      close(descriptor)
+      return
+    }
     // Under the lock: no vault is opened between the answer and the closing.
     state.withLock { state in
-      if let file, state.holds(file) { return }
+      guard !state.holds(file) else { return }
       close(descriptor)
     }
   }
