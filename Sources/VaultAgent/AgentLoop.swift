@@ -102,6 +102,7 @@ extension AgentLoop {
   private func beginEnd() {
     endingTurns = 0
     listening = nil
+    service.becameUnreachable()
     connections.removeAll { $0.isSilent }
     for connection in connections { connection.request?.link.cancel() }
   }

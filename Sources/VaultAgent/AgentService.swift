@@ -1,4 +1,5 @@
 import CommandLineKit
+import Dispatch
 import Glibc
 import Synchronization
 package import VaultCommands
@@ -15,6 +16,7 @@ package final class AgentService: Sendable {
   let wake: WakeUp
   private let isHearing = Atomic(false)
   private let isStopping = Atomic(false)
+  private let unreachable = DispatchSemaphore(value: 0)
 
   /// - Parameters:
   ///   - world: Clocks, randomness and derivation costs; the rest of the world of a request is its client's.
@@ -42,6 +44,17 @@ package final class AgentService: Sendable {
     isStopping.store(true, ordering: .sequentiallyConsistent)
     vaults.lockAll(because: .ending)
     wake.signal()
+  }
+
+  /// No command reaches the agent any more.
+  func becameUnreachable() { unreachable.signal() }
+
+  /// Waits until no command reaches the agent any more, so that the next one does without it: for a while, since the main thread may
+  /// be held up.
+  func waitUntilUnreachable() {
+    guard unreachable.wait(timeout: .now() + 5) == .success else { return }
+    // For another request that waits.
+    unreachable.signal()
   }
 
   var hasToStop: Bool { isStopping.load(ordering: .sequentiallyConsistent) }

@@ -29,5 +29,8 @@ struct RequestControl: AgentControl {
     return [locked].compactMap(\.self) + service.vaults.lock(at: vault.path, because: .command)
   }
 
-  func stop() { service.stop() }
+  func stop() {
+    service.stop()
+    service.waitUntilUnreachable()
+  }
 }
