@@ -35,8 +35,9 @@ package struct NewVaultPlace: ~Copyable {
       try place.checkFolder()
       let hasLock = try place.status(of: FileLock.name(in: place)) != nil
       let lock = try FileLock.take(in: place)
+      let found = whatIsLeft(in: place, lock: lock, hasLock: hasLock)
       let prepared = NewVaultPlace(
-        place: place, path: path, madeFolders: made, lock: lock, hasLock: hasLock)
+        place: place, path: path, madeFolders: made, lock: lock, left: found.note, foreign: found.foreign)
       do throws(StorageError) { try prepared.makeTemporary() } catch {
         prepared.abandon()
         throw error
@@ -49,16 +50,26 @@ package struct NewVaultPlace: ~Copyable {
   }
 
   private init(
-    place: consuming VaultPath, path: String, madeFolders: [String], lock: Int32, hasLock: Bool
+    place: consuming VaultPath, path: String, madeFolders: [String], lock: Int32, left: String,
+    foreign: [String]
   ) {
     self.place = place
     self.path = path
     self.madeFolders = madeFolders
     self.lock = lock
-    let name = Self.temporaryName(of: self.place)
-    foreign = self.place.foreignDrafts(of: name, hasLock: hasLock)
-    let isLeft = (try? self.place.status(of: name)) != nil
-    left = isLeft && !foreign.contains(name) ? FileLock.note(in: lock) : ""
+    self.left = left
+    self.foreign = foreign
+  }
+
+  /// What a killed process noted, and what has a temporary name and is the user's. Not in the initializer: Swift 6.3, which
+  /// optimizes one that reads `self.place` before all properties are set, made a program that crashed.
+  private static func whatIsLeft(
+    in place: borrowing VaultPath, lock: Int32, hasLock: Bool
+  ) -> (note: String, foreign: [String]) {
+    let name = temporaryName(of: place)
+    let foreign = place.foreignDrafts(of: name, hasLock: hasLock)
+    let isLeft = (try? place.status(of: name)) != nil
+    return (isLeft && !foreign.contains(name) ? FileLock.note(in: lock) : "", foreign)
   }
 
   /// Notes something for the process that makes a vault here after this one was killed: durable when this returns.
