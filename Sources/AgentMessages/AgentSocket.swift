@@ -88,6 +88,12 @@ package final class AgentSocket: Sendable {
     }
   }
 
+  /// Whether the other end is still there. A process that was waited for has none.
+  package var hasPeer: Bool {
+    var state = pollfd(fd: descriptor, events: 0, revents: 0)
+    return unsafe poll(&state, 1, 0) == 0
+  }
+
   /// Ends the connection, whoever holds its ends.
   package func finish() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 }

@@ -172,7 +172,7 @@ extension AgentLoop {
     guard let caller = try? Caller(peerOf: connection.socket.descriptor) else {
       return try refuse(connection, AgentRefusal(.verb, "the agent does not see the process of the command"))
     }
-    let interruption = Interruption()
+    let interruption = Interruption { [socket = connection.socket] in socket.hasPeer }
     let link = ClientLink(connection.socket, interruption: interruption) { service.vaults.holds($0) }
     let request = AgentRequest(
       run, numbers: numbers, of: descriptors, for: caller, over: link, interruption: interruption)

@@ -44,6 +44,7 @@ extension Torture {
       let faults = [try place.calls().withoutUnnamedFiles]
       let draft = place.folder + "/.\(ExportPlace.name).unfinished"
       try Data("another".utf8).write(to: URL(fileURLWithPath: draft))
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: draft)
       let held = try FileHandle(forUpdating: URL(fileURLWithPath: draft))
       try #require(flock(held.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
       try expect(place.export(injecting: faults), equals: 8)

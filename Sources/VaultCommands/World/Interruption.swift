@@ -21,6 +21,8 @@ package final class Interruption: Sendable {
   package static let ofProcess = Interruption(isOfProcess: true)
 
   private let isOfProcess: Bool
+  /// Whether the client is there, as the kernel says now: what another thread hears of its end can come too late.
+  private let hasClient: @Sendable () -> Bool
   /// The signal that came before the hold, ``held``, or 0.
   private let first = Atomic<Int32>(0)
   /// A signal that came during the hold; else 0.
@@ -35,9 +37,15 @@ package final class Interruption: Sendable {
   private static let held: Int32 = -1
 
   /// For a request of an agent.
-  package convenience init() { self.init(isOfProcess: false) }
+  ///
+  /// - Parameter hasClient: Whether the client is there. It is asked before the commit that decides.
+  package convenience init(hasClient: @escaping @Sendable () -> Bool = { true }) {
+    self.init(isOfProcess: false, hasClient: hasClient)
+  }
 
-  private init(isOfProcess: Bool) { self.isOfProcess = isOfProcess }
+  private init(isOfProcess: Bool, hasClient: @escaping @Sendable () -> Bool = { true }) {
+    (self.isOfProcess, self.hasClient) = (isOfProcess, hasClient)
+  }
 
   /// A signal came. Called by any thread, and by a signal handler: atomic operations alone.
   ///
@@ -153,6 +161,7 @@ package final class Interruption: Sendable {
   }
 
   private func decide() throws(VaultError) {
+    if !hasClient() { clientIsGone() }
     let found = first.compareExchange(expected: 0, desired: Self.held, ordering: .sequentiallyConsistent)
     guard found.exchanged || found.original == Self.held else { throw Self.ended }
   }

@@ -35,7 +35,11 @@ package struct NewVaultPlace: ~Copyable {
       try place.checkFolder()
       let hasLock = try place.status(of: FileLock.name(in: place)) != nil
       let lock = try FileLock.take(in: place)
-      let found = whatIsLeft(in: place, lock: lock, hasLock: hasLock)
+      let found: (note: String, foreign: [String])
+      do throws(StorageError) { found = try whatIsLeft(in: place, lock: lock, hasLock: hasLock) } catch {
+        FileLock.release(lock, in: place)
+        throw error
+      }
       let prepared = NewVaultPlace(
         place: place, path: path, madeFolders: made, lock: lock, left: found.note, foreign: found.foreign)
       do throws(StorageError) { try prepared.makeTemporary() } catch {
@@ -65,10 +69,10 @@ package struct NewVaultPlace: ~Copyable {
   /// optimizes one that reads `self.place` before all properties are set, made a program that crashed.
   private static func whatIsLeft(
     in place: borrowing VaultPath, lock: Int32, hasLock: Bool
-  ) -> (note: String, foreign: [String]) {
+  ) throws(StorageError) -> (note: String, foreign: [String]) {
     let name = temporaryName(of: place)
-    let foreign = place.foreignDrafts(of: name, hasLock: hasLock)
-    let isLeft = (try? place.status(of: name)) != nil
+    let foreign = try place.foreignDrafts(of: name, hasLock: hasLock)
+    let isLeft = try place.status(of: name) != nil
     return (isLeft && !foreign.contains(name) ? FileLock.note(in: lock) : "", foreign)
   }
 

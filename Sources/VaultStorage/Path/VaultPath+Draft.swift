@@ -6,23 +6,22 @@ extension VaultPath {
   ///
   /// - Parameter hasLock: Whether there was a lock of the vault before this process took it. A process that makes a vault removes its
   ///   lock last, so that one that was killed leaves both.
-  func foreignDrafts(of temporaryName: String, hasLock: Bool) -> [String] {
+  /// - Throws: If one of them cannot be looked at.
+  func foreignDrafts(of temporaryName: String, hasLock: Bool) throws(StorageError) -> [String] {
     var foreign: [String] = []
     for suffix in [""] + SideFileName.companions {
       let name = temporaryName + suffix
-      if !isFreeOrDraft(name, suffix: suffix, hasLock: hasLock) { foreign.append(name) }
+      if try !isFreeOrDraft(name, suffix: suffix, hasLock: hasLock) { foreign.append(name) }
     }
     return foreign
   }
 
   /// Whether there is nothing, or what a process left that was killed while it made a vault: a file of this user alone with one name,
   /// which is empty, or was left with its lock and begins as SQLite begins such a file.
-  private func isFreeOrDraft(_ name: String, suffix: String, hasLock: Bool) -> Bool {
-    let found: FileStatus
-    do throws(StorageError) {
-      guard let status = try status(of: name) else { return true }
-      found = status
-    } catch { return false }
+  private func isFreeOrDraft(
+    _ name: String, suffix: String, hasLock: Bool
+  ) throws(StorageError) -> Bool {
+    guard let found = try status(of: name) else { return true }
     guard found.isRegularFile, found.owner == geteuid(), found.linkCount == 1, found.permissions == 0o600
     else { return false }
     if found.byteCount == 0 { return true }
