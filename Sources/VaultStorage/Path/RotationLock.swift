@@ -40,7 +40,7 @@ package struct RotationLock: ~Copyable {
 
   /// Notes the new key. A process that is killed after this leaves the note.
   package func note(_ name: String) throws(StorageError) {
-    guard let identity = Self.identity(of: place) else { throw .missing }
+    guard let identity = try Self.identity(of: place) else { throw .missing }
     try FileLock.note(name + " " + identity, in: file)
   }
 
@@ -51,13 +51,13 @@ package struct RotationLock: ~Copyable {
 
   private static func noted(in file: Int32, for place: borrowing VaultPath) -> String {
     let words = FileLock.note(in: file).split(separator: " ").map(String.init)
-    guard words.count == 3, words[2] == identity(of: place) else { return "" }
+    guard words.count == 3, let identity = try? identity(of: place), words[2] == identity else { return "" }
     return words[0] + " " + words[1]
   }
 
   /// The file that has the name now, in the form of the identifiers of a note.
-  private static func identity(of place: borrowing VaultPath) -> String? {
-    guard let inode = (try? place.status(of: place.name))?.inode else { return nil }
+  private static func identity(of place: borrowing VaultPath) throws(StorageError) -> String? {
+    guard let inode = try place.status(of: place.name)?.inode else { return nil }
     let digits = String(inode, radix: 16)
     return String(repeating: "0", count: 32 - digits.count) + digits
   }
