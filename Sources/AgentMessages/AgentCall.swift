@@ -94,6 +94,13 @@ package struct AgentCancel: Sendable {
   }
 }
 
+/// Word that the agent has taken the request, before it does anything for it.
+package enum AgentBegun {
+  package enum Tag: UInt8, Sendable { case unused = 1 }
+
+  package static var packet: AgentPacket { AgentPacket(.begun, AgentFields<Tag>()) }
+}
+
 /// Word that a signal came too late: the verb completes its work.
 package enum AgentHeld {
   package enum Tag: UInt8, Sendable { case unused = 1 }

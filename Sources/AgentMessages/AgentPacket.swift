@@ -12,13 +12,14 @@ package struct AgentPacket: Sendable {
     case cancel = 67
     case held = 68
     case ended = 69
+    case begun = 70
 
     /// How many descriptors a message of this type has.
     var descriptorCounts: ClosedRange<Int> {
       switch self {
       case .run: 3...3
       case .reply, .call: 0...1
-      case .signal, .refused, .cancel, .held, .ended: 0...0
+      case .signal, .refused, .cancel, .held, .ended, .begun: 0...0
       }
     }
   }

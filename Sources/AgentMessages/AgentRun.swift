@@ -68,14 +68,37 @@ package struct AgentRun: Sendable {
   ///
   /// - Throws: ``AgentMessageError/otherProtocol(_:)``, or what is wrong with it.
   package init(_ packet: AgentPacket) throws(AgentMessageError) {
-    let fields = try packet.fields(of: .run, as: Tag.self)
-    let number = try fields.number(.protocolNumber)
-    guard number == AgentMessages.protocolNumber else { throw .otherProtocol(number) }
+    let fields: AgentFields<Tag>
+    do throws(AgentMessageError) { fields = try packet.fields(of: .run) } catch {
+      // It can have fields that this protocol does not have.
+      try Self.checkProtocol(packet.fields(of: .run, as: AnyTag.self).number(AnyTag(.protocolNumber)))
+      throw error
+    }
+    try Self.checkProtocol(fields.number(.protocolNumber))
     self.init(
       version: try fields.text(.version), words: try Self.plain(fields, .words),
       variables: try Self.variables(fields), vault: try Self.vault(fields),
       deviceKey: try fields.ifAny(.deviceKey) { tag throws(AgentMessageError) in try Self.path(fields, tag) },
       ignoresBrokenPipes: try fields.flag(.ignoresBrokenPipes))
+  }
+
+  private static func checkProtocol(_ number: Int64) throws(AgentMessageError) {
+    guard number == AgentMessages.protocolNumber else { throw .otherProtocol(number) }
+  }
+
+  /// What a request of any protocol says: the version and the words of its command.
+  package init(ofOtherProtocol packet: AgentPacket) throws(AgentMessageError) {
+    let fields = try packet.fields(of: .run, as: AnyTag.self)
+    self.init(
+      version: try fields.text(AnyTag(.version)), words: try Self.plain(fields, AnyTag(.words)))
+  }
+
+  /// A tag of another protocol.
+  private struct AnyTag: RawRepresentable, Hashable, Sendable {
+    let rawValue: UInt8
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+    init(_ tag: Tag) { self.init(rawValue: tag.rawValue) }
   }
 
   private static func vault(_ fields: AgentFields<Tag>) throws(AgentMessageError) -> Vault? {
@@ -98,8 +121,8 @@ package struct AgentRun: Sendable {
   }
 
   /// Texts as a process can have them: without NUL.
-  private static func plain(
-    _ fields: AgentFields<Tag>, _ tag: Tag
+  private static func plain<Key: RawRepresentable<UInt8> & Hashable & Sendable>(
+    _ fields: AgentFields<Key>, _ tag: Key
   ) throws(AgentMessageError) -> [String] {
     let list = try fields.list(tag)
     guard !list.contains(where: { $0.utf8.contains(0) }) else { throw .notText(tag.rawValue) }

@@ -63,7 +63,9 @@ package final class AgentSocket: Sendable {
   /// - Returns: nil if there is none yet.
   /// - Throws: Why the connection is of no more use; no descriptor of the packet is left open then.
   package func receive(waits: Bool = true) throws(AgentMessageError) -> AgentPacket? {
-    let count = clinux_next_packet(descriptor, waits)
+    var count = clinux_next_packet(descriptor, waits)
+    // The other end has ended with packets that it had not read: this is told once, before what it has sent.
+    if count < 0, errno == ECONNRESET { count = clinux_next_packet(descriptor, waits) }
     guard count != 0 else { throw .gone }
     guard count > 0 else {
       if errno == EAGAIN { return nil }
@@ -96,4 +98,24 @@ package final class AgentSocket: Sendable {
 
   /// Ends the connection, whoever holds its ends.
   package func finish() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+  /// Ends the connection for both processes, with what has come and was not read. The descriptors in it end in the way of this socket,
+  /// not with the socket: then the kernel would end them, on the thread that closes it.
+  package func end() {
+    discard(1000)
+    finish()
+    discard(1000)
+  }
+
+  private func discard(_ most: Int) {
+    var byte: UInt8 = 0
+    var came = [Int32](repeating: -1, count: Int(clinux_most_descriptors))
+    for _ in 0..<most {
+      var cameCount = 0
+      errno = 0
+      let count = unsafe clinux_receive_packet(descriptor, &byte, 1, &came, &cameCount)
+      guard count > 0 || cameCount > 0 || errno == EMSGSIZE || errno == EMFILE else { return }
+      for descriptor in came[..<cameCount] { closing(descriptor) }
+    }
+  }
 }

@@ -14,6 +14,8 @@ package import VaultFormat
 ///    opened with its current key, and while no file of a restore beside the vault names it (``RestoreFiles``).
 /// 4. The key of a new vault that an interrupted restore left is deleted with that vault, by that restore or the next one, while
 ///    nothing else names it.
+/// 5. The key of a rotation or a recovery that was killed before its commit is noted beside the vault (`RotationLock`). It is deleted
+///    after a later commit of the same file, which does not name it, and while no file of a restore beside the vault names it.
 ///
 /// Every other key with this vault id may belong to a vault that this one does not know, such as a backup restored
 /// elsewhere: it is listed and never deleted. Read `DeviceKey.swift` and `Protectors/Protector.swift` first, then this
@@ -93,6 +95,19 @@ package struct DeviceKeys: Sendable {
       throw VaultError(.policy, "the vault does not know that it replaced the device key \(key)")
     }
     if let keeper = try RestoreFiles(path: path).keeper(of: key, vault) {
+      throw VaultError(.policy, "\(keeper.file) needs the device key \(key)")
+    }
+    try protector.deleteKey(key, of: vault)
+  }
+
+  /// Deletes a key that was noted beside the vault from which `proof` was opened, and that no commit has named.
+  ///
+  /// - Throws: `policy` when the vault names the key, or a file beside it needs the key.
+  package func deleteLeft(_ key: DeviceKeyID, in proof: OpenedVault) throws(VaultError) {
+    guard proof.header.vault == vault, proof.header.deviceKey != key else {
+      throw VaultError(.policy, "the vault needs the device key \(key)")
+    }
+    if let keeper = try RestoreFiles(path: proof.path).keeper(of: key, vault) {
       throw VaultError(.policy, "\(keeper.file) needs the device key \(key)")
     }
     try protector.deleteKey(key, of: vault)

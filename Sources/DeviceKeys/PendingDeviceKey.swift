@@ -41,12 +41,23 @@ package struct PendingDeviceKey: ~Copyable, Sendable {
 
   /// The same before there is a new key: the key that was left can be in the place of the new one.
   package static func deleteLeft(by name: String, keptBy protector: any Protector, beside path: String) {
+    guard let noted = parts(of: name) else { return }
+    DeviceKeys(protector, of: noted.vault).deleteUnnamed(noted.key, beside: path)
+    (protector as? FileProtector)?.removeEmptyFile()
+  }
+
+  /// The key that a process noted by ``name``; `nil` for nothing, or for another vault.
+  package static func key(in name: String, of vault: VaultID) -> DeviceKeyID? {
+    guard let noted = parts(of: name), noted.vault == vault else { return nil }
+    return noted.key
+  }
+
+  private static func parts(of name: String) -> (vault: VaultID, key: DeviceKeyID)? {
     let words = name.split(separator: " ").map(String.init)
     guard words.count == 2, let vault = VaultID(hexadecimal: words[0]),
       let key = DeviceKeyID(hexadecimal: words[1])
-    else { return }
-    DeviceKeys(protector, of: vault).deleteUnnamed(key, beside: path)
-    (protector as? FileProtector)?.removeEmptyFile()
+    else { return nil }
+    return (vault, key)
   }
 
   /// Stores the key: durable when this returns. After a failure, removes what was written.
@@ -66,8 +77,13 @@ package struct PendingDeviceKey: ~Copyable, Sendable {
   }
 
   /// Deletes the key unless something may name it. A key that cannot be deleted opens nothing.
-  package func abandon() {
-    guard state == .stored else { return }
-    try? keys.protector.deleteKey(key.id, of: keys.vault)
+  ///
+  /// - Returns: Whether the key exists nowhere.
+  @discardableResult
+  package mutating func abandon() -> Bool {
+    guard state == .stored else { return state == .made }
+    do throws(VaultError) { try keys.protector.deleteKey(key.id, of: keys.vault) } catch { return false }
+    state = .made
+    return true
   }
 }

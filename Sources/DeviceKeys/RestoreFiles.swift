@@ -55,20 +55,33 @@ package struct RestoreFiles: Sendable {
 
   /// Files that were never a vault under its own name: what a restore leaves if it is killed while it makes the new
   /// vault, and SQLite's files beside a removed vault.
-  package func debris() throws(VaultError) -> [String] {
-    let temporary = try names(beginningWith: "." + fileName + Self.besidePrefix).filter { name in
+  package func debris() throws(VaultError) -> [String] { try named().map { folder + $0.name } }
+
+  /// Those with such a name that no restore left.
+  package func foreignDebris() throws(VaultError) -> [String] {
+    let named = try named()
+    do throws(StorageError) {
+      return try named.filter { (file) throws(StorageError) in
+        try NewVaultPlace.isForeign(file.name, beside: beside(file.key))
+      }.map { folder + $0.name }
+    } catch { throw VaultError(error) }
+  }
+
+  private func named() throws(VaultError) -> [(name: String, key: DeviceKeyID)] {
+    let temporary = try names(beginningWith: "." + fileName + Self.besidePrefix).compactMap { name in
       let rest = name.dropFirst(1 + fileName.count + Self.besidePrefix.count)
-      return Self.key(in: rest) != nil && rest.dropFirst(33).hasPrefix(".new")
+      let isDraft = ([""] + SideFileName.companions).contains { rest.dropFirst(33) == ".new" + $0 }
+      return Self.key(in: rest).flatMap { isDraft ? (name, $0) : nil }
     }
     let names = try names(beginningWith: fileName + Self.besidePrefix)
-    let companions = names.filter { name in
-      let rest = name.dropFirst(fileName.count + Self.besidePrefix.count)
-      guard Self.key(in: rest) != nil else { return false }
-      if rest.dropFirst(33) == ".lock" { return true }
-      return SideFileName.companions.contains(String(rest.dropFirst(33)))
-        && !names.contains(String(name.prefix(fileName.count + Self.besidePrefix.count + 33)))
-    }
-    return (temporary + companions).map { folder + $0 }
+    return temporary
+      + names.compactMap { name in
+        let rest = name.dropFirst(fileName.count + Self.besidePrefix.count)
+        guard let key = Self.key(in: rest) else { return nil }
+        if rest.dropFirst(33) == ".lock" { return (name, key) }
+        let isAlone = !names.contains(String(name.prefix(fileName.count + Self.besidePrefix.count + 33)))
+        return isAlone && SideFileName.companions.contains(String(rest.dropFirst(33))) ? (name, key) : nil
+      }
   }
 
   /// The key in `-<id>…`, the text after `.restoring`.
@@ -122,8 +135,8 @@ package struct RestoreFiles: Sendable {
 
   // MARK: Names
 
-  private static let asideSuffix = ".before-restore"
-  private static let besidePrefix = ".restoring"
+  private static let asideSuffix = SideFileName.beforeRestore
+  private static let besidePrefix = SideFileName.restoring
 
   private var fileName: String { String(path.split(separator: "/").last ?? "") }
   /// The directory with its last slash; empty for the working directory.

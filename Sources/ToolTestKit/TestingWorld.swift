@@ -54,6 +54,8 @@ extension World {
       world.patience.afterSignal = Int(seconds)
       world.vault.patience = time
     }
+    // A machine under the load of other tests is no agent that does not answer.
+    world.patience.agent = .seconds(number("VAULTCTL_TESTING_AGENT") ?? 120)
     if let seconds = number("VAULTCTL_TESTING_AFTER_SIGNAL") { world.patience.afterSignal = Int(seconds) }
   }
 

@@ -7,16 +7,17 @@ import VaultWords
 
 /// The main thread of the agent: accepts connections, hands the packets of clients over to their requests, and ends leases.
 ///
-/// It waits in one `poll`. It never waits for a client, a file or a key: each request has a thread of its own.
+/// It waits in one `poll`. It never waits for a client, a file or a key: each request has a thread of its own, which also reads what the
+/// client asks for, looks at its descriptors and closes them.
 package final class AgentLoop {
   private let service: AgentService
   private var listening: ListeningSocket?
   private let timer: BootTimer?
-  private var connections: [Connection] = [] {
-    didSet { if connections.count < oldValue.count { isFull = false } }
-  }
-  /// Whether nothing is accepted until a connection ends: the process has no descriptor left.
+  private var connections: [Connection] = []
+  /// Whether nothing is accepted for a moment: the process has no descriptor left, and poll would wake it again and again.
   private var isFull = false
+  /// Given up for a client that is told that no descriptor is left; -1 while it is.
+  private var spare: Int32 = openSpare()
   /// How often it has waited since it was told to stop; nil before that.
   private var endingTurns: Int?
 
@@ -29,6 +30,8 @@ package final class AgentLoop {
     self.listening = listening
   }
 
+  deinit { if spare >= 0 { close(spare) } }
+
   /// Whether the agent was told to stop and no request is left, or those that are left have had their time.
   package var isDone: Bool {
     guard let endingTurns else { return false }
@@ -39,7 +42,7 @@ package final class AgentLoop {
   package var connectionCount: Int { connections.count }
 
   /// The requests that run.
-  package var requestCount: Int { connections.count { $0.request != nil } }
+  package var requestCount: Int { connections.count { $0.link != nil } }
   /// The connections whose clients are gone, while their requests run.
   package var goneCount: Int { connections.count { $0.isGone } }
 
@@ -47,8 +50,10 @@ package final class AgentLoop {
   ///
   /// - Parameter waits: Whether to wait until there is something.
   package func turn(waits: Bool = true) {
+    service.becomeMain()
     var waited = polled()
     let isReady = unsafe poll(&waited, nfds_t(waited.count), waits ? pollTime : 0) > 0
+    isFull = false
     service.wake.clear()
     if isReady {
       for (connection, answer) in zip(connections, waited.dropFirst(Self.fixed)) where answer.revents != 0 {
@@ -62,7 +67,7 @@ package final class AgentLoop {
   private var now: UInt64 { service.world.vault.clock.bootMilliseconds() }
   private var isEnding: Bool { endingTurns != nil }
   /// While it ends, it does not wait for what may never come.
-  private var pollTime: Int32 { isEnding ? 100 : -1 }
+  private var pollTime: Int32 { isEnding || isFull ? 100 : -1 }
 
   private func polled() -> [pollfd] {
     let events = Int16(POLLIN)
@@ -93,18 +98,26 @@ extension AgentLoop {
     if service.hasToStop, !isEnding { beginEnd() }
     let leaseEnd = service.vaults.endLeases()
     let now = now
-    connections.removeAll { $0.isSilent && now >= $0.since + Self.silenceMilliseconds && !$0.hasInput }
+    for connection in connections
+    where connection.isSilent && now >= connection.since + Self.silenceMilliseconds && !connection.hasInput {
+      connection.end()
+    }
+    connections.removeAll { $0.hasEnded }
     let silenceEnd = connections.lazy.filter(\.isSilent).map { $0.since + Self.silenceMilliseconds }.min()
     timer?.set([leaseEnd, silenceEnd].compactMap(\.self).min())
   }
 
-  /// Takes no more requests, and ends the prompts of those that run. Their vaults are locked.
+  /// Takes no more requests, and ends the prompts of those that run. Their vaults are locked. Clients that have connected by now are
+  /// told, and do without an agent.
   private func beginEnd() {
     endingTurns = 0
+    listening?.hide()
+    accept()
     listening = nil
     service.becameUnreachable()
-    connections.removeAll { $0.isSilent }
-    for connection in connections { connection.request?.link.cancel() }
+    let refusal = AgentRefusal(.ending, "the agent is ending")
+    for connection in connections where connection.isSilent { refuse(connection, refusal) }
+    for connection in connections { connection.link?.cancel() }
   }
 }
 
@@ -116,77 +129,90 @@ extension AgentLoop {
       let descriptor = clinux_accept(listening.descriptor)
       guard descriptor >= 0 else {
         guard errno == EMFILE || errno == ENFILE else { return }
-        if closeLongestSilent() { continue }
-        // Without a free descriptor, poll would wake it again and again.
-        isFull = !connections.isEmpty
-        return
-      }
-      let service = service
-      let socket = AgentSocket(owning: descriptor) { service.close($0) }
-      guard let peer = socket.peer, peer.user == geteuid() else { continue }
-      guard connections.count < Self.mostConnections || closeLongestSilent() else {
-        try? socket.send(AgentRefusal(.full, "the agent serves too many commands").packet, waits: false)
+        guard closeLongestSilent() || refuseOne(from: listening) else {
+          isFull = true
+          return
+        }
         continue
       }
-      connections.append(Connection(socket, since: now))
+      guard let connection = connection(descriptor) else { continue }
+      guard connections.count < Self.mostConnections || closeLongestSilent() else {
+        refuse(connection, AgentRefusal(.full, "the agent serves too many commands"))
+        continue
+      }
+      connections.append(connection)
     }
   }
+
+  /// - Returns: nil for a process of another user.
+  private func connection(_ descriptor: Int32) -> Connection? {
+    let service = service
+    let socket = AgentSocket(owning: descriptor) { service.close($0) }
+    guard let peer = socket.peer, peer.user == geteuid() else { return nil }
+    return Connection(socket, since: now)
+  }
+
+  /// Takes the next client by the spare descriptor, and tells it why nothing is done for it.
+  ///
+  /// - Returns: Whether there was one.
+  private func refuseOne(from listening: ListeningSocket) -> Bool {
+    guard spare >= 0 else {
+      spare = Self.openSpare()
+      return spare >= 0
+    }
+    close(spare)
+    let descriptor = clinux_accept(listening.descriptor)
+    if descriptor >= 0, let connection = connection(descriptor) { refuse(connection, Self.noDescriptors) }
+    // The descriptor of the client is closed by now.
+    spare = Self.openSpare()
+    return descriptor >= 0
+  }
+
+  private static func openSpare() -> Int32 { unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
 
   /// Makes room: a client says what it wants at once.
   private func closeLongestSilent() -> Bool {
     guard let index = connections.firstIndex(where: \.isSilent) else { return false }
-    connections.remove(at: index)
+    connections.remove(at: index).end()
     return true
   }
 
   private func read(_ connection: Connection) {
     do throws(AgentMessageError) {
       guard let packet = try connection.socket.receive(waits: false) else { return }
-      if let request = connection.request {
-        try request.link.received(packet)
-      } else {
-        try begin(packet, on: connection)
-      }
+      if let link = connection.link { try link.received(packet) } else { begin(packet, on: connection) }
+    } catch AgentMessageError.failed(EMFILE) where connection.isSilent {
+      refuse(connection, Self.noDescriptors)
     } catch { end(connection) }
   }
 
   /// The client is gone, or what it says makes no sense. Its request ends before its commit.
   private func end(_ connection: Connection) {
+    guard let link = connection.link else { return connection.end() }
     connection.isGone = true
     connection.socket.finish()
-    guard let request = connection.request else {
-      connection.finished()
-      return
-    }
-    request.link.gone()
+    link.gone()
   }
 
-  private func begin(_ packet: AgentPacket, on connection: Connection) throws(AgentMessageError) {
-    let run = try AgentRun(packet)
+  /// Has a thread of its own read the request, and run it.
+  private func begin(_ packet: AgentPacket, on connection: Connection) {
     let service = service
-    let numbers = packet.descriptors.take()
-    let descriptors = AgentDescriptors(owning: numbers) { service.close($0) }
-    if let refusal = service.refusal(of: run, descriptors: numbers, isEnding: isEnding) {
-      return try refuse(connection, refusal)
-    }
-    guard let caller = try? Caller(peerOf: connection.socket.descriptor) else {
-      return try refuse(connection, AgentRefusal(.verb, "the agent does not see the process of the command"))
-    }
     let interruption = Interruption { [socket = connection.socket] in socket.hasPeer }
     let link = ClientLink(connection.socket, interruption: interruption) { service.vaults.holds($0) }
-    let request = AgentRequest(
-      run, numbers: numbers, of: descriptors, for: caller, over: link, interruption: interruption)
-    connection.request = request
+    connection.link = link
     let code = startThread {
-      request.serve(in: service)
-      connection.finished()
+      AgentRequest.serve(packet, over: link, in: service)
+      connection.end()
       service.wake.signal()
     }
-    if code != 0 { try refuse(connection, AgentRefusal(.full, "the agent can begin no more threads")) }
+    if code != 0 { refuse(connection, AgentRefusal(.full, "the agent can begin no more threads")) }
   }
 
-  private func refuse(_ connection: Connection, _ refusal: AgentRefusal) throws(AgentMessageError) {
-    connection.finished()
-    try connection.socket.send(refusal.packet, waits: false)
+  private func refuse(_ connection: Connection, _ refusal: AgentRefusal) {
+    try? connection.socket.send(refusal.packet, waits: false)
+    connection.end()
   }
+
+  private static let noDescriptors = AgentRefusal(
+    .full, "the agent has no descriptor left for a command")
 }

@@ -14,6 +14,9 @@ package final class AgentService: Sendable {
   package let asking: AgentAsking
   let waiting = WaitingRequests()
   let wake: WakeUp
+  private let closer = LateCloser()
+  /// The thread that accepts and locks, as `pthread_self` names it; 0 before it began.
+  private let main = Atomic<UInt>(0)
   private let isHearing = Atomic(false)
   private let isStopping = Atomic(false)
   private let unreachable = DispatchSemaphore(value: 0)
@@ -59,7 +62,15 @@ package final class AgentService: Sendable {
 
   var hasToStop: Bool { isStopping.load(ordering: .sequentiallyConsistent) }
 
+  /// The thread that calls this accepts and locks from now on.
+  func becomeMain() { main.store(pthread_self(), ordering: .relaxed) }
+
   /// Closes a descriptor that came from a client, unless it is of a file of an open vault: closing that would release the locks of
   /// this process.
-  func close(_ descriptor: Int32) { vaults.closeUnlessHeld(descriptor) }
+  ///
+  /// A file system or a socket of the client can take its time, even to say what it is. So the main thread leaves it to others.
+  func close(_ descriptor: Int32) {
+    guard main.load(ordering: .relaxed) == pthread_self() else { return vaults.closeUnlessHeld(descriptor) }
+    closer.close(descriptor) { [vaults] in vaults.closeUnlessHeld($0) }
+  }
 }

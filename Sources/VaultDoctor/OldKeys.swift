@@ -78,7 +78,7 @@ extension OldKeys {
     var failure: CommandError?
     do {
       var left = try found()
-      let replaced = left.filter { $0.standing == .replaced }
+      let replaced = left.filter { $0.standing == .replaced || $0.standing == .left }
       if isRemovalAsked || (!replaced.isEmpty && agrees(replaced)) {
         try removing()
         let removal = try remove()
@@ -124,6 +124,11 @@ extension OldKeys {
       Finding(
         "oldKeys", .warning, "a replaced device key is still there: \(key.id), in \(key.place)",
         "'vaultctl doctor --remove-old-keys' removes it; copies of the vault file from its time need it")
+    case .left:
+      Finding(
+        "oldKeys", .warning,
+        "an interrupted command has left a device key that the vault never had: \(key.id), in \(key.place)",
+        "'vaultctl doctor --remove-old-keys' removes it, and so does the next 'vaultctl rotate device-key'")
     case .needed(let file):
       Finding("oldKeys", .ok, "a device key is kept for \(file): \(key.id), in \(key.place)")
     case .perhapsNeeded(let file):

@@ -38,7 +38,8 @@ extension Vault {
   ///
   /// - Parameter protector: Who keeps the new key; `nil` for the present protector.
   /// - Returns: Whether the old key was deleted, or the file that still needs it.
-  /// - Throws: The `deviceKey…` codes, ``VaultError/Code/io``, ``VaultError/Code/readOnly``, with nothing changed.
+  /// - Throws: The `deviceKey…` codes, ``VaultError/Code/io``, ``VaultError/Code/readOnly``, ``VaultError/Code/fileExists`` for a file
+  ///   that has the name of this call's lock, with nothing changed.
   @discardableResult
   public func rotateDeviceKey(to protector: (any Protector)? = nil) throws(VaultError) -> ReplacedKey {
     try core.rotateDeviceKey(to: protector)

@@ -77,6 +77,19 @@ struct AgentMessageTests {
     #expect(throws: AgentMessageError.wrongValue(1)) { try AgentRefusal(AgentPacket(.refused, reason)) }
   }
 
+  @Test("a request of another protocol still says its version and its words, whatever else it has")
+  func otherProtocol() throws {
+    var fields = AgentFields<UInt8Tag>()
+    fields.set(UInt8Tag(1), Int64(99))
+    fields.set(UInt8Tag(2), "9.9")
+    fields.set(UInt8Tag(3), ["agent", "stop"])
+    fields.set(UInt8Tag(200), "unknown here")
+    let packet = AgentPacket(.run, fields)
+    #expect(throws: AgentMessageError.otherProtocol(99)) { try AgentRun(packet) }
+    let run = try AgentRun(ofOtherProtocol: packet)
+    #expect(run.version == "9.9" && run.words == ["agent", "stop"] && run.vault == nil, "\(run)")
+  }
+
   @Test("a message is not read as one of another type")
   func otherType() {
     let packet = AgentSignal(15).packet
@@ -91,7 +104,7 @@ struct AgentMessageTests {
 
     var error: AgentMessageError {
       switch self {
-      case .otherProtocol: .otherProtocol(2)
+      case .otherProtocol: .otherProtocol(1)
       case .wordWithNUL: .notText(3)
       case .relativeVault: .wrongValue(5)
       case .vaultWithoutInode: .missingField(7)
@@ -103,7 +116,7 @@ struct AgentMessageTests {
 
     var fields: AgentFields<AgentRun.Tag> {
       var fields = AgentFields<AgentRun.Tag>()
-      fields.set(.protocolNumber, Int64(self == .otherProtocol ? 2 : 1))
+      fields.set(.protocolNumber, self == .otherProtocol ? 1 : AgentMessages.protocolNumber)
       fields.set(.version, "1")
       fields.set(.words, self == .wordWithNUL ? ["item\0get"] : ["status"])
       let variables = ["HOME", "/h"]
@@ -123,4 +136,12 @@ struct AgentMessageTests {
       return fields
     }
   }
+}
+
+/// The tag of a protocol that does not exist yet.
+private struct UInt8Tag: RawRepresentable, Hashable, Sendable {
+  let rawValue: UInt8
+
+  init(rawValue: UInt8) { self.rawValue = rawValue }
+  init(_ number: UInt8) { self.init(rawValue: number) }
 }

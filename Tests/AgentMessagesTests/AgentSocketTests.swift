@@ -93,8 +93,36 @@ struct AgentSocketTests {
     let file = try CountedFile(openings: 1)
     let end = try RawEnd()
     expect(end.flood([1, 3], with: file.descriptors[0], times: count), equals: 0)
-    end.receives(.tooLong)
+    end.receives(.wrongDescriptors)
     try expect(descriptors(of: file.path), equals: 1)
+  }
+
+  @Test("a socket that ends closes the descriptors that nothing has read, in the way of the receiver")
+  func unread() throws {
+    let file = try CountedFile(openings: 3)
+    let closed = Counter()
+    let end = try RawEnd { descriptor in
+      closed.add()
+      close(descriptor)
+    }
+    end.send([1, 3], descriptors: file.descriptors)
+    end.send([9])
+    end.send([UInt8](repeating: 66, count: 64 << 10 + 1), descriptors: file.descriptors)
+    end.socket.end()
+    expect(closed.count, equals: 6)
+    try expect(descriptors(of: file.path), equals: 3)
+    end.receives(.gone)
+  }
+
+  @Test("what an end has sent is read before its end is seen, whatever it left unread")
+  func endWithUnread() throws {
+    var ends = [try AgentSocket.pair()]
+    let command = ends[0].1
+    try command.send(AgentSignal(15).packet)
+    try ends[0].0.send(AgentBegun.packet)
+    ends = []
+    try expect(command.receive(waits: false)?.kind, equals: .begun)
+    #expect(throws: AgentMessageError.gone) { try command.receive(waits: false) }
   }
 
   @Test("the kernel names the process at the other end")

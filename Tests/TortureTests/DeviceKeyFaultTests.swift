@@ -70,6 +70,30 @@ extension Torture {
       report("device keys, \(change): \(kills) kills")
     }
 
+    @Test(
+      "killed there, the next command that changes or removes device keys leaves one",
+      arguments: [Change.rotate, .recover], [false, true])
+    func leftKey(_ change: Change, hasNamedKey: Bool) throws {
+      try Shell.need("strace")
+      let template = try KeyHome(change, hasNamedKey: hasNamedKey)
+      var healed = 0
+      for (call, count) in try template.calls() {
+        for number in stride(from: count, through: 1, by: Scale.isLong ? -1 : -3) {
+          let home = try template.copy()
+          let point = "\(call) \(number)"
+          try expect(home.run(failing: "\(call):signal=KILL:when=\(number)"), equals: -SIGKILL, "\(point)")
+          healed += try home.keys().count > 1 ? 1 : 0
+          // A lost key needs the recovery first; else either command is enough.
+          if change == .recover || number % 2 == 0 { try expect(home.repeated(), equals: 0, "\(point)") }
+          try expect(home.removeOldKeys(), equals: 0, "\(point)")
+          try expect(home.keys().count, equals: 1, "\(point)")
+          if let problem = home.problem(isDone: true) { Issue.record("\(point): \(problem)") }
+        }
+      }
+      report("device keys, \(change)\(hasNamedKey ? ", named file" : ""): \(healed) kills left two keys")
+      #expect(healed > 0 || change == .recover, "no kill left a key")
+    }
+
     // Verified to fail on commit b8da9bc: a restore, and a rotation with a named key, answer 8 where one of their looks at a
     // file fails.
     @Test("what cannot be looked at is not taken for absent", arguments: Change.allCases, [false, true])
@@ -195,11 +219,16 @@ extension Torture {
 
     /// The key files.
     func keys() throws -> [String] {
-      let found = FileManager.default.enumerator(atPath: folder + "/.local/state")?.compactMap {
-        $0 as? String
-      }
-      return (found ?? []).filter { $0.hasSuffix(".key") }.map { ($0 as NSString).lastPathComponent }
+      let place = hasNamedKey ? folder + "/keys" : folder + "/.local/state"
+      let found = FileManager.default.enumerator(atPath: place)?.compactMap { $0 as? String }
+      return (found ?? []).filter { $0.hasSuffix(".key") || $0.hasSuffix(".new") }
+        .map { ($0 as NSString).lastPathComponent }
     }
+
+    /// The same command again, as a person repeats it.
+    func repeated() throws -> Int32 { try start(words, input: input).status }
+
+    func removeOldKeys() throws -> Int32 { try start(["doctor", "--remove-old-keys"]).status }
 
     /// Runs as a user who owns the files but cannot write to the folder.
     func runUnprivileged() throws -> Int32 {

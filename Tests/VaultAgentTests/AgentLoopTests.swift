@@ -4,6 +4,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultAgent
+import VaultCommands
 import VaultKit
 import VaultTestKit
 
@@ -213,6 +214,106 @@ struct AgentLoopTests {
         return error == .gone
       }
     }
-    expect(rig.loop.connectionCount, equals: 0)
+    try rig.turn(until: "no connection") { rig.loop.connectionCount == 0 }
+  }
+
+  @Test(
+    "nothing is done for a command that has stopped waiting before it was told of the begin",
+    .requirement("G5"))
+  func takenBack() throws {
+    let rig = try AgentRig()
+    let client = try rig.send("item", "list")
+    client.socket.finish()
+    var wasThere = false
+    try rig.turn(until: "the end of the connection") {
+      wasThere = wasThere || rig.loop.connectionCount == 1
+      return wasThere && rig.loop.connectionCount == 0
+    }
+    #expect(client.text.isEmpty && client.errorText.isEmpty, "\(client.text)")
+  }
+
+  @Test("commands that have connected before the agent ends are told, and do without it", .requirement("G3"))
+  func pending() throws {
+    let rig = try AgentRig()
+    let asked = try rig.send("item", "list")
+    let silent = try Client(rig.connect())
+    rig.service.stop()
+    for client in [asked, silent] {
+      try expect(AgentRefusal(rig.packet(for: client)).reason, equals: .ending)
+    }
+    try rig.turn(until: "the end") { rig.loop.isDone }
+    #expect(asked.text.isEmpty)
+  }
+
+  @Test(
+    "a descriptor whose closing takes its time delays no lock: of a request that is refused, and of a packet that is none",
+    .requirement("G3"), arguments: [false, true])
+  func slowDescriptor(isMalformed: Bool) throws {
+    let rig = try AgentRig()
+    _ = try rig.run("unlock", passcode: "1234")
+    let slow = try SlowDescriptor()
+    let client = try Client(rig.connect())
+    if isMalformed {
+      let descriptors = AgentDescriptors(owning: [slow.descriptor])
+      try client.socket.send(AgentReply(1, .content(.init()), descriptors: descriptors).packet)
+    } else {
+      try client.send(rig.request(["item", "list"], version: "0.0.1"), input: slow.descriptor)
+      close(slow.descriptor)
+      try expect(AgentRefusal(rig.packet(for: client)).reason, equals: .version)
+    }
+    try rig.turn(until: "the request") { rig.loop.connectionCount == 1 }
+    try expect(rig.run("lock").ending, equals: .exit(0))
+    #expect(!rig.isUnlocked)
+    close(slow.other)
+    try rig.turn(until: "the end of the connection") { rig.loop.connectionCount == 0 }
+  }
+
+  @Test(
+    "an agent of another protocol says its version and can be stopped, whatever else the request has",
+    .requirement("G11"))
+  func otherProtocol() throws {
+    let rig = try AgentRig()
+    let null = try Scratch()
+    func send(_ words: [String]) throws -> Client {
+      var fields = AgentFields<AgentRun.Tag>()
+      fields.set(.protocolNumber, Int64(99))
+      fields.set(.version, rig.service.world.agentVersion)
+      fields.set(.words, words)
+      fields.set(.vault, "none")
+      let client = try Client(rig.connect())
+      let descriptors = AgentDescriptors(lending: [null.descriptor, null.descriptor, null.descriptor])
+      try client.socket.send(AgentPacket(.run, fields, descriptors: descriptors))
+      return client
+    }
+    try expect(AgentRefusal(rig.packet(for: send(["item", "list"]))).reason, equals: .version)
+    try expect(rig.end(send(["agent", "stop"])).ending, equals: .exit(0))
+  }
+}
+
+/// A descriptor whose last closing waits until the other end is closed: a connection that lingers, with bytes that nothing reads.
+private struct SlowDescriptor {
+  let descriptor: Int32
+  let other: Int32
+
+  init() throws {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(listener) }
+    var address = sockaddr_in()
+    (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var time = linger(l_onoff: 1, l_linger: 3600)
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &time, socklen_t(MemoryLayout<linger>.size))
+    let descriptor = descriptor
+    let isConnected = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        unsafe bind(listener, address, size) == 0 && listen(listener, 1) == 0
+          && getsockname(listener, address, &size) == 0 && connect(descriptor, address, size) == 0
+      }
+    }
+    try #require(isConnected)
+    other = accept(listener, nil, nil)
+    let bytes = [UInt8](repeating: 0, count: 1 << 16)
+    while unsafe send(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
   }
 }

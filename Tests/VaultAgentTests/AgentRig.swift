@@ -73,11 +73,12 @@ final class AgentRig {
     }
   }
 
-  /// The next packet of the agent.
+  /// The next packet of the agent, without its word that it has begun.
   func packet(for client: Client) throws -> AgentPacket {
     var packet: AgentPacket?
     try turn(until: "a packet") {
       packet = try client.socket.receive(waits: false)
+      if packet?.kind == .begun { packet = try client.socket.receive(waits: false) }
       return packet != nil
     }
     return try #require(packet)

@@ -64,10 +64,10 @@ struct RestingVaultTests {
     try rig.unlock()
     _ = try rig.core.add(NewItem(.genericPassword, name: "late"), secret: SecretBytes(testing: "x"))
     rig.vaults.ended(rig.file, uses: 1)
-    rig.vaults.endLeases()
+    rig.vaults.dropReplaced()
     #expect(rig.core.hasOpenKeys)
     try rig.writeOver(old + Data(count: 4096))
-    rig.vaults.endLeases()
+    rig.vaults.dropReplaced()
     #expect(!rig.core.hasOpenKeys && rig.vaults.all().isEmpty)
     expect(rig.reasons(), equals: [])
   }
@@ -88,7 +88,7 @@ struct RestingVaultTests {
       let isEmpty = other.emptyLog()
       return try isEmpty && rig.log(.modificationDate) as? Date != before
     }
-    rig.vaults.endLeases()
+    rig.vaults.dropReplaced()
     #expect(rig.core.hasOpenKeys)
     expect(rig.vaults.all().count, equals: 1)
   }

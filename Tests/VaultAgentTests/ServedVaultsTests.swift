@@ -91,7 +91,7 @@ struct ServedVaultsTests {
       try manager.copyItem(atPath: path, toPath: path + ".new")
       _ = unsafe rename(path + ".new", path)
     }
-    rig.vaults.endLeases()
+    rig.vaults.dropReplaced()
     #expect(!rig.core.isUnlocked && rig.vaults.all().isEmpty)
     expect(rig.reasons(), equals: [.fileReplaced])
     #expect(try rig.vault() == nil)
@@ -133,13 +133,17 @@ struct ServedVaultsTests {
     #expect(entries.last?.detail == LockReason.sessionLocked.rawValue, "\(entries)")
   }
 
-  @Test("what is unlocked while the machine goes to sleep is locked at once", .requirement("G3"))
+  @Test(
+    "what is unlocked while the machine goes to sleep is locked at once, and the log says so once",
+    .requirement("G3"))
   func suspended() throws {
     let rig = try ServedRig()
     try rig.unlock()
     rig.vaults.lockAll(because: .sleep)
     try rig.core.unlock(with: Passcode(testing: "1234"))
     #expect(rig.vaults.unlocked(rig.file) == nil && !rig.core.isUnlocked)
+    #expect(rig.vaults.setLease(of: rig.file, idle: nil, absolute: nil) == nil)
+    expect(rig.reasons(), equals: [.sleep, .sleep], "one for each unlock")
     rig.vaults.awoke()
     try rig.core.unlock(with: Passcode(testing: "1234"))
     #expect(rig.vaults.unlocked(rig.file) != nil && rig.core.isUnlocked)
@@ -153,7 +157,6 @@ struct ServedVaultsTests {
     _ = try rig.vault()
     let held = unsafe open(rig.place.path + suffix, O_RDONLY | O_CLOEXEC)
     try #require(held >= 0)
-    defer { close(held) }
     #expect(rig.vaults.holds(held))
     rig.vaults.closeUnlessHeld(held)
     #expect(fcntl(held, F_GETFD) >= 0)
@@ -162,6 +165,40 @@ struct ServedVaultsTests {
     #expect(number != nil && !rig.vaults.holds(other))
     rig.vaults.closeUnlessHeld(other)
     #expect(FileIdentity(of: other) != number)
+  }
+
+  @Test("what is unlocked after the agent was told to end is locked at once", .requirement("G3"))
+  func ending() throws {
+    let rig = try ServedRig()
+    _ = try rig.vault()
+    rig.vaults.lockAll(because: .ending)
+    rig.vaults.awoke()
+    try rig.core.unlock(with: Passcode(testing: "1234"))
+    #expect(rig.vaults.unlocked(rig.file) == nil && !rig.core.isUnlocked)
+  }
+
+  @Test("a descriptor of a vault is closed with the vault", .requirement("G9"))
+  func keptUntilClosed() throws {
+    let place = TemporaryVault()
+    do { _ = try place.makeCore() }
+    let file = try #require(FileIdentity(of: place.path))
+    let vaults = ServedVaults(clock: FixedClock())
+    _ = try vaults.vault(file, at: place.path, deviceKey: nil) { try place.openCore() }
+    vaults.closeUnlessHeld(unsafe open(place.path, O_RDONLY | O_CLOEXEC))
+    #expect(try openings(of: place.path) > 0)
+    vaults.ended(file, uses: 1)
+    try expect(openings(of: place.path), equals: 0)
+  }
+
+  @Test("a vault that keeps too many descriptors of its own files is locked", .requirement("G9"))
+  func mostKept() throws {
+    let rig = try ServedRig()
+    try rig.unlock()
+    for count in 1...ServedVaults.mostKept {
+      rig.vaults.closeUnlessHeld(unsafe open(rig.place.path, O_RDONLY | O_CLOEXEC))
+      expect(rig.core.isUnlocked, equals: count < ServedVaults.mostKept, "\(count)")
+    }
+    expect(rig.reasons(), equals: [.descriptors])
   }
 
   @Test("no more than sixteen vaults are open", .requirement("G8"))
@@ -178,6 +215,13 @@ struct ServedVaultsTests {
     #expect(rig.vaults.all().count == ServedVaults.mostVaults && !rig.vaults.hasRoom(for: rig.file))
     #expect(try rig.vault() == nil)
     expect(kept.count, equals: ServedVaults.mostVaults)
+  }
+}
+
+/// How many descriptors of this process lead to a file.
+private func openings(of path: String) throws -> Int {
+  try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name)) == path
   }
 }
 

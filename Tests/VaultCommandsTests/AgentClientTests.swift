@@ -136,12 +136,61 @@ struct AgentClientTests {
   @Test("ends with 13 where the agent ends before the verb", .requirement("G11"))
   func lost() async throws {
     let (tool, agent) = try Self.make()
-    let served = agent.serve { request in request.write("a part") }
+    let served = agent.serve { request in
+      try request.socket.send(AgentBegun.packet)
+      request.write("a part")
+    }
     let ran = try tool("item", "get", "mail")
     try await served.value
     expect(13, ran, "the agent has ended")
     expect(ran.text, equals: "a part")
     #expect(ran.errors.contains("see 'vaultctl audit'"))
+  }
+
+  @Test(
+    "goes on by itself, with one line, where the agent ends before it has taken the request",
+    .requirement("G11"))
+  func endedBefore() async throws {
+    let (tool, agent) = try Self.make()
+    let served = agent.serve { _ in }
+    let ran = try tool("item", "get", "mail")
+    try await served.value
+    expect(0, ran, "the agent has ended before it began; going on without an agent")
+    expect(ran.text, equals: "secret")
+    expect(ran.errors.split(separator: "\n").count, equals: 1)
+    let again = agent.serve { _ in }
+    expect(13, try tool("item", "get", "mail", "--agent", "required"), "the agent has ended before it began")
+    try await again.value
+  }
+
+  @Test(
+    "goes on by itself, with one line, where the agent does not answer; a verb about the agent ends with 13",
+    .requirement("G11"))
+  func silent() throws {
+    let (tool, agent) = try Self.make()
+    tool.environment["VAULTCTL_TESTING_AGENT"] = "0"
+    let ran = try tool("item", "get", "mail")
+    expect(0, ran, "the agent does not answer; going on without an agent")
+    expect(ran.text, equals: "secret")
+    expect(ran.errors.split(separator: "\n").count, equals: 1)
+    expect(13, try tool("item", "get", "mail", "--agent", "required"), "the agent does not answer")
+    for words in [["lock"], ["unlock"], ["agent", "stop"], ["agent", "status"]] {
+      expect(13, try tool.run(words), "the agent does not answer")
+    }
+    // What was taken back cannot be answered any more.
+    let socket = try agent.accept()
+    try expect(#require(try socket.receive()).kind, equals: .run)
+    #expect(throws: AgentMessageError.gone) { try socket.send(AgentBegun.packet) }
+  }
+
+  @Test("a verb about the agent says why an agent that is there did not run it", .requirement("G11"))
+  func aboutAgent() async throws {
+    let (tool, agent) = try Self.make()
+    let served = agent.serve { try $0.socket.send(AgentRefusal(.full, "it has no room").packet) }
+    let ran = try tool("lock")
+    try await served.value
+    expect(13, ran, "the agent did not run this: it has no room")
+    #expect(!ran.errors.contains("--agent required"), "\(ran.errors)")
   }
 
   @Test("ends with 13 where the agent sends what no agent sends", .requirement("G11"))

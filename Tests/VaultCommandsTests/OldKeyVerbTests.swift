@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is in the way when old device keys are removed. Each test verified to fail on commit f00eb83.
+/// What is in the way when old device keys are removed. Each test but the one of a killed rotation verified to fail on commit f00eb83.
 @Suite("Old device keys with something in the way", .bounded)
 struct OldKeyVerbTests {
   private let tool: Tool
@@ -53,6 +53,25 @@ struct OldKeyVerbTests {
     try Data(repeating: 7, count: 32).write(
       to: URL(fileURLWithPath: folder + "/" + name.lowercased() + ".key"))
     #expect(try tool("doctor").text.contains("1 device key of another vault id: \(folder)"))
+  }
+
+  @Test("the key that a killed rotation left is named with the way out, and removed with the old ones")
+  func left() throws {
+    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    let name = String(repeating: "5e", count: 16)
+    let id = (keys.path as NSString).lastPathComponent
+    let attributes = try FileManager.default.attributesOfItem(atPath: vault)
+    let inode = String(try #require(attributes[.systemFileNumber] as? UInt64), radix: 16)
+    let padded = String(repeating: "0", count: 32 - inode.count) + inode
+    let note = try tool.file(".local/share/vault/default.vault.rotating", "\(id) \(name) \(padded)")
+    try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: keys.file(name)))
+    let line = "an interrupted command has left a device key that the vault never had: \(name)"
+    let listed = try tool("doctor")
+    #expect(listed.exit == 0 && listed.text.contains(line), "\(listed.text)")
+    let run = try tool("doctor", "--remove-old-keys")
+    #expect(run.exit == 0 && run.text.contains("3 old device keys were removed"), "\(run.text)")
+    #expect(try keys.count == 1 && !FileManager.default.fileExists(atPath: note))
+    try expect(tool("verify").exit, equals: 0)
   }
 
   @Test(

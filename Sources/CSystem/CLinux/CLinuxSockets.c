@@ -65,7 +65,8 @@ ssize_t clinux_receive_packet(int socket, void *buffer, size_t size, int *descri
     *descriptor_count += came;
   }
   if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
-    errno = EMSGSIZE;
+    // There is room for as many descriptors as the kernel passes, so only this process can have had none left.
+    errno = message.msg_flags & MSG_TRUNC ? EMSGSIZE : EMFILE;
     return -1;
   }
   return count;

@@ -156,7 +156,7 @@ public struct FileProtector: Protector {
   /// keeps its own name.
   public var pathBeforeRestore: String? {
     guard case .file(let file) = place else { return nil }
-    return file + ".before-restore"
+    return file + SideFileName.beforeRestore
   }
 
   /// After a restore, moves the new key to the named file if that file holds the replaced vault's key. The replaced key

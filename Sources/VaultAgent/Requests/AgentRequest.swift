@@ -19,17 +19,49 @@ final class AgentRequest: Sendable {
   /// How often it got the vault.
   private let uses = Atomic(0)
 
-  init(
+  /// Reads a request, and runs it on this thread or says why not.
+  ///
+  /// All that is done with the descriptors of the client is done here, because a file system of the client can take its time.
+  static func serve(_ packet: AgentPacket, over link: ClientLink, in service: AgentService) {
+    let numbers = packet.descriptors.take()
+    let descriptors = AgentDescriptors(owning: numbers) { service.close($0) }
+    // Not before: their numbers are looked at.
+    defer { for number in descriptors.take() { service.close(number) } }
+    do throws(AgentMessageError) {
+      let (run, isOfThisProtocol) = try read(packet)
+      if let refusal = service.refusal(of: run, isOfThisProtocol: isOfThisProtocol, descriptors: numbers) {
+        return try link.socket.send(refusal.packet, waits: false)
+      }
+      guard let caller = try? Caller(peerOf: link.socket.descriptor) else {
+        let refusal = AgentRefusal(.verb, "the agent does not see the process of the command")
+        return try link.socket.send(refusal.packet, waits: false)
+      }
+      // A command that has waited too long does it by itself by now, and this cannot be sent.
+      if isOfThisProtocol { try link.socket.send(AgentBegun.packet, waits: false) }
+      AgentRequest(run, numbers: numbers, of: descriptors, for: caller, over: link).serve(in: service)
+    } catch { link.gone() }
+  }
+
+  private static func read(
+    _ packet: AgentPacket
+  ) throws(AgentMessageError) -> (run: AgentRun, isOfThisProtocol: Bool) {
+    do throws(AgentMessageError) { return (try AgentRun(packet), true) } catch .otherProtocol {
+      return (try AgentRun(ofOtherProtocol: packet), false)
+    }
+  }
+
+  private init(
     _ run: AgentRun, numbers: [Int32], of descriptors: AgentDescriptors, for caller: Caller,
-    over link: ClientLink, interruption: Interruption
+    over link: ClientLink
   ) {
-    (self.run, self.caller, self.link, self.interruption) = (run, caller, link, interruption)
+    (self.run, self.caller, self.link, interruption) = (run, caller, link, link.interruption)
     (self.numbers, self.descriptors) = (numbers, descriptors)
     file = run.vault?.identity.map { FileIdentity(device: $0.device, inode: $0.inode) }
   }
 
   /// Runs it on this thread, and tells the client how it ended.
-  func serve(in service: AgentService) {
+  private func serve(in service: AgentService) {
+    service.vaults.dropReplaced()
     let ending = VaultControl.run(run.words.map { $0 }, in: world(of: service))
     if let file { service.vaults.beginMissingLease(file) }
     // The vault is then as after a command without an agent.

@@ -4,10 +4,14 @@ import VaultCommands
 
 extension AgentService {
   /// Why the agent does nothing for a request, so that the command does it by itself; nil if it runs it.
-  func refusal(of run: AgentRun, descriptors: [Int32], isEnding: Bool) -> AgentRefusal? {
-    if isEnding { return AgentRefusal(.ending, "the agent is ending") }
+  func refusal(
+    of run: AgentRun, isOfThisProtocol: Bool, descriptors: [Int32]
+  ) -> AgentRefusal? {
+    if hasToStop { return AgentRefusal(.ending, "the agent is ending") }
     // The command of another version must be able to end this agent.
-    guard run.version == world.agentVersion || run.words.starts(with: ["agent", "stop"]) else {
+    guard
+      (run.version == world.agentVersion && isOfThisProtocol) || run.words.starts(with: ["agent", "stop"])
+    else {
       return AgentRefusal(.version, "the agent is of version \(world.agentVersion)")
     }
     if descriptors.contains(where: vaults.holds) {

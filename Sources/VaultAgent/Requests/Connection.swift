@@ -1,14 +1,15 @@
 import AgentMessages
 import Glibc
 import Synchronization
+import VaultCommands
 
-/// One connection of a client. The main thread uses it; ``finished()`` is for the thread of its request.
+/// One connection of a client. The main thread uses it; ``end()`` is for the thread of its request too.
 final class Connection: Sendable {
   let socket: AgentSocket
   /// Milliseconds since boot at which it was accepted.
   let since: UInt64
   private struct State {
-    var request: AgentRequest?
+    var link: ClientLink?
     var isGone = false
     var hasEnded = false
   }
@@ -16,10 +17,10 @@ final class Connection: Sendable {
 
   init(_ socket: AgentSocket, since: UInt64) { (self.socket, self.since) = (socket, since) }
 
-  /// nil before the client has said what it wants.
-  var request: AgentRequest? {
-    get { state.withLock { $0.request } }
-    set { state.withLock { $0.request = newValue } }
+  /// nil before the client has said what it wants, and after its end.
+  var link: ClientLink? {
+    get { state.withLock { $0.link } }
+    set { state.withLock { $0.link = newValue } }
   }
 
   /// Whether the client has gone, so that nothing comes from it any more.
@@ -32,7 +33,7 @@ final class Connection: Sendable {
   var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
   /// Whether it has said nothing yet.
-  var isSilent: Bool { state.withLock { $0.request == nil && !$0.hasEnded } }
+  var isSilent: Bool { state.withLock { $0.link == nil && !$0.hasEnded } }
 
   /// Whether something has come that was not read yet: this process was held up, and not the client.
   var hasInput: Bool {
@@ -41,10 +42,15 @@ final class Connection: Sendable {
   }
 
   /// There is nothing left to do: the request has ended and the client knows how, or there is none.
-  func finished() {
-    state.withLock { state in
+  func end() {
+    // What came and was not read is not left to whoever closes the socket.
+    socket.end()
+    let link = state.withLock { state -> ClientLink? in
       state.hasEnded = true
-      state.request = nil
+      defer { state.link = nil }
+      return state.link
     }
+    // Not ended under the lock.
+    withExtendedLifetime(link) {}
   }
 }

@@ -45,6 +45,9 @@ package final class ListeningSocket: Sendable {
     self.init(first, at: nil, lock: -1)
   }
 
+  /// No process finds it any more. Those that have connected can still be accepted.
+  package func hide() { if let path { _ = unsafe unlink(path) } }
+
   /// Nobody can connect any more, and another agent can begin.
   deinit {
     if let path { _ = unsafe unlink(path) }

@@ -6,8 +6,8 @@ package import VaultKit
 
 /// The vaults that the agent has open, by the identity of their files, each with its lease.
 ///
-/// All threads use it. Its lock is never held while a file is read, a key is asked for or a log is written. Locking wipes the
-/// keys first; the entry in the vault's log follows on another thread, so that a disk that hangs delays no lock.
+/// All threads use it. Its lock is never held while a file is looked at, read or closed, a key is asked for or a log is written.
+/// Locking wipes the keys first; the entry in the vault's log follows on another thread, so that a disk that hangs delays no lock.
 ///
 /// A vault is open here while it is unlocked or a request uses it. A locked one that no request uses is closed, so that its file can
 /// be copied over, moved and restored as without an agent. An unlocked one rests between its requests: see ``RestingFile``.
@@ -41,21 +41,13 @@ package final class ServedVaults: Sendable {
 
   private struct State {
     var entries: [FileIdentity: Entry] = [:]
-    /// The paths of the vaults that are being opened or closed.
-    var changing: [String] = []
-    /// The machine is about to sleep: what is unlocked now is locked at once.
-    var isGoingToSleep = false
-
-    /// Whether it is a file of a vault that is open, or being opened or closed.
-    func holds(_ file: FileIdentity) -> Bool {
-      if entries[file] != nil { return true }
-      return (entries.values.map(\.path) + changing).contains { path in
-        ["", "-wal", "-shm", "-journal"].contains { FileIdentity(of: path + $0) == file }
-      }
-    }
+    /// The machine is about to sleep, or the agent to end: what is unlocked now is locked at once, for this reason.
+    var locksAtOnce: LockReason?
   }
 
   private let state = Mutex(State())
+  /// Whether a thread looks at the files of all vaults: one that hangs holds up that thread alone.
+  private let isLooking = Atomic(false)
   private let clock: any VaultClock
   private let log: LockLog
   /// Called by any thread when the next end of a lease may have changed.
@@ -75,15 +67,13 @@ package final class ServedVaults: Sendable {
   package func vault(
     _ file: FileIdentity, at path: String, deviceKey: String?, open: () throws -> VaultCore
   ) throws -> (core: VaultCore, isNew: Bool)? {
-    dropReplaced()
+    dropReplaced(state.withLock { $0.entries.filter { $0.key == file || $0.value.path == path }.map(\.key) })
     guard FileIdentity(of: path) == file else { return nil }
     switch state.withLock({ found(file, deviceKey: deviceKey, in: &$0) }) {
     case .open(let core): return (core, false)
     case .no: return nil
     case .mayOpen: break
     }
-    state.withLock { $0.changing.append(path) }
-    defer { hasChanged(path) }
     let core = try open()
     // The path could have got another file meanwhile, and the vault is of that one.
     guard FileIdentity(of: path) == file else { return nil }
@@ -133,21 +123,12 @@ package final class ServedVaults: Sendable {
 
   /// Closes a vault that is not unlocked and that no request uses.
   private func closeUnused(_ file: FileIdentity) {
-    var closing = state.withLock { state -> Entry? in
+    let closed = state.withLock { state -> Entry? in
       guard let entry = state.entries[file], entry.uses == 0, entry.lease == nil else { return nil }
-      state.entries[file] = nil
-      state.changing.append(entry.path)
-      return entry
+      return state.entries.removeValue(forKey: file)
     }
-    guard let path = closing?.path else { return }
-    closing = nil
-    hasChanged(path)
-  }
-
-  private func hasChanged(_ path: String) {
-    state.withLock { state in
-      if let index = state.changing.firstIndex(of: path) { state.changing.remove(at: index) }
-    }
+    // Not under the lock.
+    withExtendedLifetime(closed) {}
   }
 
   /// Whether a request with this device key can use the vault if it is open.
@@ -209,26 +190,27 @@ package final class ServedVaults: Sendable {
     of file: FileIdentity, _ change: (Lease?, UInt64) -> Lease
   ) -> AgentStatus.Vault? {
     let now = clock.bootMilliseconds()
-    let (entry, isTooLate) = state.withLock { state -> (Entry?, Bool) in
-      guard let entry = state.entries[file] else { return (nil, false) }
+    let (entry, tooLate) = state.withLock { state -> (Entry?, LockReason?) in
+      guard let entry = state.entries[file] else { return (nil, nil) }
+      // What was locked at once and is not unlocked again gets no lease, and no second entry in the log.
+      guard state.locksAtOnce == nil || entry.core.hasOpenKeys else { return (nil, nil) }
       state.entries[file]?.lease = change(entry.lease, now)
-      return (state.entries[file], state.isGoingToSleep)
+      return (state.entries[file], state.locksAtOnce)
     }
     guard let entry else { return nil }
-    if isTooLate {
-      lock(file, because: .sleep)
+    if let tooLate {
+      lock(file, because: tooLate)
       return nil
     }
     changed()
     return entry.shown(at: now)
   }
 
-  /// Locks what has no lease any more, and what another file has replaced or was copied over.
+  /// Locks what has no lease any more. Looks at no file.
   ///
   /// - Returns: When this has to be called next, in milliseconds since boot; nil if no vault is unlocked.
   @discardableResult
   package func endLeases() -> UInt64? {
-    dropReplaced()
     let now = clock.bootMilliseconds()
     let ended = state.withLock { state in
       state.entries.compactMap { file, entry in
@@ -272,14 +254,14 @@ package final class ServedVaults: Sendable {
   @discardableResult
   package func lockAll(because reason: LockReason) -> [String] {
     let files = state.withLock { state in
-      if reason == .sleep { state.isGoingToSleep = true }
+      if [.sleep, .ending].contains(reason), state.locksAtOnce != .ending { state.locksAtOnce = reason }
       return Array(state.entries.keys)
     }
     return files.compactMap { lock($0, because: reason) }.sorted()
   }
 
   /// The machine is awake again, or nothing tells of sleep any more.
-  package func awoke() { state.withLock { $0.isGoingToSleep = false } }
+  package func awoke() { state.withLock { if $0.locksAtOnce == .sleep { $0.locksAtOnce = nil } } }
 
   /// Waits for the entries in the logs, for a while: who ends the process after this loses none that can be written.
   package func waitForLog() { log.wait() }
@@ -303,28 +285,20 @@ package final class ServedVaults: Sendable {
   }
 
   /// Whether a descriptor is of an open vault or of a file beside it.
-  package func holds(_ descriptor: Int32) -> Bool {
-    guard let file = FileIdentity(of: descriptor) else { return false }
-    return state.withLock { $0.holds(file) }
-  }
+  package func holds(_ descriptor: Int32) -> Bool { VaultNames.isOpenVault(descriptor) }
 
-  /// Closes a descriptor that came from another process. One of an open vault stays open for good: closing it would release
-  /// the locks of this process on the file (POSIX), while another request may write.
+  /// Closes a descriptor that came from another process. One of an open vault stays open until the vault is closed: closing it would
+  /// release the locks of this process on the file (POSIX), while another request may write. A vault that keeps too many is locked, so that
+  /// it is closed when no request uses it.
   package func closeUnlessHeld(_ descriptor: Int32) {
-    // What is no regular file can take its time, as a socket that lingers. Nothing waits for it.
-    guard let file = FileIdentity(of: descriptor) else {
-      close(descriptor)
-      return
-    }
-    // Under the lock: no vault is opened between the answer and the closing.
-    state.withLock { state in
-      guard !state.holds(file) else { return }
-      close(descriptor)
-    }
+    guard let kept = VaultNames.close(descriptor), kept.count >= Self.mostKept else { return }
+    lock(FileIdentity(device: kept.device, inode: kept.inode), because: .descriptors)
   }
 
   /// As many as are kept open.
   package static let mostVaults = 16
+  /// The descriptors of its own files that a vault keeps.
+  package static let mostKept = 64
 }
 
 extension ServedVaults {
@@ -347,14 +321,27 @@ extension ServedVaults {
   }
 
   /// Locks and forgets the vaults whose path names another file by now, or none, and those whose file was written over.
-  private func dropReplaced() {
-    let found = state.withLock {
-      $0.entries.mapValues { (path: $0.path, turn: $0.turn, resting: $0.resting) }
+  ///
+  /// Looks at their files, which can take its time. If another thread does so already, it does nothing.
+  package func dropReplaced() {
+    guard !isLooking.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    defer { isLooking.store(false, ordering: .releasing) }
+    dropReplaced(state.withLock { Array($0.entries.keys) })
+  }
+
+  private func dropReplaced(_ files: [FileIdentity]) {
+    let found = state.withLock { state in
+      files.compactMap { file in
+        state.entries[file].map { (file: file, path: $0.path, turn: $0.turn, resting: $0.resting) }
+      }
     }
-    for (file, vault) in found {
+    for vault in found {
+      let file = vault.file
       if FileIdentity(of: vault.path) != file {
         lock(file, because: .fileReplaced)
-        state.withLock { _ = $0.entries.removeValue(forKey: file) }
+        // Not ended under the lock.
+        let dropped = state.withLock { $0.entries.removeValue(forKey: file) }
+        withExtendedLifetime(dropped) {}
       } else if vault.resting?.isWrittenOver(at: vault.path) == true {
         forget(file, turn: vault.turn)
       }

@@ -21,7 +21,7 @@ enum AgentClient {
     guard choice != .never,
       let request = AgentRun(invocation, words: words, in: world, needsVault: verb.needs != .noVault)
     else { return nil }
-    guard let socket = try connection(choice, in: world, messages: messages) else { return nil }
+    guard let socket = try connection(choice, for: verb, in: world, messages: messages) else { return nil }
     let vaultFiles = request.vault.map { VaultFiles(at: $0.path) }
     try refuseVaultFiles(vaultFiles, in: world)
     let signals = try AgentSignals(ofProcess: ProcessSignals.areAdopted)
@@ -29,14 +29,20 @@ enum AgentClient {
       invocation, in: world, host: host, vaultFiles: vaultFiles,
       isOwn: { $0 == socket.descriptor || signals.has($0) })
     let session = AgentSession(
-      socket, server: server, signals: signals, patience: .seconds(world.patience.afterSignal))
+      socket, server: server, signals: signals, patience: world.patience)
     let end = try host.holdingEndingSignal(for: world.patience.afterSignal) { () throws(CommandError) in
       // A signal that ended a prompt is delivered afterwards.
       defer { signals.giveBack() }
       return try serve(request, session, on: socket, in: world)
     }
     switch end {
-    case .refused(let refusal): return try goOn(after: refusal, choice, messages: messages)
+    case .refused(let refusal):
+      return try goOn(after: refusal, choice, isAboutAgent: isAboutAgent(verb), messages: messages)
+    case .notTaken(let why):
+      let needsIt = choice == .required || why == .silent && isAboutAgent(verb)
+      guard !needsIt else { throw CommandError(why) }
+      messages.warn("\(CommandError(why).message); going on without an agent")
+      return nil
     case .ended(.exit(0)) where verb == Exec.self:
       // One that came when the agent had done its part is for this process, not for the program.
       if let number = session.signal ?? signals.next() { return .signal(number) }
@@ -53,7 +59,7 @@ enum AgentClient {
     let standard = [world.standardInput, world.standardOutput, world.standardError]
     do throws(AgentMessageError) {
       try socket.send(request.packet(AgentDescriptors(lending: standard)))
-    } catch { return .refused(unsent(error)) }
+    } catch { return error == .tooLong ? .refused(tooLong) : .notTaken(.ended) }
     do throws(AgentMessageError) { return try session.serve() } catch { throw lost(error) }
   }
 
@@ -66,11 +72,11 @@ enum AgentClient {
     return nil
   }
 
-  /// The agent has nothing of a request that could not be sent.
-  private static func unsent(_ error: AgentMessageError) -> AgentRefusal {
-    error == .tooLong
-      ? AgentRefusal(.full, "the command line is too long for it")
-      : AgentRefusal(.ending, "it has just ended")
+  private static var tooLong: AgentRefusal { AgentRefusal(.full, "the command line is too long for it") }
+
+  /// Verbs that would say that there is no agent, where one does not do what they ask.
+  private static func isAboutAgent(_ verb: any VaultVerb.Type) -> Bool {
+    verb == Lock.self || verb == Unlock.self || verb == AgentEnd.self || verb == AgentShowStatus.self
   }
 
   private static func exitCode(_ code: Int32) -> ExitCode {
@@ -85,15 +91,15 @@ extension AgentClient {
   ///
   /// - Returns: nil if there is none that can be used, and none is required.
   private static func connection(
-    _ choice: AgentChoice, in world: World, messages: Messages
+    _ choice: AgentChoice, for verb: any VaultVerb.Type, in world: World, messages: Messages
   ) throws(CommandError) -> AgentSocket? {
     let place = AgentPlace(
       runtime: world.environment["XDG_RUNTIME_DIR"], standard: world.standardRuntimeDirectory)
     do throws(AgentPlace.Flaw) {
       if let socket = try place?.connect() { return socket }
     } catch {
-      let error = CommandError(error)
-      guard choice == .auto else { throw error }
+      let (isThere, error) = (error.isOfAnAgent, CommandError(error))
+      guard choice == .auto, !isThere || !isAboutAgent(verb) else { throw error }
       messages.warn("\(error.message); going on without an agent")
       return nil
     }
@@ -103,17 +109,28 @@ extension AgentClient {
 
   /// - Throws: If an agent is required.
   private static func goOn(
-    after refusal: AgentRefusal, _ choice: AgentChoice, messages: Messages
+    after refusal: AgentRefusal, _ choice: AgentChoice, isAboutAgent: Bool, messages: Messages
   ) throws(CommandError) -> Ending? {
     guard refusal.reason != .vaultAsInput else { throw VaultFiles.refusal("standard input or output") }
     let text = "the agent did not run this: \(refusal.text)"
-    let hint =
+    let restart =
       refusal.reason == .version ? "restart it: 'vaultctl agent stop', then 'vaultctl agent start'" : nil
-    guard choice == .auto else {
-      throw CommandError(.io, text, hint: hint ?? "leave '--agent required' out", code: "agentRefused")
+    // One that ends is none any more.
+    guard choice == .auto, !isAboutAgent || refusal.reason == .ending else {
+      let hint = choice == .auto ? hint(refusal.reason) : "leave '--agent required' out"
+      throw CommandError(.io, text, hint: restart ?? hint, code: "agentRefused")
     }
-    if let hint { messages.warn("\(text); \(hint)") }
+    if let restart { messages.warn("\(text); \(restart)") }
     return nil
+  }
+
+  /// What to do where only this agent can do what the command asks.
+  private static func hint(_ reason: AgentRefusal.Reason) -> String {
+    switch reason {
+    case .otherKey: "set HOME, XDG_DATA_HOME, XDG_STATE_HOME and --device-key as the agent has them"
+    case .full: "try again; if that lasts, end the process 'vaultd'"
+    default: "try again"
+    }
   }
 
   /// A descriptor of the vault's own file would take its locks from the agent.
@@ -141,7 +158,26 @@ extension AgentClient {
   }
 }
 
+extension AgentPlace.Flaw {
+  /// Whether an agent is there all the same.
+  fileprivate var isOfAnAgent: Bool { if case .failed(_, EAGAIN) = self { true } else { false } }
+}
+
 extension CommandError {
+  /// Why the agent did not take a request.
+  init(_ untaken: AgentSession.Untaken) {
+    switch untaken {
+    case .ended:
+      self.init(
+        .io, "the agent has ended before it began", hint: "start one with 'vaultctl agent start'",
+        code: "noAgent")
+    case .silent:
+      self.init(
+        .io, "the agent does not answer", hint: "try again; if that lasts, end the process 'vaultd'",
+        code: "agentSilent")
+    }
+  }
+
   /// Why the socket of the agent is not used.
   package init(_ flaw: AgentPlace.Flaw) {
     switch flaw {

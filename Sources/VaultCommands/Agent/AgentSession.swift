@@ -8,9 +8,19 @@ final class AgentSession {
   /// How it ended.
   enum End {
     case refused(AgentRefusal)
+    /// The agent did not take the request, and does not take it any more.
+    case notTaken(Untaken)
     case ended(AgentEnding)
     /// The agent did not say how the verb ended within the time that a command has after a signal.
     case signalled(Int32)
+  }
+
+  /// Why a request was not taken.
+  enum Untaken {
+    /// The agent has ended.
+    case ended
+    /// The agent did not answer within the time that it has for it.
+    case silent
   }
 
   private let socket: AgentSocket
@@ -19,11 +29,15 @@ final class AgentSession {
   private var passed: PassedSignals
   /// The largest number of a call that was cancelled, which can be that of the next one.
   private var cancelled: Int64 = 0
-  private var hasCalled = false
+  /// The agent has answered, so it has taken the request.
+  private var isTaken = false
+  /// When the request is taken back.
+  private let deadline: ContinuousClock.Instant
 
-  init(_ socket: AgentSocket, server: CallServer, signals: AgentSignals, patience: Duration) {
+  init(_ socket: AgentSocket, server: CallServer, signals: AgentSignals, patience: Patience) {
     (self.socket, self.server, self.signals) = (socket, server, signals)
-    passed = PassedSignals(patience: patience)
+    passed = PassedSignals(patience: .seconds(patience.afterSignal))
+    deadline = .now + patience.agent
   }
 
   /// The signal that was passed on first.
@@ -38,22 +52,52 @@ final class AgentSession {
         pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0),
       ]
-      let ready = unsafe poll(&waits, 2, passed.timeLeft)
+      let ready = unsafe poll(&waits, 2, timeLeft)
       guard ready >= 0 || errno == EINTR else { throw .failed(errno) }
-      try passed.pass(from: signals.descriptor, over: socket)
-      if let packet = try socket.receive(waits: false), let end = try take(packet) { return end }
-      if let signal = passed.overdue { return .signalled(signal) }
+      do throws(AgentMessageError) {
+        try passed.pass(from: signals.descriptor, over: socket)
+        if let end = try next() { return end }
+        if let signal = passed.overdue { return .signalled(signal) }
+        if !isTaken, ContinuousClock.now >= deadline { return try untaken(.silent) }
+      } catch .gone where !isTaken { return try untaken(.ended) }
     }
+  }
+
+  /// For `poll`.
+  private var timeLeft: Int32 {
+    guard !isTaken else { return passed.timeLeft }
+    let left = pollTime(until: deadline)
+    return passed.timeLeft < 0 ? left : min(left, passed.timeLeft)
+  }
+
+  private func next() throws(AgentMessageError) -> End? {
+    guard let packet = try socket.receive(waits: false) else { return nil }
+    return try take(packet)
+  }
+
+  /// The request is taken back, or the agent is gone: after this it does nothing for it, because it cannot say any more that it has begun.
+  /// What it had sent before, it had sent.
+  ///
+  /// - Throws: ``AgentMessageError/gone`` if it has begun. Then its verb ends as that of a command that is gone.
+  private func untaken(_ why: Untaken) throws(AgentMessageError) -> End {
+    socket.finish()
+    while !isTaken {
+      do throws(AgentMessageError) { if let end = try next() { return end } } catch .gone {
+        return .notTaken(why)
+      }
+    }
+    throw .gone
   }
 
   /// - Returns: The end, if the packet is one.
   private func take(_ packet: AgentPacket) throws(AgentMessageError) -> End? {
+    let isFirst = !isTaken
+    isTaken = true
     switch packet.kind {
-    case .refused where !hasCalled: return .refused(try AgentRefusal(packet))
+    case .refused where isFirst: return .refused(try AgentRefusal(packet))
+    case .begun where isFirst: break
     case .ended: return .ended(try AgentEnding(packet))
-    case .call:
-      hasCalled = true
-      try answer(AgentCall(packet))
+    case .call: try answer(AgentCall(packet))
     // It can come after the reply that it crossed.
     case .cancel: cancelled = max(cancelled, try AgentCancel(packet).number)
     case .held: passed.isHeld = true

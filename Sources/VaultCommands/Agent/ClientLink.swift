@@ -36,7 +36,7 @@ package final class ClientLink: Sendable {
 
   package let socket: AgentSocket
   /// That of the command.
-  let interruption: Interruption
+  package let interruption: Interruption
   /// Whether a descriptor is a file of a vault that this process has open.
   let isVaultFile: @Sendable (Int32) -> Bool
   /// The prompts of this process.

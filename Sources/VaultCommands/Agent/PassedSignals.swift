@@ -35,7 +35,12 @@ struct PassedSignals: Sendable {
   /// For `poll`: -1 waits for ever.
   var timeLeft: Int32 {
     guard let deadline, !isHeld else { return -1 }
-    let left = (deadline - .now).components
-    return Int32(clamping: max(0, left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1))
+    return pollTime(until: deadline)
   }
+}
+
+/// For `poll`: in milliseconds, at least until then.
+func pollTime(until deadline: ContinuousClock.Instant) -> Int32 {
+  let left = (deadline - .now).components
+  return Int32(clamping: max(0, left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1))
 }

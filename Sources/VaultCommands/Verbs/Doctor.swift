@@ -28,6 +28,7 @@ enum Doctor: VaultVerb {
       + "the present key. Copies of the vault file from the time of the deleted key no longer open. A key that "
       + "PATH.before-restore or PATH.restoring-KEYID names stays. While such a file cannot be read, all replaced keys stay. When a "
       + "key that was to be removed stays for that reason or because its removal failed, the exit code is 13.",
+    "A device key that a killed 'rotate device-key' or 'purge' has left, and that the vault never had, is treated in the same way.",
     "A device key that no file is known to name is listed and never deleted: a backup that was restored elsewhere has the "
       + "same vault id, and its key is in the same place. So are KEY.before-restore, which a restore leaves beside a named key "
       + "file, and folders of keys of other vault ids, as an 'init' that failed leaves one.",

@@ -11,4 +11,6 @@ package struct Patience: Sendable {
   package var transport = TransportProgram.Limits().time
   /// What a command still does after a signal that ended its prompt, in whole seconds.
   package var afterSignal = 1
+  /// The agent's word that it has taken a request.
+  package var agent = Duration.seconds(2)
 }

@@ -14,6 +14,8 @@ package struct FoundDeviceKey: Sendable {
     case needed(by: String)
     /// A file beside the vault has a name that a restore uses, but cannot be read, so it may name this key.
     case perhapsNeeded(by: String)
+    /// A process that was killed made it, and no commit has named it.
+    case left
     /// No known file names it. A vault at another path with the same id may name it, for example a restored backup.
     case unknown
   }

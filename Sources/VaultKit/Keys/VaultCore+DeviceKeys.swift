@@ -6,6 +6,7 @@ extension VaultCore {
   /// The device keys with this vault's id in `protector`, including the present key, and the key that a restore
   /// stored beside a named file.
   package func deviceKeys(in protector: any Protector) throws(VaultError) -> [FoundDeviceKey] {
+    let left = RotationLock.takeLeft(opened.path)?.left ?? ""
     // Another process may have made another key meanwhile.
     let (header, path) = (withPresentKeys { $0.header }, opened.path)
     let keys = DeviceKeys(protector, of: header.vault)
@@ -17,8 +18,10 @@ extension VaultCore {
           .present
         } else if let keeper = try files.keeper(of: id, header.vault) {
           Self.standing(keptFor: keeper)
+        } else if header.replacedKeys.contains(id) {
+          .replaced
         } else {
-          header.replacedKeys.contains(id) ? .replaced : .unknown
+          id == PendingDeviceKey.key(in: left, of: header.vault) ? .left : .unknown
         }
       return FoundDeviceKey(id: id, place: keys.place(of: id), standing: standing)
     }
@@ -38,8 +41,9 @@ extension VaultCore {
     keeper.isReadable ? .needed(by: keeper.file) : .perhapsNeeded(by: keeper.file)
   }
 
-  /// Opens the vault again with its present key, then deletes the keys in `protector` that the vault has replaced. If
-  /// a file beside the vault cannot be read, all keys stay, because it is unknown which key that file needs.
+  /// Opens the vault again with its present key, then deletes the keys in `protector` that the vault has replaced, and
+  /// one that a killed process left. If a file beside the vault cannot be read, all keys stay, because it is unknown which
+  /// key that file needs.
   package func deleteReplacedKeys(in protector: any Protector) throws(VaultError) -> KeyRemoval {
     let (vault, path) = (opened.header.vault, opened.path)
     let keys = DeviceKeys(protector, of: vault)
@@ -49,9 +53,12 @@ extension VaultCore {
     // A named file may hold a replaced key while the present key waits beside it: first move the present key into the
     // file.
     try? keys.finishPromotion(in: proof.opened, keepingAll: true)
-    let found = try proof.deviceKeys(in: protector)
     var removal = KeyRemoval()
-    removal.failures = Self.obstacles(found, replaced: proof.opened.header.replacedKeys)
+    do throws(VaultError) { removal.removed += try proof.removeLeftKey(in: [protector]) } catch {
+      removal.failures.append(error)
+    }
+    let found = try proof.deviceKeys(in: protector)
+    removal.failures += Self.obstacles(found, replaced: proof.opened.header.replacedKeys)
     let replaced = found.filter { $0.standing == .replaced }
     guard !replaced.isEmpty else { return removal }
     // A commit whose synchronization failed can be readable now but lost after a crash. So before deleting a key that
@@ -65,7 +72,7 @@ extension VaultCore {
       }
     }
     let left = try keys.ids()
-    removal.removed = replaced.filter { !left.contains($0.id) }
+    removal.removed += replaced.filter { !left.contains($0.id) }
     return removal
   }
 
@@ -117,6 +124,7 @@ extension VaultCore {
   func finishPromotion() {
     guard !isReadOnly else { return }
     try? DeviceKeys(currentProtector, of: opened.header.vault).finishPromotionAtOnce(in: opened)
+    forgetLeftKey()
   }
 
   /// The header as last opened, and the path of the file.

@@ -6,6 +6,7 @@ extension InterruptedRestore {
   func refuseTaken() throws(VaultError) {
     let left = try leftovers()
     for case .foreign(let file) in left { throw VaultNames.taken(file) }
+    if let file = try files.foreignDebris().first { throw VaultNames.taken(file) }
     guard try VaultNames.exists(files.aside) else { return }
     for case .old(let file) in left { throw Self.two(files.aside, file: file) }
     throw VaultNames.taken(files.aside)

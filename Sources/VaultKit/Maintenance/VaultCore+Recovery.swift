@@ -32,17 +32,12 @@ extension VaultCore {
     try recovering.rehearse { transaction throws(VaultError) in
       _ = try transaction.recover(with: pending.key, kind: protector.kind, notes: notes)
     }
-    try pending.store()
-    var lost: [(id: ItemID, name: String?)] = []
-    do throws(VaultError) {
-      lost = try recovering.writing { transaction throws(VaultError) in
+    let lost = try recovering.naming(&pending, keptBy: [protector]) { pending throws(VaultError) in
+      try recovering.writing { transaction throws(VaultError) in
         let lost = try transaction.recover(with: pending.key, kind: protector.kind, notes: notes)
         pending.willBeNamed()
         return lost
       }
-    } catch {
-      pending.abandon()
-      throw error
     }
     let core = try VaultCore.open(at: path, protector: protector, environment: environment)
     core.noteState()

@@ -65,7 +65,8 @@ extension VaultCore {
     let change = try source.restoredKeys(for: pending.key, kind: protector.kind, over: newer)
     let made = isBeside ? RestoreFiles(path: path).beside(pending.id) : path
     var report = try write(
-      &source, to: made, change: change, newer: newer, pending: &pending, publishing: publishing,
+      &source, to: made, isBeside: isBeside, change: change, newer: newer, pending: &pending,
+      publishing: publishing,
       progress: progress)
     report.recoveryCode = .of(change.header, from: source.keys.header, over: newer)
     let core = try VaultCore.open(at: made, protector: protector, environment: environment)
@@ -76,11 +77,11 @@ extension VaultCore {
   /// Makes the file. Its place is there before its device key, and names the key until the file has its name: if this process is
   /// killed, the next restore to the same path knows which key to delete.
   private static func write(
-    _ source: inout SealedStore, to path: String, change: KeyChange, newer: RestorePoint?,
+    _ source: inout SealedStore, to path: String, isBeside: Bool, change: KeyChange, newer: RestorePoint?,
     pending: inout PendingDeviceKey, publishing: () throws(VaultError) -> Void,
     progress: (VerifyProgress) throws(VaultError) -> Void
   ) throws(VaultError) -> BackupReport {
-    let place = try NewVaultPlace.prepared(path)
+    let place = try NewVaultPlace.prepared(path, isBeside: isBeside)
     do throws(VaultError) {
       pending.deleteLeft(by: place.left, beside: path)
       try place.note(pending.name, at: path)
@@ -133,8 +134,10 @@ extension VaultCore {
 
 extension NewVaultPlace {
   /// ``prepare(_:makingFolders:)`` with the errors of a vault.
-  fileprivate static func prepared(_ path: String) throws(VaultError) -> NewVaultPlace {
-    do throws(StorageError) { return try prepare(path) } catch { throw VaultError(error, at: path) }
+  fileprivate static func prepared(_ path: String, isBeside: Bool) throws(VaultError) -> NewVaultPlace {
+    do throws(StorageError) { return try prepare(path, isSideFile: isBeside) } catch {
+      throw VaultError(error, at: path)
+    }
   }
 
   /// ``note(_:)`` with the errors of a vault.

@@ -26,19 +26,15 @@ extension VaultCore {
     try rehearse { transaction throws(VaultError) in
       _ = try transaction.replaceDeviceKey(with: pending.key, keptBy: new.kind)
     }
-    try pending.store()
-    var before = pending.id
-    do throws(VaultError) {
+    let before = try naming(&pending, keptBy: [new, old]) { pending throws(VaultError) in
       try writing { transaction throws(VaultError) in
         guard transaction.store.keys.header.protector == old.kind else {
           throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
         }
-        before = try transaction.replaceDeviceKey(with: pending.key, keptBy: new.kind)
+        let before = try transaction.replaceDeviceKey(with: pending.key, keptBy: new.kind)
         pending.willBeNamed()
+        return before
       }
-    } catch {
-      pending.abandon()
-      throw error
     }
     setProtector(new)
     return try retire(before, keptBy: old, for: new)

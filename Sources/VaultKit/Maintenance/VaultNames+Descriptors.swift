@@ -10,5 +10,10 @@ extension VaultNames {
   package static func isOpenVault(path: String) -> Bool { OpenVaultFiles.contain(path: path) }
 
   /// Closes a descriptor of a file that an option or a caller named: at once, or, if it leads to an open vault, when the vault is closed.
-  package static func close(_ descriptor: Int32) { OpenVaultFiles.close(descriptor) }
+  ///
+  /// - Returns: The file of the vault that keeps it open, and how many descriptors that vault keeps by now; nil if it is closed.
+  @discardableResult
+  package static func close(_ descriptor: Int32) -> (device: UInt64, inode: UInt64, count: Int)? {
+    OpenVaultFiles.close(descriptor).map { ($0.vault.device, $0.vault.inode, $0.count) }
+  }
 }

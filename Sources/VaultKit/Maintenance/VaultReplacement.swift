@@ -47,6 +47,8 @@ package struct VaultReplacement: Sendable {
     let core: VaultCore
     do throws(VaultError) { core = try openedOld() } catch { throw Self.mustBeMoved(error, path) }
     let isAgreed = try show(core)
+    // After the exchange, another file has the name: the note of such a key would no longer count.
+    _ = try? core.removeLeftKey()
     let point: RestorePoint
     do throws(VaultError) { point = try core.restorePoint(isAgreed: isAgreed) } catch {
       throw Self.mustBeMoved(error, path)

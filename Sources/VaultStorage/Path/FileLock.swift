@@ -1,16 +1,22 @@
 import CLinux
 import Glibc
 
-/// `<vault>.lock`: a process that makes a vault holds it, and removes it at the end.
+/// `<vault>.lock`: a process that makes a vault holds it, and removes it at the end. ``RotationLock`` has another suffix.
 ///
 /// A file of that name can be a vault that this process has open, called `x.lock` beside `x`. So no descriptor is closed directly.
 enum FileLock {
-  static func name(in place: borrowing VaultPath) -> String { place.name + ".lock" }
+  static let usualSuffix = ".lock"
+
+  static func name(in place: borrowing VaultPath, suffix: String = usualSuffix) -> String {
+    place.name + suffix
+  }
 
   /// - Throws: ``StorageError/refusedBeside(_:path:)`` for anything of that name that is not a lock of this user alone: nothing is
   ///   written into it.
-  static func take(in place: borrowing VaultPath) throws(StorageError) -> Int32 {
-    let name = name(in: place)
+  static func take(
+    in place: borrowing VaultPath, suffix: String = usualSuffix
+  ) throws(StorageError) -> Int32 {
+    let name = name(in: place, suffix: suffix)
     for _ in 0..<2_000 {
       let file = unsafe clinux_create(place.folder, name, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard file >= 0 else { throw try failure(errno, name: name, in: place) }
@@ -42,24 +48,43 @@ enum FileLock {
   private static let mostNoted = 128
 
   static func release(_ file: Int32, in place: borrowing VaultPath) {
-    unsafe unlinkat(place.folder, name(in: place), 0)
+    remove(in: place)
     OpenVaultFiles.close(file)
+  }
+
+  static func remove(in place: borrowing VaultPath, suffix: String = usualSuffix) {
+    unsafe unlinkat(place.folder, name(in: place, suffix: suffix), 0)
   }
 
   /// Removes the lock of a process that was killed after its vault got its name. A lock that is held stays, and so does one beside
   /// an unfinished vault: it names that vault's key.
   static func removeLeft(in place: borrowing VaultPath) throws(StorageError) {
-    let name = name(in: place)
-    guard let left = try place.status(of: name), left.isRegularFile, left.byteCount <= mostNoted,
-      try place.status(of: NewVaultPlace.temporaryName(of: place)) == nil
-    else { return }
-    let file = unsafe clinux_create(place.folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
-    guard file >= 0 else { return }
+    guard let file = try takeLeft(in: place) else { return }
     defer { OpenVaultFiles.close(file) }
-    guard flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place), isOurs(file) else {
-      return
+    guard try place.status(of: NewVaultPlace.temporaryName(of: place)) == nil else { return }
+    remove(in: place)
+  }
+
+  /// Takes the lock that a killed process left; `nil` where there is none, or a process holds it.
+  static func takeLeft(
+    in place: borrowing VaultPath, suffix: String = usualSuffix
+  ) throws(StorageError) -> Int32? {
+    let name = name(in: place, suffix: suffix)
+    guard let left = try place.status(of: name), left.isRegularFile, left.byteCount <= mostNoted else {
+      return nil
     }
-    unsafe unlinkat(place.folder, name, 0)
+    let file = unsafe clinux_create(place.folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
+    guard file >= 0 else { return nil }
+    do throws(StorageError) {
+      if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place), isOurs(file) {
+        return file
+      }
+    } catch {
+      OpenVaultFiles.close(file)
+      throw error
+    }
+    OpenVaultFiles.close(file)
+    return nil
   }
 
   /// Why a lock could not be opened or made.
@@ -90,8 +115,18 @@ enum FileLock {
     let count = unsafe pread(file, &bytes, bytes.count, 0)
     let words = bytes.prefix(max(0, count)).split(
       separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-    let isNote = words.count == 2 && words.allSatisfy { $0.count == 32 && $0.allSatisfy(isHexadecimal) }
+    let isNote =
+      (2...3).contains(words.count) && words.allSatisfy { $0.count == 32 && $0.allSatisfy(isHexadecimal) }
     return count == 0 || isNote
+  }
+
+  /// Whether a file of that name is no lock.
+  static func isForeign(in place: borrowing VaultPath) -> Bool {
+    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let file = unsafe clinux_create(place.folder, name(in: place), flags, 0)
+    guard file >= 0 else { return errno != ENOENT }
+    defer { OpenVaultFiles.close(file) }
+    return refusal(of: file) != nil
   }
 
   private static func isHexadecimal(_ byte: UInt8) -> Bool {

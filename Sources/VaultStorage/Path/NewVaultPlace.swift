@@ -22,13 +22,14 @@ package struct NewVaultPlace: ~Copyable {
   /// Makes the missing directories (0700), checks the last one, takes the lock, and refuses when something is there
   /// already.
   ///
-  /// - Parameter makingFolders: Whether missing directories are made; otherwise one that is missing is
-  ///   ``StorageError/missing``.
+  /// - Parameters:
+  ///   - makingFolders: Whether missing directories are made; otherwise one that is missing is ``StorageError/missing``.
+  ///   - isSideFile: Whether the vault belongs to another file, which it is to replace.
   /// - Throws: ``StorageError/nameOfSideFile(_:owner:)`` for a name that belongs to another file.
   package static func prepare(
-    _ path: String, makingFolders: Bool = true
+    _ path: String, makingFolders: Bool = true, isSideFile: Bool = false
   ) throws(StorageError) -> NewVaultPlace {
-    try SideFileName.refuse(path)
+    if !isSideFile { try SideFileName.refuse(path) }
     let made = makingFolders ? try makeFolders(VaultPath.split(path).folder) : []
     do throws(StorageError) {
       let place = try VaultPath.locate(path)
@@ -82,6 +83,13 @@ package struct NewVaultPlace: ~Copyable {
   /// Whether a process makes a vault at a path right now.
   package static func isTaken(_ path: String) throws(StorageError) -> Bool {
     FileLock.isHeld(in: try VaultPath.locate(path))
+  }
+
+  /// Whether a file in the directory of a path is the user's, with a name that the making of a vault at the path leaves.
+  ///
+  /// - Throws: If it cannot be looked at.
+  package static func isForeign(_ name: String, beside path: String) throws(StorageError) -> Bool {
+    try VaultPath.locate(path).isForeign(name)
   }
 
   /// The name under which the vault is made.

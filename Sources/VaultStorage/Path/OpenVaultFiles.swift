@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -6,81 +7,152 @@ import Synchronization
 /// A process loses all its POSIX locks on a file when it closes any descriptor of that file. SQLite knows its own descriptors and waits
 /// with closing them; this is for all others: a descriptor that leads to an open vault, or to a file beside it, stays open as long as
 /// the vault does (decision 0045).
+///
+/// No file is looked at and none is closed while the table is locked: a file of another process can take its time.
 package enum OpenVaultFiles {
+  /// A vault, as the kernel identifies its file.
+  package struct Identity: Hashable, Sendable {
+    package let device, inode: UInt64
+
+    package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
+
+    /// nil for what is no regular file: no vault is one.
+    init?(_ about: stat) {
+      let file = FileStatus(about)
+      guard file.isRegularFile else { return nil }
+      self.init(device: file.device, inode: file.inode)
+    }
+  }
+
   private struct Opened {
     let path: String
-    let device, inode: UInt64
+    let file: Identity
     var connections = 1
     /// Descriptors that are closed after the last connection.
     var kept: [Int32] = []
   }
-  private static let all = Mutex<[Opened]>([])
+
+  /// A descriptor that is being closed. No vault of its file is opened meanwhile.
+  private struct Closing {
+    let file: Identity
+    let ended = DispatchSemaphore(value: 0)
+    var waiters = 0
+  }
+
+  private struct State {
+    var opened: [Opened] = []
+    var closing: [Closing] = []
+
+    func index(of file: Identity) -> Int? { opened.firstIndex { $0.file == file } }
+  }
+  private static let all = Mutex(State())
 
   /// Whether the descriptor leads to an open vault, or to its log or the index of its log.
   package static func contain(_ descriptor: Int32) -> Bool {
-    var about = stat()
-    guard unsafe fstat(descriptor, &about) == 0 else { return false }
-    return all.withLock { index(of: FileStatus(about), in: $0) != nil }
+    guard let file = identity(of: descriptor) else { return false }
+    return vault(of: file, in: all.withLock { $0.opened }) != nil
   }
 
   /// Whether the path leads to such a file. Opens nothing.
   package static func contain(path: String) -> Bool {
     var about = stat()
-    guard unsafe stat(path, &about) == 0 else { return false }
-    return all.withLock { index(of: FileStatus(about), in: $0) != nil }
+    guard unsafe stat(path, &about) == 0, let file = Identity(about) else { return false }
+    return vault(of: file, in: all.withLock { $0.opened }) != nil
   }
 
   /// Closes a descriptor; one of an open vault when the vault is closed.
-  package static func close(_ descriptor: Int32) {
-    var about = stat()
-    let isKept = unsafe fstat(descriptor, &about) == 0 && keep(descriptor, of: FileStatus(about))
-    if !isKept { Glibc.close(descriptor) }
+  ///
+  /// - Returns: The vault that keeps it open, and how many descriptors that vault keeps by now; nil if it is closed.
+  @discardableResult
+  package static func close(_ descriptor: Int32) -> (vault: Identity, count: Int)? {
+    guard let file = identity(of: descriptor) else {
+      Glibc.close(descriptor)
+      return nil
+    }
+    // From here on, a vault of this file is opened after the end of this.
+    let opened = all.withLock { state in
+      state.closing.append(Closing(file: file))
+      return state.opened
+    }
+    defer { endClosing(file) }
+    if let vault = vault(of: file, in: opened), let count = keep(descriptor, until: vault) {
+      return (vault, count)
+    }
+    Glibc.close(descriptor)
+    return nil
   }
 
-  private static func keep(_ descriptor: Int32, of file: FileStatus) -> Bool {
-    all.withLock { all in
-      guard let index = index(of: file, in: all) else { return false }
-      all[index].kept.append(descriptor)
-      return true
+  /// - Returns: nil if the vault was closed meanwhile.
+  private static func keep(_ descriptor: Int32, until vault: Identity) -> Int? {
+    all.withLock { state in
+      guard let index = state.index(of: vault) else { return nil }
+      state.opened[index].kept.append(descriptor)
+      return state.opened[index].kept.count
     }
   }
 
-  /// The files beside a vault have other inodes each time that it is opened, so they are looked up by name.
-  private static func index(of file: FileStatus, in all: [Opened]) -> Int? {
-    guard file.isRegularFile else { return nil }
-    return all.firstIndex { opened in
-      if opened.device == file.device, opened.inode == file.inode { return true }
-      return SideFileName.companions.contains { suffix in
-        var about = stat()
-        guard unsafe lstat(opened.path + suffix, &about) == 0 else { return false }
-        let companion = FileStatus(about)
-        return companion.device == file.device && companion.inode == file.inode
+  private static func endClosing(_ file: Identity) {
+    all.withLock { state in
+      guard let index = state.closing.firstIndex(where: { $0.file == file }) else { return }
+      let ended = state.closing.remove(at: index)
+      for _ in 0..<ended.waiters { ended.ended.signal() }
+    }
+  }
+
+  /// Waits while a descriptor of a vault or of a file beside it is being closed.
+  private static func waitForClosing(of path: String, _ file: Identity) {
+    while all.withLock({ !$0.closing.isEmpty }) {
+      let files = [file] + companions(of: path)
+      let ended = all.withLock { state -> DispatchSemaphore? in
+        guard let index = state.closing.firstIndex(where: { files.contains($0.file) }) else { return nil }
+        state.closing[index].waiters += 1
+        return state.closing[index].ended
       }
+      guard let ended else { return }
+      ended.wait()
+    }
+  }
+
+  private static func identity(of descriptor: Int32) -> Identity? {
+    var about = stat()
+    return unsafe fstat(descriptor, &about) == 0 ? Identity(about) : nil
+  }
+
+  /// The vault that a file belongs to. The files beside a vault have other inodes each time that it is opened, so they are looked up by name.
+  private static func vault(of file: Identity, in opened: [Opened]) -> Identity? {
+    opened.first { $0.file == file || companions(of: $0.path).contains(file) }?.file
+  }
+
+  private static func companions(of path: String) -> [Identity] {
+    SideFileName.companions.compactMap { suffix in
+      var about = stat()
+      return unsafe lstat(path + suffix, &about) == 0 ? Identity(about) : nil
     }
   }
 
   /// One connection to a vault file. Its end is the end of the connection.
   struct Entry: ~Copyable {
-    private let device, inode: UInt64
+    private let file: Identity
 
+    /// Waits until a descriptor of the file that is being closed is closed.
     init(_ path: String, device: UInt64, inode: UInt64) {
-      (self.device, self.inode) = (device, inode)
-      all.withLock { all in
-        if let index = all.firstIndex(where: { $0.device == device && $0.inode == inode }) {
-          all[index].connections += 1
+      let file = Identity(device: device, inode: inode)
+      self.file = file
+      all.withLock { state in
+        if let index = state.index(of: file) {
+          state.opened[index].connections += 1
         } else {
-          all.append(Opened(path: path, device: device, inode: inode))
+          state.opened.append(Opened(path: path, file: file))
         }
       }
+      waitForClosing(of: path, file)
     }
 
     deinit {
-      let kept = all.withLock { all -> [Int32] in
-        guard let index = all.firstIndex(where: { $0.device == device && $0.inode == inode }) else {
-          return []
-        }
-        all[index].connections -= 1
-        return all[index].connections == 0 ? all.remove(at: index).kept : []
+      let kept = all.withLock { state -> [Int32] in
+        guard let index = state.index(of: file) else { return [] }
+        state.opened[index].connections -= 1
+        return state.opened[index].connections == 0 ? state.opened.remove(at: index).kept : []
       }
       for descriptor in kept { Glibc.close(descriptor) }
     }

@@ -8,11 +8,19 @@ import Glibc
 /// | `FILE-wal`, `FILE-shm`, `FILE-journal` | what SQLite keeps beside a vault |
 /// | `FILE.lock` | the lock of a process that makes FILE |
 /// | `FILE.seen` | the witness beside a device key |
+/// | `FILE.rotating` | the lock of a process that replaces the device key of FILE |
+/// | `FILE.before-restore` | a vault or a device key that a restore has replaced |
+/// | `FILE.restoring`, `FILE.restoring-KEYID` | a vault that a restore makes beside FILE |
 /// | `FILE.KEYID.new` | a device key that waits to replace the one in FILE |
 /// | `.FILE.new`, `.FILE.unfinished` | FILE while it is made |
 package enum SideFileName {
   /// The endings of the files that SQLite keeps beside a database file.
   package static let companions = ["-wal", "-shm", "-journal"]
+  /// The ending of what a restore has replaced.
+  package static let beforeRestore = ".before-restore"
+  /// The ending of a vault that a restore makes, before the id of its key.
+  package static let restoring = ".restoring"
+  private static let besides = [".lock", ".seen", RotationLock.suffix, beforeRestore, restoring]
 
   /// The file that the file at a path belongs to, by the two names; `nil` for a name of its own.
   ///
@@ -28,8 +36,8 @@ package enum SideFileName {
     let folder = String(path[..<name.startIndex])
     let database = companions.lazy.compactMap { name.dropping(ending: $0) }.first
     if let file = made(by: database ?? name) { return folder + file }
-    let owners = [".lock", ".seen"].lazy.compactMap { name.dropping(ending: $0) }
-    for file in [database, owners.first, replaced(by: name)].compactMap(\.self) {
+    let owners = besides.lazy.compactMap { name.dropping(ending: $0) }
+    for file in [database, owners.first, replaced(by: name), restored(over: name)].compactMap(\.self) {
       if isDeviceKey(file) { return folder + file }
       if try exists(folder + file) { return folder + file }
     }
@@ -62,6 +70,14 @@ package enum SideFileName {
       isIdentifier(rest[dot...].dropFirst()), dot > rest.startIndex
     else { return nil }
     return rest[..<dot]
+  }
+
+  /// The file that a vault with this name is to replace. A restore removes the lock of that vault and what SQLite keeps beside it too.
+  private static func restored(over name: Substring) -> Substring? {
+    let vault = (companions + [".lock"]).lazy.compactMap { name.dropping(ending: $0) }.first ?? name
+    guard let dash = vault.utf8.lastIndex(of: UInt8(ascii: "-")), isIdentifier(vault[dash...].dropFirst())
+    else { return nil }
+    return vault[..<dash].dropping(ending: restoring)
   }
 
   /// Whether a name is that of a device key in its directory. With a Secret Service the witness is there, and the key is not.

@@ -16,6 +16,24 @@ extension VaultPath {
     return foreign
   }
 
+  /// Whether a file is the user's that has a name which an unfinished or removed vault leaves: that of a draft, of the lock, or of what
+  /// SQLite keeps beside the vault.
+  ///
+  /// - Throws: If it cannot be looked at.
+  func isForeign(_ name: String) throws(StorageError) -> Bool {
+    let lock = FileLock.name(in: self)
+    if name == lock { return FileLock.isForeign(in: self) }
+    let hasLock = try status(of: lock) != nil
+    let temporary = NewVaultPlace.temporaryName(of: self)
+    for suffix in [""] + SideFileName.companions {
+      if name == temporary + suffix { return try !isFreeOrDraft(name, suffix: suffix, hasLock: hasLock) }
+      if !suffix.isEmpty, name == self.name + suffix {
+        return try !isFreeOrDraft(name, suffix: suffix, hasLock: true)
+      }
+    }
+    return true
+  }
+
   /// Whether there is nothing, or what a process left that was killed while it made a vault: a file of this user alone with one name,
   /// which is empty, or was left with its lock and begins as SQLite begins such a file.
   private func isFreeOrDraft(

@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 /// The most descriptors of one packet that these functions send or receive.
-enum { clinux_most_descriptors = 8 };
+enum { clinux_most_descriptors = 253 };
 
 /// The macros of control messages are not in the Glibc module. Sends one packet with descriptors, without SIGPIPE. Without
 /// `waits`, EAGAIN when the other end has not read enough; with it, also a descriptor that does not block waits. Returns 0, or an errno value.
