@@ -59,12 +59,15 @@ package struct RestoreFiles: Sendable {
 
   /// Those with such a name that no restore left.
   package func foreignDebris() throws(VaultError) -> [String] {
-    let named = try named()
-    do throws(StorageError) {
-      return try named.filter { (file) throws(StorageError) in
-        try NewVaultPlace.isForeign(file.name, beside: beside(file.key))
-      }.map { folder + $0.name }
-    } catch { throw VaultError(error) }
+    var foreign: [String] = []
+    for file in try named() {
+      do throws(StorageError) {
+        if try NewVaultPlace.isForeign(file.name, beside: beside(file.key)) {
+          foreign.append(folder + file.name)
+        }
+      } catch { throw VaultError(error) }
+    }
+    return foreign
   }
 
   private func named() throws(VaultError) -> [(name: String, key: DeviceKeyID)] {
