@@ -183,6 +183,24 @@ struct AgentClientTests {
     #expect(throws: AgentMessageError.gone) { try socket.send(AgentBegun.packet) }
   }
 
+  @Test(
+    "a signal that came before the agent refuses, or ends, ends the command, which does nothing by itself",
+    .requirement("G5"), arguments: [false, true])
+  func signalBefore(isRefused: Bool) async throws {
+    let (tool, agent) = try Self.make()
+    let served = agent.serve { request in
+      kill(try #require(request.socket.peer).process, SIGTERM)
+      try expect(#require(try request.socket.receive()).kind, equals: .signal)
+      if isRefused { try request.socket.send(AgentRefusal(.full, "it has no room").packet) }
+    }
+    let out = tool.home.path + "/out"
+    var child = Child(Tool.path, ["item", "get", "mail"], tool.environment)
+    child.create(1, out)
+    try expect(child.start().wait(), equals: 143)
+    try await served.value
+    try expect(String(contentsOfFile: out, encoding: .utf8), equals: "")
+  }
+
   @Test("a verb about the agent says why an agent that is there did not run it", .requirement("G11"))
   func aboutAgent() async throws {
     let (tool, agent) = try Self.make()

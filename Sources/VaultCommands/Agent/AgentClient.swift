@@ -36,13 +36,10 @@ enum AgentClient {
       return try serve(request, session, on: socket, in: world)
     }
     switch end {
-    case .refused(let refusal):
-      return try goOn(after: refusal, choice, isAboutAgent: isAboutAgent(verb), messages: messages)
-    case .notTaken(let why):
-      let needsIt = choice == .required || why == .silent && isAboutAgent(verb)
-      guard !needsIt else { throw CommandError(why) }
-      messages.warn("\(CommandError(why).message); going on without an agent")
-      return nil
+    case .refused, .notTaken:
+      // One that came meanwhile has ended nothing.
+      if let number = session.signal ?? signals.next() { return .signal(number) }
+      return try goOn(after: end, choice, isAboutAgent: isAboutAgent(verb), messages: messages)
     case .ended(.exit(0)) where verb == Exec.self:
       // One that came when the agent had done its part is for this process, not for the program.
       if let number = session.signal ?? signals.next() { return .signal(number) }
@@ -107,10 +104,25 @@ extension AgentClient {
     return nil
   }
 
+  /// - Returns: nil: the command works by itself.
   /// - Throws: If an agent is required.
   private static func goOn(
-    after refusal: AgentRefusal, _ choice: AgentChoice, isAboutAgent: Bool, messages: Messages
+    after end: AgentSession.End, _ choice: AgentChoice, isAboutAgent: Bool, messages: Messages
   ) throws(CommandError) -> Ending? {
+    switch end {
+    case .refused(let refusal):
+      try goOn(after: refusal, choice, isAboutAgent: isAboutAgent, messages: messages)
+    case .notTaken(let why):
+      guard choice == .auto, why == .ended || !isAboutAgent else { throw CommandError(why) }
+      messages.warn("\(CommandError(why).message); going on without an agent")
+    case .ended, .signalled: break
+    }
+    return nil
+  }
+
+  private static func goOn(
+    after refusal: AgentRefusal, _ choice: AgentChoice, isAboutAgent: Bool, messages: Messages
+  ) throws(CommandError) {
     guard refusal.reason != .vaultAsInput else { throw VaultFiles.refusal("standard input or output") }
     let text = "the agent did not run this: \(refusal.text)"
     let restart =
@@ -121,7 +133,6 @@ extension AgentClient {
       throw CommandError(.io, text, hint: restart ?? hint, code: "agentRefused")
     }
     if let restart { messages.warn("\(text); \(restart)") }
-    return nil
   }
 
   /// What to do where only this agent can do what the command asks.

@@ -35,8 +35,8 @@ package enum OpenVaultFiles {
   /// A descriptor that is being closed. No vault of its file is opened meanwhile.
   private struct Closing {
     let file: Identity
-    let ended = DispatchSemaphore(value: 0)
-    var waiters = 0
+    /// Those who wait for its end.
+    var waiters: [DispatchSemaphore] = []
   }
 
   private struct State {
@@ -94,21 +94,21 @@ package enum OpenVaultFiles {
   private static func endClosing(_ file: Identity) {
     all.withLock { state in
       guard let index = state.closing.firstIndex(where: { $0.file == file }) else { return }
-      let ended = state.closing.remove(at: index)
-      for _ in 0..<ended.waiters { ended.ended.signal() }
+      for waiter in state.closing.remove(at: index).waiters { waiter.signal() }
     }
   }
 
   /// Waits while a descriptor of a vault or of a file beside it is being closed.
   private static func waitForClosing(of path: String, _ file: Identity) {
     while all.withLock({ !$0.closing.isEmpty }) {
-      let files = [file] + companions(of: path)
-      let ended = all.withLock { state -> DispatchSemaphore? in
-        guard let index = state.closing.firstIndex(where: { files.contains($0.file) }) else { return nil }
-        state.closing[index].waiters += 1
-        return state.closing[index].ended
+      let files = [file] + SideFileName.companions.compactMap { identity(of: path + $0) }
+      let ended = DispatchSemaphore(value: 0)
+      let waits = all.withLock { state in
+        guard let index = state.closing.firstIndex(where: { files.contains($0.file) }) else { return false }
+        state.closing[index].waiters.append(ended)
+        return true
       }
-      guard let ended else { return }
+      guard waits else { return }
       ended.wait()
     }
   }
@@ -120,14 +120,14 @@ package enum OpenVaultFiles {
 
   /// The vault that a file belongs to. The files beside a vault have other inodes each time that it is opened, so they are looked up by name.
   private static func vault(of file: Identity, in opened: [Opened]) -> Identity? {
-    opened.first { $0.file == file || companions(of: $0.path).contains(file) }?.file
+    opened.first { vault in
+      vault.file == file || SideFileName.companions.contains { identity(of: vault.path + $0) == file }
+    }?.file
   }
 
-  private static func companions(of path: String) -> [Identity] {
-    SideFileName.companions.compactMap { suffix in
-      var about = stat()
-      return unsafe lstat(path + suffix, &about) == 0 ? Identity(about) : nil
-    }
+  private static func identity(of path: String) -> Identity? {
+    var about = stat()
+    return unsafe lstat(path, &about) == 0 ? Identity(about) : nil
   }
 
   /// One connection to a vault file. Its end is the end of the connection.
