@@ -36,11 +36,13 @@ package enum VaultAgent {
     for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     allowManyDescriptors()
     let words = ThisProcess.arguments()
+    if words == ["--help"] || words == ["-h"] {
+      write(usage + "\n", to: 1)
+      _exit(0)
+    }
     let tells = words.first == AgentStart.argument
     guard let asking = AgentAsking(arguments: words.dropFirst(tells ? 1 : 0).map { $0 ?? "" }) else {
-      say(
-        "usage: vaultd [--ask client|unlocker|pinentry | --ask terminal --terminal PATH]; it is started by 'vaultctl agent start' or by "
-          + "the units in docs/systemd")
+      say(usage)
       _exit(2)
     }
     let readiness = Readiness(environment: world.environment, pipe: tells ? 3 : -1)
@@ -53,6 +55,11 @@ package enum VaultAgent {
       _exit(error == .isRunning ? 0 : 1)
     }
   }
+
+  /// `docs/man/vaultd.1` explains the same options.
+  private static let usage =
+    "usage: vaultd [--ask client|unlocker|pinentry | --ask terminal --terminal PATH | --help]; it is started by 'vaultctl agent start' "
+    + "or by the units in docs/systemd"
 
   private static func serve(
     in world: World, asking: AgentAsking, telling readiness: Readiness
@@ -91,8 +98,9 @@ package enum VaultAgent {
     _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
-  private static func say(_ line: String) {
-    let text = "vaultd: " + line + "\n"
-    _ = unsafe write(2, text, text.utf8.count)
+  private static func say(_ line: String) { write("vaultd: \(line)\n", to: 2) }
+
+  private static func write(_ text: String, to descriptor: Int32) {
+    _ = unsafe Glibc.write(descriptor, text, text.utf8.count)
   }
 }

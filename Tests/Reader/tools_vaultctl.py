@@ -106,7 +106,8 @@ class Vaultctl(Case):
         rules = {"passcode": "passcode", "presence": "presence", "any": "biometry-any", "set": "biometry-current-set",
                  "either": "passcode,biometry-current-set,or", "both": "passcode,biometry-any,and", "all": "passcode,biometry-any,application-password"}
         for name, access in rules.items():
-            self.tool("item", "add", name, "--access", access, stdin=b"behind " + name.encode(), application_password=b"app")
+            own = {"application_password": b"app"} if "application-password" in access else {}
+            self.tool("item", "add", name, "--access", access, stdin=b"behind " + name.encode(), **own)
         self.tool("item", "add", "app", "--accessible", "after-first-unlock", "--access", "application-password", stdin=b"behind app", application_password=b"app")
         self.tool("item", "update", "both", stdin=b"behind the second both", phrase=b"my voice")
         self.tool("rotate", "epoch")

@@ -27,6 +27,40 @@ struct AgentLoopTests {
     expect(unlocks.count, equals: 1)
   }
 
+  /// All of them run before the first one gets its command.
+  @Test(
+    "of many clients at once, each gets what its own command prints, and no other client's",
+    .requirement("G1"))
+  func manyClients() throws {
+    let rig = try AgentRig()
+    try rig.core.unlock(with: Passcode(testing: "1234"))
+    let numbers = 10..<34
+    for number in numbers {
+      let new = NewItem(.genericPassword, name: "n\(number)")
+      _ = try rig.core.add(new, secret: SecretBytes(testing: "secret-\(number)"))
+    }
+    rig.core.lock()
+    _ = try rig.run("unlock", passcode: "1234")
+    let clients = try numbers.map { number in
+      let input = try PipeEnds()
+      return (number: number, input: input, client: try rig.send("batch", input: input.reader))
+    }
+    try rig.turn(until: "all requests") { rig.loop.requestCount == numbers.count }
+    for (number, input, _) in clients.reversed() {
+      input.write("{\"args\":[\"item\",\"get\",\"n\(number)\"]}\n{\"args\":[\"item\",\"get\",\"x\"]}\n")
+      input.closeWriting()
+    }
+    for (number, _, client) in clients {
+      let end = try rig.end(client)
+      let lines = end.text.split(separator: "\n")
+      #expect(lines.count == 2 && end.ending == .exit(1) && end.prompts == 0, "\(end)")
+      #expect(lines.first?.contains("\"secret\":\"secret-\(number)\"") == true, "\(number): \(end)")
+    }
+    let lost = try rig.send("item", "get", "x")
+    let end = try rig.end(lost)
+    #expect(end.text.isEmpty && lost.errorText.contains("there is no item"), "\(end) \(lost.errorText)")
+  }
+
   @Test(
     "asking for the state extends nothing, and at the end of the idle time the vault is locked",
     .requirement("G2"))
@@ -63,6 +97,11 @@ struct AgentLoopTests {
     let locked = try rig.run("lock")
     #expect(locked.ending == .exit(0) && locked.text == "locked  \(rig.place.path)\n", "\(locked)")
     #expect(!rig.isUnlocked)
+    let again = try rig.run("lock")
+    #expect(again.ending == .exit(0) && again.text == "the vault was not unlocked\n", "\(again)")
+    try expect(rig.run("lock", "--all").text, equals: "no vault was unlocked\n")
+    #expect(try rig.run("lock", "--json").text.contains("\"locked\":[]"))
+    #expect(try rig.run("agent", "status").text.hasSuffix("\nno vault is unlocked\n"))
     try expect(rig.run("item", "get", "mail").ending, equals: .exit(5))
   }
 

@@ -11,9 +11,9 @@ struct AccessVerbTests {
   }
 
   private func add(_ name: String, _ access: String, _ tool: Tool, _ more: String...) throws -> Tool.Run {
-    try tool.run(
-      ["item", "add", name, "--access", access, "--passcode-fd", "3", "--application-password-fd", "4"]
-        + more,
+    let own = access.contains("application-password") ? ["--application-password-fd", "4"] : []
+    return try tool.run(
+      ["item", "add", name, "--access", access, "--passcode-fd", "3"] + own + more,
       input: Array("secret of \(name)".utf8), secrets: [3: "pass", 4: "app"])
   }
 
@@ -69,6 +69,17 @@ struct AccessVerbTests {
     #expect(missing.exit == 6 && missing.errors.contains("--application-password-fd"))
     try expect(get("d", tool, [3: "pass", 4: ""]).exit, equals: 12)
     try expect(get("d", tool, [3: "pass", 4: String(repeating: "x", count: 70 << 10)]).exit, equals: 12)
+  }
+
+  @Test(
+    "an application password that no rule asks for is refused: the item would be stored without it",
+    arguments: [["item", "add", "x"], ["key", "generate", "x"], ["token", "put", "x", "--ttl", "90s"]])
+  func unaskedPassword(words: [String]) throws {
+    let tool = try Tool()
+    expect(0, try tool("init", "--no-passcode"))
+    let run = try tool.run(words + ["--application-password-fd", "4"], input: [1], secrets: [4: "app"])
+    expect(2, run, "the item would not be behind this password")
+    #expect(try tool("item", "list").text.isEmpty)
   }
 
   @Test("members are enrolled behind the passcode and leave without it; what dies with their set is said")

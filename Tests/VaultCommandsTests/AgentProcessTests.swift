@@ -54,6 +54,23 @@ struct AgentProcessTests {
     try expect(String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8), equals: "vaultd\n")
   }
 
+  @Test("--help and the manual page have the same options, and other arguments are wrong usage: 2")
+  func help() throws {
+    let run = try Program(Built.path("vaultd-testing"), ["--help"], environment: [:]).run()
+    #expect(run.status == 0 && run.text.hasPrefix("usage: vaultd "), "\(run)")
+    let page = try String(
+      contentsOf: Tool.repository.appending(path: "docs/man/vaultd.1"), encoding: .utf8)
+    let explained = page.split(separator: "\n").filter { $0.hasPrefix(".It Fl ") }
+      .compactMap { line in line.split(separator: " ").last { $0.hasPrefix("-") }.map { "-\($0)" } }
+    expect(explained, equals: ["--ask", "--terminal", "--help"])
+    for option in explained { #expect(run.text.contains(option)) }
+    for word in ["client", "unlocker", "terminal", "pinentry"] {
+      #expect(page.contains(".It Cm \(word)\n") && run.text.contains(word), "\(word)")
+    }
+    let wrong = try Program(Built.path("vaultd-testing"), ["--help", "me"], environment: [:]).run()
+    expect(wrong.status, equals: 2)
+  }
+
   @Test("systemd finds nothing wrong with the units, and they name the socket at which commands look")
   func units() throws {
     let tool = try Tool()

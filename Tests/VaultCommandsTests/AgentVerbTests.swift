@@ -33,6 +33,29 @@ struct AgentVerbTests {
   }
 
   @Test(
+    "a recovery code that is given is judged also while the vault is unlocked, and ends a delay",
+    .requirement("G6"))
+  func recoveryCode() throws {
+    let home = try AgentHome()
+    let folder = home.tool.home.path
+    let (code, other, vault) = (folder + "/code", folder + "/other", folder + "/other.vault")
+    expect(0, try home.tool("recovery-code", "new", "--out", code, "--passcode-file", home.passcode))
+    expect(0, try home.tool("init", "--no-passcode", "--vault", vault))
+    expect(0, try home.tool("recovery-code", "new", "--out", other, "--vault", vault))
+    try home.unlock()
+    let get = ["item", "get", "mail", "--no-input", "--agent", "required"]
+    expect(12, try home.tool.run(get + ["--recovery-file", home.passcode]))
+    for words in [get, ["unlock"], ["clock", "--agent", "required"]] {
+      expect(3, try home.tool.run(words + ["--recovery-file", other]))
+      expect(0, try home.tool.run(words + ["--recovery-file", code]))
+    }
+    for _ in 0..<5 { expect(3, try home.tool.run(get + ["--passcode-file", home.wrong])) }
+    #expect(try home.tool.run(get + ["--passcode-file", home.passcode]).exit != 0)
+    let both = ["--passcode-file", home.passcode, "--recovery-file", code]
+    try expect(home.tool.run(get + both).text, equals: "tok-1")
+  }
+
+  @Test(
     "another vault than the unlocked one is another vault, with and without the agent", .requirement("G1"))
   func otherVault() throws {
     let home = try AgentHome()

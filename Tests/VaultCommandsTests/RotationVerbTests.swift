@@ -89,6 +89,20 @@ struct RotationVerbTests {
     let run = try tool("rotate", "device-key", "--recovery-fd", "3", "--json", secrets: [3: code])
     #expect(try run.exit == 0 && run.json["recovered"] as? Bool == false)
     try expect(tool("item", "get", "here").output, equals: [4])
+    let unread = try tool("rotate", "device-key", "--recovery-file", tool.home.path + "/none")
+    expect(0, unread)
+    #expect(
+      unread.errors.contains("--recovery-file was not read: the device key is there"), "\(unread.errors)")
+  }
+
+  @Test("a given recovery code ends a delay before the keys are replaced", arguments: ["epoch", "purge"])
+  func delayed(verb: String) throws {
+    let tool = try Tool()
+    let code = try fill(tool, "pass", ["--recovery-code"])
+    let words = (verb == "purge" ? ["purge"] : ["rotate", verb]) + ["--passcode-fd", "3"]
+    for _ in 0..<5 { try expect(tool.run(words, secrets: [3: "wrong"]).exit, equals: 3) }
+    #expect(try tool.run(words, secrets: [3: "pass"]).exit != 0)
+    expect(0, try tool.run(words + ["--recovery-fd", "4"], secrets: [3: "pass", 4: code]))
   }
 
   @Test(

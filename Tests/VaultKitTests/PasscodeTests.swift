@@ -199,6 +199,31 @@ struct PasscodeTests {
     try expect(core.status().passcodeFailures, equals: 0)
   }
 
+  /// The first commit counts the attempt, the second one has the verdict.
+  @Test(
+    "a verdict that could not be written is not told, and a right passcode opens nothing with it",
+    .requirement("G6"), arguments: ["right", "wrong"], [true, false])
+  func unwrittenVerdict(typed: String, isUnlocked: Bool) throws {
+    let core = try TemporaryVault(environment: .testing(clock: FixedClock())).makeCore(passcode: "right")
+    if !isUnlocked { core.lock() }
+    let commits = Mutex(0)
+    let failing = core.committing { _ throws(VaultError) in
+      let count = commits.withLock { commits in
+        commits += 1
+        return commits
+      }
+      if count == 2 { throw VaultError(.io, "the disk is full") }
+    }
+    let error = thrown { () throws(VaultError) in
+      let passcode = try Passcode(testing: typed)
+      if isUnlocked { try failing.judge(passcode) } else { try failing.unlock(with: passcode) }
+    }
+    expect(error?.code, equals: .io)
+    expect(error?.attemptsLeft, equals: nil)
+    expect(core.isUnlocked, equals: isUnlocked)
+    #expect(commits.withLock { $0 } >= 2)
+  }
+
   @Test("a lock is logged with its reason and its caller, after the keys are wiped")
   func lockIsNoted() throws {
     let core = try TemporaryVault().makeCore(passcode: "right")

@@ -4,20 +4,18 @@ import VaultKit
 import VaultPrompts
 
 /// Where the person is asked for one request, as the setting of the agent says. Nothing that the request says changes it.
+///
+/// The kernel is asked about the command when a person is: most commands ask none.
 struct RequestPlaces: PromptPlaces {
   private let service: AgentService
   private let file: FileIdentity?
-  let requester: PromptRequest.Requester?
-  /// That of the command, where it has one.
-  private let ownTerminal: PersonsTerminal?
+  private let command: Caller
 
-  /// - Returns: nil where every command asks by itself.
-  init?(_ service: AgentService, _ request: AgentRequest) {
-    guard service.asking != .client else { return nil }
-    (self.service, file) = (service, request.file)
-    requester = .starting(request.caller)
-    ownTerminal = PersonsTerminal(controlling: request.caller)
+  init(_ service: AgentService, _ request: AgentRequest) {
+    (self.service, file, command) = (service, request.file, request.caller)
   }
+
+  var requester: PromptRequest.Requester? { .starting(command) }
 
   var place: PromptPlace {
     switch service.asking {
@@ -59,7 +57,8 @@ struct RequestPlaces: PromptPlaces {
       preconditionFailure("RequestPlaces.here: an agent has a host of its own")
     }
     if let path { host.terminalPath = path }
-    return .here(PlaceHere(host, way, named: name, isOfCommand: path != nil && path == ownTerminal?.path))
+    let isOfCommand = path != nil && path == PersonsTerminal(controlling: command)?.path
+    return .here(PlaceHere(host, way, named: name, isOfCommand: isOfCommand))
   }
 
   private func nowhere(_ problem: String, _ hint: String) -> PromptPlace {

@@ -36,7 +36,8 @@ final class CallServer {
     self.host = host
     becomesProgram = invocation.verb.words == Exec.words
     prompt = CommandPrompt(
-      secrets: Secrets(invocation: invocation, command: invocation, world: world, known: GivenSecrets()))
+      secrets: Secrets(invocation: invocation, command: invocation, world: world, known: GivenSecrets()),
+      namesProgram: true)
     (self.vaultFiles, self.isOwn) = (vaultFiles, isOwn)
     // A signal ends a program through the agent, which cancels the call.
     programs = ServedPrograms(LocalRunner(.init(time: world.patience.transport)))

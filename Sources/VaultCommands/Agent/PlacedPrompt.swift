@@ -3,7 +3,7 @@ import SecretMemory
 import VaultKit
 import VaultPrompts
 
-/// A prompt that is shown where the setting of the agent says.
+/// A prompt that is shown where the setting of the agent says. Wherever that is, it names the program that asks.
 struct PlacedPrompt: HostPrompt {
   let places: any PromptPlaces
   /// The prompt in the process of the command.
@@ -21,7 +21,7 @@ struct PlacedPrompt: HostPrompt {
     _ request: PromptRequest, limit: Int, isRepeated: Bool
   ) throws(PromptFailure) -> SecretBytes {
     switch places.place {
-    case .client: return try remote.type(request, limit: limit, isRepeated: isRepeated)
+    case .client: return try remote.type(places.named(request), limit: limit, isRepeated: isRepeated)
     case .nowhere(let why): throw .pinentry(why)
     case .here(let place):
       do throws(VaultError) { try check(place) } catch { throw .pinentry(error) }
@@ -37,7 +37,7 @@ struct PlacedPrompt: HostPrompt {
 
   func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
     switch places.place {
-    case .client: return try remote.confirm(request)
+    case .client: return try remote.confirm(places.named(request))
     case .nowhere(let why): throw why
     case .here(let place):
       try check(place)
@@ -80,10 +80,10 @@ struct PlacedPresence: PresenceSource {
 
   func verifyPresence(_ request: PromptRequest, asking prompt: any Prompt) throws(VaultError) {
     switch places.place {
-    case .client: try remote.verifyPresence(request, asking: prompt)
+    case .client: try remote.verifyPresence(places.named(request), asking: prompt)
     case .nowhere(let why): throw why
     case .here(let place):
-      try remote.link.asking(request, ended: .endedPrompt) { request throws(VaultError) in
+      try remote.link.asking(places.named(request), ended: .endedPrompt) { request throws(VaultError) in
         try place.host.presence.verifyPresence(request, asking: prompt)
       }
     }
@@ -107,10 +107,11 @@ struct PlacedReader: BiometrySource {
 
   func verify(_ request: PromptRequest, showing progress: (String) -> Void) throws(VaultError) -> String? {
     switch places.place {
-    case .client: return try remote.verify(request, showing: progress)
+    case .client: return try remote.verify(places.named(request), showing: progress)
     case .nowhere(let why): throw why
     case .here(let place):
-      return try remote.link.asking(request, ended: .endedPrompt) { request throws(VaultError) in
+      return try remote.link.asking(places.named(request), ended: .endedPrompt) {
+        request throws(VaultError) in
         try place.host.biometry.verify(request) { place.prompt.show($0, for: request) }
       }
     }
@@ -120,7 +121,8 @@ struct PlacedReader: BiometrySource {
 }
 
 extension PromptPlaces {
-  /// The request with the program that asks: the person may not see the terminal where it was started.
+  /// The request with the program that asks. The person may not see the terminal where it was started, and a vault that is unlocked for
+  /// all commands is asked for by some that the person did not start.
   fileprivate func named(_ request: PromptRequest) -> PromptRequest {
     var request = request
     request.requester = requester

@@ -32,6 +32,6 @@ package struct PlaceHere: Sendable {
 /// Where the person is asked for one request. Looked at before each prompt: it can be another place after the vault was unlocked.
 package protocol PromptPlaces: Sendable {
   var place: PromptPlace { get }
-  /// The program that asks, for prompts that are not in the process of the command.
+  /// The program that has started the command; nil where the kernel does not say.
   var requester: PromptRequest.Requester? { get }
 }

@@ -9,14 +9,17 @@ import VaultWords
 package final class CommandPrompt: Prompt {
   private let secrets: Secrets
   private let asking: any HostPrompt
+  /// Whether a request names the program that asks.
+  private let namesProgram: Bool
   /// Why the secret of an option could not be read, as an error of the command line.
   private let failure = Mutex<CommandError?>(nil)
   /// The new PIN that a person has typed, for a verb that makes a PIN item and uses it at once: that one use does not ask
   /// again.
   private let newPIN = Mutex<SharedSecret?>(nil)
 
-  init(secrets: Secrets) {
-    self.secrets = secrets
+  /// - Parameter namesProgram: Whether a request that names the program that asks keeps that name: for a request of the agent.
+  init(secrets: Secrets, namesProgram: Bool = false) {
+    (self.secrets, self.namesProgram) = (secrets, namesProgram)
     asking = secrets.prompt
   }
 
@@ -86,7 +89,7 @@ package final class CommandPrompt: Prompt {
   /// Names the verb instead of the program that asks, because the person who runs the tool knows it by its verb.
   private func named(_ request: PromptRequest) -> PromptRequest {
     var request = request
-    request.requester = nil
+    if !namesProgram { request.requester = nil }
     request.operation = "vaultctl \(secrets.invocation.verb.name): " + request.operation
     return request
   }

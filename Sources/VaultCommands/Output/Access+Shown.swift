@@ -6,11 +6,18 @@ import VaultWords
 extension Command {
   /// The access control that the options of a new item describe.
   ///
-  /// - Throws: exit 9 for constraints that exclude each other.
-  func newAccess(accessible: Accessibility?) throws(VaultError) -> AccessControl {
-    try AccessControl(
-      self[ItemOptions.access] ?? [], accessibility: accessible ?? .whenUnlocked,
+  /// - Throws: exit 9 for constraints that exclude each other; 2 for an application password that no constraint names, because the
+  ///   item would be stored without it.
+  func newAccess(accessible: Accessibility?) throws -> AccessControl {
+    let constraints = self[ItemOptions.access] ?? []
+    let access = try AccessControl(
+      constraints, accessibility: accessible ?? .whenUnlocked,
       thisDeviceOnly: self[ItemOptions.thisDeviceOnly])
+    let password = SecretChannel.applicationPassword.option(in: invocation)
+    guard let password, !access.constraints.contains(.applicationPassword) else { return access }
+    throw CommandError.usage(
+      "\(password.shown): the item would not be behind this password",
+      hint: "put it there with --access application-password, or leave the option out")
   }
 
   /// The JSON of an item, with the enforcement of its constraints in this vault.

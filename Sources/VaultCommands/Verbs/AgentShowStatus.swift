@@ -11,7 +11,8 @@ enum AgentShowStatus: VaultVerb {
   static let notes = [
     "Without an agent it ends with 1. It extends the time of no vault. Where logind cannot be asked, nothing but the times and "
       + "'vaultctl lock' locks a vault: not sleep, not a locked screen.",
-    "With --json: running, pid, version, logind, asks (client, unlocker, terminal or pinentry), terminal, and vaults with path, unlocked, idleLeft and absoluteLeft (seconds).",
+    "With --json: running, pid, version, logind, asks (client, unlocker, terminal or pinentry), terminal, and vaults with path, unlocked, idleLeft and "
+      + "absoluteLeft (seconds). vaults has those that are unlocked and those that a command uses; empty where there is none.",
   ]
   static let example = "vaultctl agent status"
   static let allowedInBatch = false
@@ -59,6 +60,7 @@ enum AgentShowStatus: VaultVerb {
         + (status.hearsLogind ? "locks at sleep and with the session" : "not there: only the times lock"),
       "asks      \(printable(status.asks.description))",
     ] + status.vaults.map { line($0) }
+      + (status.vaults.contains(where: \.isUnlocked) ? [] : ["no vault is unlocked"])
   }
 
   private static func line(_ vault: AgentStatus.Vault) -> String {

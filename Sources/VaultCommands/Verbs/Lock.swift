@@ -14,7 +14,7 @@ enum Lock: VaultVerb {
   static let notes = [
     "The keys are wiped before it ends; the log of the vault gets its entry after that. A command that uses the vault meanwhile "
       + "ends as it does in a locked vault (6). A vault that is locked already stays so (0).",
-    "With --json: locked, the paths of the vaults that were unlocked.",
+    "With --json: locked, the paths of the vaults that were unlocked; empty where none was.",
   ]
   static let example = "vaultctl lock"
   static let allowedInBatch = false
@@ -24,6 +24,8 @@ enum Lock: VaultVerb {
     let locked = agent.lock(everything: command[all])
     return Outcome(
       json: .object { Field("locked", .array(locked.map { .string($0) })) },
-      lines: locked.map { "locked  " + printable($0) })
+      lines: locked.isEmpty
+        ? [command[all] ? "no vault was unlocked" : "the vault was not unlocked"]
+        : locked.map { "locked  " + printable($0) })
   }
 }

@@ -32,6 +32,9 @@ enum RotateDeviceKey: VaultVerb {
     do { core = try command.vault.opened() } catch let error as VaultError where losses.contains(error.code) {
       return try recover(command, from: error)
     }
+    if let option = SecretChannel.recovery.option(in: command.invocation) {
+      command.messages.note("\(option.shown) was not read: the device key is there")
+    }
     let before = try VaultCore.outline(at: command.places.vault)
     // What makes a key completes, and says which key it is.
     try command.world.interruption.hold()

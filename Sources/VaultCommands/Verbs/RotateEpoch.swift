@@ -113,9 +113,10 @@ extension DamagedPart {
 }
 
 extension Command {
-  /// The passcode, where one is set: what it guards is wrapped again.
+  /// The passcode, where one is set: what it guards is wrapped again. A recovery code that is given ends a delay before.
   func passcodeToRotate(_ core: VaultCore) throws -> Passcode? {
     guard core.hasPasscode else { return nil }
+    try vault.endDelay(core)
     return try vault.secret(.passcode, of: .passcode, for: core) { secrets throws(CommandError) in
       try secrets.secret(.passcode, to: "give the vault new keys", triesLeft: 1)
     }.passcode()

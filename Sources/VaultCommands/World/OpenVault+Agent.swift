@@ -19,19 +19,30 @@ extension OpenVault {
     return (found.core.committing(by: commitStep.run), found.isNew)
   }
 
-  /// Judges a passcode that an option or a credential gives, although the vault is unlocked already: once for each command line.
+  /// Judges the passcode and the recovery code that options or a credential give, although the vault is unlocked already: once for each
+  /// command line. All other secrets are read by the verbs that use them, whether the vault is unlocked or not.
   ///
-  /// - Throws: Exit 3 for a wrong one, which counts as an attempt.
+  /// - Throws: Exit 3 for a wrong one; a wrong passcode counts as an attempt.
   func judgeGiven(_ core: VaultCore) throws {
-    guard world.vaults != nil, !hasJudged, core.isUnlocked, core.hasPasscode,
-      SecretChannel.passcode.isTaken(by: secrets.invocation.verb), !secrets.willAsk(.passcode)
-    else { return }
-    if let refusal { throw refusal }
-    do { _ = try verifiedPasscode(of: core) { try core.judge($0.passcode()) } } catch {
-      refusal = error
-      throw error
+    guard world.vaults != nil, !hasJudged, core.isUnlocked, core.hasPasscode else { return }
+    if isGiven(.passcode) {
+      if let refusal { throw refusal }
+      // A recovery code is judged before it: it ends the delay that may be in its way.
+      do { _ = try verifiedPasscode(of: core) { try core.judge($0.passcode()) } } catch {
+        refusal = error
+        throw error
+      }
+    } else if isGiven(.recovery) {
+      try endDelay(core)
+    } else {
+      return
     }
     hasJudged = true
+  }
+
+  /// Whether an option or a credential gives a secret that the command line takes.
+  private func isGiven(_ channel: SecretChannel) -> Bool {
+    channel.isTaken(by: secrets.invocation.verb) && !secrets.willAsk(channel)
   }
 
   /// Runs a use of the vault, and tells the agent of it.

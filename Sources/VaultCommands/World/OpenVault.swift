@@ -17,7 +17,7 @@ final class OpenVault {
   private var core: VaultCore?
   /// Why unlocking failed, so that the commands of a batch do not try the same passcode again.
   var refusal: (any Error)?
-  /// Whether a given passcode was judged.
+  /// Whether what was given to unlock the vault was judged.
   var hasJudged = false
   /// Whether a person is asked for the passcode that unlocks the vault.
   var isAskingToUnlock = false
@@ -164,7 +164,10 @@ final class OpenVault {
     }
     try core.refuseShut()
     if let refusal { throw refusal }
-    guard beginAsking(core) else { return nil }
+    guard beginAsking(core) else {
+      try judgeGiven(core)
+      return nil
+    }
     defer { endAsking() }
     let unlocked: ShownSecret
     do { unlocked = try checkedPasscode(of: core).shown } catch {
@@ -286,10 +289,11 @@ final class OpenVault {
   /// How many times a person is asked for the passcode.
   private static let tries = 3
 
-  /// Ends the delay after wrong passcodes if a recovery code was given.
+  /// Ends the delay after wrong passcodes if a recovery code was given. As with a passcode, its commit decides nothing about signals.
   func endDelay(_ core: VaultCore) throws {
-    guard let code = try secrets.given(.recovery) else { return }
-    try core.endDelay(with: RecoveryCode(text: code))
+    guard let text = try secrets.given(.recovery) else { return }
+    let code = try RecoveryCode(text: text)
+    try world.interruption.meeting(.ignored) { try core.endDelay(with: code) }
   }
 
   /// Reads the vault, and unlocks it if needed.
