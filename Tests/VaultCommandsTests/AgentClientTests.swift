@@ -196,7 +196,7 @@ struct AgentClientTests {
     let out = tool.home.path + "/out"
     var child = Child(Tool.path, ["item", "get", "mail"], tool.environment)
     child.create(1, out)
-    try expect(child.start().wait(), equals: 143)
+    try expect(child.start().wait(), equals: -SIGTERM)
     try await served.value
     try expect(String(contentsOfFile: out, encoding: .utf8), equals: "")
   }

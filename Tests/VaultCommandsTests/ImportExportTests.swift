@@ -111,13 +111,15 @@ struct ImportExportTests {
     let tool = try newTool("p")
     func add(_ name: String, _ access: [String]) throws {
       let run = try tool.run(
-        ["item", "add", name, "--passcode-fd", "3", "--application-password-fd", "4"] + access,
+        ["item", "add", name, "--passcode-fd", "3"] + access,
         input: Array("s-\(name)".utf8), secrets: [3: "p", 4: "own"])
       expect(run.exit, equals: 0, "\(run.errors)")
     }
     try add("mail", [])
     for name in ["bank", "door"] { try add(name, ["--access", "passcode"]) }
-    for name in ["app", "app2"] { try add(name, ["--access", "application-password"]) }
+    for name in ["app", "app2"] {
+      try add(name, ["--access", "application-password", "--application-password-fd", "4"])
+    }
     return tool
   }
 
