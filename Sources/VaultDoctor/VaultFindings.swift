@@ -201,6 +201,31 @@ package enum VaultFindings {
         "'vaultctl rotate epoch' completes it; each command that unlocks the vault continues it")
   }
 
+  /// What `verify` finds with the keys that are open: also damaged secrets, missing entries of the audit, and damaged pages.
+  ///
+  /// - Parameter progress: Gets how much was looked at, of how much.
+  package static func contents(of core: VaultCore, progress: (Int, Int) -> Void) throws -> Finding {
+    let report = try core.verify { progress($0.done, $0.total) }
+    let found = report.problems + report.newer
+    guard let first = found.first else {
+      let rest = report.lockedSecrets > 0 ? "; the secrets that the passcode guards were not opened" : ""
+      return Finding(
+        "contents", .ok,
+        "what was looked at is whole: \(report.items) items, \(report.secrets) secrets, "
+          + "\(report.auditEntries) entries of the audit\(rest)")
+    }
+    let parts =
+      found.count == 1
+      ? "1 part does not open or is missing" : "\(found.count) parts do not open or are missing"
+    return Finding(
+      "contents", .problem, "\(parts): \(first)",
+      report.problems.isEmpty
+        ? "'vaultctl verify' names each; use the newer version of this program"
+        : "'vaultctl verify' names each; restore a backup. 'vaultctl rotate epoch --drop-damaged' removes items and entries that do not "
+          + "open; of an audit with missing entries only a restored backup is free, which has an audit of its own"
+    )
+  }
+
   /// What does not open: items, those behind a PIN that does not, and the vault's own state.
   private static func damage(of core: VaultCore) throws -> [Finding] {
     let damage = try core.damage()

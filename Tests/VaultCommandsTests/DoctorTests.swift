@@ -29,7 +29,7 @@ struct DoctorTests {
       "memory", "coreDumps", "swap", "clock", "libraries", "pam", "pamHelper", "vault", "passcode",
       "recoveryCode",
       "protector",
-      "deviceKey", "permissions", "fileSystem",
+      "deviceKey", "permissions", "fileSystem", "contents",
     ] { #expect(found[check] != nil, "\(check) is missing") }
     for (check, finding) in found where finding.state != "ok" { #expect(finding.hint != nil, "\(check)") }
     let run = try tool("doctor", "--json")

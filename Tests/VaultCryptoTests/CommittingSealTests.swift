@@ -57,7 +57,8 @@ struct CommittingSealTests {
       changed[bit / 8] ^= 1 << (bit % 8)
       let expected: CryptoError =
         switch bit / 8 {
-        case 0, 1: .unsupported(version: changed[0], suite: changed[1])
+        case 0...1 where changed[bit / 8] == 0: .malformed
+        case 0...1: .unsupported(version: changed[0], suite: changed[1])
         case 2..<66: .commitmentMismatch
         default: .tagMismatch
         }

@@ -93,7 +93,11 @@ struct RecordSealTests {
       var changed = sealed
       changed[bit / 8] ^= 1 << (bit % 8)
       let expected: CryptoError =
-        bit / 8 < 2 ? .unsupported(version: changed[0], suite: changed[1]) : .tagMismatch
+        switch bit / 8 {
+        case 0...1 where changed[bit / 8] == 0: .malformed
+        case 0...1: .unsupported(version: changed[0], suite: changed[1])
+        default: .tagMismatch
+        }
       expectError(expected) { () throws(CryptoError) in try record.open(changed, aad: aad) }
       expectError(expected) { () throws(CryptoError) in try record.openSecret(changed, aad: aad) }
     }

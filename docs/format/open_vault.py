@@ -78,7 +78,7 @@ def packed(fields, number, size):
   ascending = number == 20 or all(a[:4] < b[:4] for a, b in zip(entries, entries[1:]))
   need(ascending and len(set(entries)) == len(entries), f"damaged: header field {number}, order or an entry twice"); return entries
 def open1(key, label, aad, blob, what, wrong=None):
-  need(len(blob) >= 2, f"damaged: {what} is too short"); need(blob[:2] == b"\1\1", f"{what}: seal of an unknown version or suite", 15)
+  need(len(blob) >= 2, f"damaged: {what} is too short"); need(blob[0] and blob[1], f"damaged: {what} is no seal"); need(blob[:2] == b"\1\1", f"{what}: seal of an unknown version or suite", 15)
   need(len(blob) >= 82, f"damaged: {what} is too short")
   okm = hkdf(key, label + b"\0\1\1" + H(aad), 64, blob[2:34])
   if not hmac.compare_digest(okm[32:], blob[34:66]): raise wrong or Failure(f"damaged: {what} is not bound to this place, or of another key")
@@ -234,7 +234,7 @@ class Vault:
     g = self.generation if generation is None else generation
     need(g in self.rk, f"damaged: generation {g} is not one of this vault"); return hkdf(self.rk[g], b"vault/1/" + purpose.encode())
   def open2(self, purpose, aad, blob, what, size=None):
-    need(len(blob) >= 2, f"damaged: {what} is too short"); need(blob[:2] == b"\1\2", f"{what}: seal of an unknown version or suite", 15)
+    need(len(blob) >= 2, f"damaged: {what} is too short"); need(blob[0] and blob[1], f"damaged: {what} is no seal"); need(blob[:2] == b"\1\2", f"{what}: seal of an unknown version or suite", 15)
     need(len(blob) >= 34, f"damaged: {what} is too short")
     try: plain = AESGCM(self.key(purpose, n(blob[2:6]))).decrypt(blob[6:18], blob[18:], blob[:6] + aad)
     except InvalidTag: raise Failure(f"damaged: {what} is not bound to this place, or changed")

@@ -20,7 +20,8 @@ enum Doctor: VaultVerb {
     "With the passcode, which it does not ask for, it also says whether the passcode can be guessed.",
     "It looks at locked memory, core dumps, swap, the clock, libraries, PAM and its helper, the passcode, the recovery "
       + "code, "
-      + "protector and device key, permissions, the file system, counters and expired items.",
+      + "protector and device key, permissions, the file system, counters, expired items, and everything that 'verify' checks "
+      + "with the keys that are open.",
     "Warnings do not change the exit code; a vault that cannot be opened does. With --json: warnings and "
       + "problems (how many), and items with check, state (ok, warning or problem), message and hint.",
     "A device key that this vault has replaced is still there when its removal failed. It is listed with its file, and on a "
@@ -93,7 +94,10 @@ private func vaultFindings(_ command: Command, failure: inout CommandError?) thr
   findings += try VaultFindings.progress(of: core)
   let progress = command.progress("looking at items")
   defer { progress.finish() }
-  return try findings + VaultFindings.items(of: core) { progress.update(done: $0, of: 0) }
+  findings += try VaultFindings.items(of: core) { progress.update(done: $0, of: 0) }
+  let verifying = command.progress("verifying")
+  defer { verifying.finish() }
+  return try findings + [VaultFindings.contents(of: core) { verifying.update(done: $0, of: $1) }]
 }
 
 /// The passcode is not asked for: only one that an option gives is measured.

@@ -29,7 +29,8 @@ enum Export: VaultVerb {
       + "the person declined (declined), or no enrolled member can open them (beyondReach). Items that are left "
       + "out are not an error, and the exit code is 0, but for items that are damaged and do not open (damaged), items behind a damaged "
       + "PIN, and where the vault's own state is damaged: then it is 10. "
-      + "Items of a newer version are left out too (newerVersion). Each item that is written is audited first.",
+      + "Items of a newer version are left out too (newerVersion). Each item that is written is audited first, so "
+      + "the audit has these entries also after an export that was ended and left no file.",
     "A person whom an access rule asks for is asked once for all items, for five minutes. A wrong answer ends the export.",
     "FILE is never overwritten, and has its name only when it is whole: an export that a signal ends leaves no file; "
       + "a signal that comes later changes nothing, and the exit code is that of the export. Standard output must not be a file that others can read (9).",

@@ -35,6 +35,8 @@ enum OTPAdd: VaultVerb {
       "Beyond --offline-codes or --offline-age a prover makes no code (17) until 'otp sync' or, for a credential that no server "
         + "has activated, 'otp counter --set'. The time of adding counts as a synchronization.",
       "The URI is never an argument, because every program could read it.",
+      "It is not compared with the credentials that are there. Two with one secret and a counter make the same codes: store an account "
+        + "once, and use 'item rename' for another name.",
     ] + suiteNotes + [
       "A checked PIN is verified first, a camouflaged one is typed twice. Where --pin-mode makes the PIN item, --pin-fd gives "
         + "the new PIN. A secret is stored behind a camouflaged PIN once in its life: of two stored copies, a thief learns the "

@@ -11,6 +11,8 @@ enum SealFormat {
     _ sealed: UnsafeRawBufferPointer, suite: UInt8, headerByteCount: Int
   ) throws(CryptoError) {
     guard sealed.count >= 2 else { throw .malformed }
+    // No version is 0: that is a part of a file that was filled with zeros.
+    guard unsafe sealed[0] != 0, unsafe sealed[1] != 0 else { throw .malformed }
     guard unsafe sealed[0] == version, unsafe sealed[1] == suite else {
       throw unsafe .unsupported(version: sealed[0], suite: sealed[1])
     }
