@@ -221,8 +221,8 @@ package enum VaultFindings {
       "contents", .problem, "\(parts): \(first)",
       report.problems.isEmpty
         ? "'vaultctl verify' names each; use the newer version of this program"
-        : "'vaultctl verify' names each; restore a backup. 'vaultctl rotate epoch --drop-damaged' removes items and entries that do not "
-          + "open; of an audit with missing entries only a restored backup is free, which has an audit of its own"
+        : "'vaultctl verify' names each; restore a backup. 'vaultctl rotate epoch --drop-damaged' removes items that do not open. An audit "
+          + "keeps its gaps: a vault that is restored from a new backup has an audit of its own"
     )
   }
 
