@@ -179,6 +179,75 @@ struct CounterEndTests {
     }
   }
 
+  @Test("otp add of a secret that the vault has gives no used code", arguments: [false, true])
+  func secretAdded(isSuite: Bool) throws {
+    let tool = try newTool()
+    let input = Array((isSuite ? suite(counter: 5) : line(counter: 5)).utf8)
+    expect(0, try tool("import", "jsonl", input: input))
+    try expect(use(tool, isSuite).exit, equals: 0)
+    let second = try add(tool, "p", isSuite: isSuite, counter: 5)
+    #expect(second.exit == 0 && second.errors.contains("it gives no code before"), "\(second.errors)")
+    try expect(use(tool, isSuite, name: "p").exit, equals: 17)
+    expect(0, try tool("otp", "counter", "p", "--set", "9"))
+    try expect(use(tool, isSuite, name: "p").exit, equals: 0)
+    // A verifier is compared with verifiers.
+    let verifier = try add(tool, "v", isSuite: isSuite, counter: 5, "--role", "verifier")
+    #expect(verifier.exit == 0 && verifier.errors.isEmpty, "\(verifier.errors)")
+  }
+
+  @Test(
+    "otp add warns of a credential that is ahead of another one with its secret, and says nothing of others")
+  func secretAddedAhead() throws {
+    let tool = try newTool()
+    try expect(add(tool, "o", isSuite: false, counter: 5).errors, equals: "")
+    let ahead = try add(tool, "p", isSuite: false, counter: 6)
+    #expect(ahead.exit == 0 && ahead.errors.contains("another credential has its secret"), "\(ahead.errors)")
+    try expect(use(tool, false, name: "p").exit, equals: 0)
+    for name in ["t", "u"] {
+      let input = Array("otpauth://totp/x?secret=\(Self.key)".utf8)
+      try expect(tool("otp", "add", name, input: input).errors, equals: "")
+    }
+    let other = Array("otpauth://hotp/x?secret=A\(Self.key.dropFirst())&counter=0".utf8)
+    try expect(tool("otp", "add", "other", input: other).errors, equals: "")
+    try expect(use(tool, false, name: "other").exit, equals: 0)
+  }
+
+  /// The codes are those of RFC 4226, appendix D.
+  @Test("otp add of a second verifier of a secret accepts no code that the first one accepted")
+  func secondVerifierAdded() throws {
+    let tool = try newTool()
+    func verify(_ name: String, _ code: String) throws -> Int32 {
+      try tool("otp", "verify", name, input: Array(code.utf8)).exit
+    }
+    expect(0, try add(tool, "o", isSuite: false, counter: 0, "--role", "verifier"))
+    try expect(verify("o", "755224"), equals: 0)
+    let run = try add(tool, "p", isSuite: false, counter: 0, "--role", "verifier")
+    #expect(run.exit == 0 && run.errors.contains("its counter is set to 1"), "\(run.errors)")
+    try expect(tool("otp", "counter", "p").text, equals: "1\n")
+    try expect(verify("p", "755224"), equals: 3)
+    tool.advance(by: 60)
+    try expect(verify("p", "287082"), equals: 0)
+  }
+
+  @Test("otp add asks for no passcode to compare with secrets that are locked")
+  func secretAddedLocked() throws {
+    let tool = try Tool()
+    expect(0, try tool("init", "--passcode-fd", "3", secrets: [3: "pass"]))
+    let input = Array("otpauth://hotp/x?secret=\(Self.key)&counter=5".utf8)
+    expect(0, try tool("otp", "add", "o", "--passcode-fd", "3", input: input, secrets: [3: "pass"]))
+    let run = try tool(
+      "otp", "add", "p", "--accessible", "after-first-unlock", "--no-input", input: input)
+    #expect(run.exit == 0 && run.errors.isEmpty, "\(run.errors)")
+  }
+
+  private func add(
+    _ tool: Tool, _ name: String, isSuite: Bool, counter: UInt64, _ options: String...
+  ) throws -> Tool.Run {
+    let suite = ["--suite", "OCRA-1:HOTP-SHA1-6:C-QN08", "--secret-format", "base32"]
+    let text = isSuite ? Self.key : "otpauth://hotp/x?secret=\(Self.key)&counter=\(counter)"
+    return try tool.run(["otp", "add", name] + options + (isSuite ? suite : []), input: Array(text.utf8))
+  }
+
   /// The codes are those of RFC 4226, appendix D.
   @Test("a second verifier of a secret accepts no code that the first one accepted")
   func secondVerifier() throws {

@@ -413,6 +413,8 @@ struct PeerTransactionVerbTests {
   @Test("a server that fails does not keep the others from being asked", .requirement("B8"))
   func twoServers() throws {
     try expect(tool.run(["otp", "add", "shop"], input: Array(Self.uri.utf8)).exit, equals: 0)
+    // The secret is that of the device credential, so the counter must be set.
+    try expect(tool.run(["otp", "counter", "shop", "--set", "0"]).exit, equals: 0)
     let core = try VaultCore.open(
       at: tool.home.path + "/.local/share/vault/default.vault",
       protector: FileProtector(folder: tool.home.path + "/.local/state/vault"),

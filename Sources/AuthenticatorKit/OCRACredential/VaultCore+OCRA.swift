@@ -6,22 +6,21 @@ package import VaultKit
 extension VaultCore {
   /// Adds a credential.
   ///
-  /// - Parameter pin: The PIN item that guards the key; `nil` for the one of `new`.
+  /// - Parameters:
+  ///   - pin: The PIN item that guards the key; `nil` for the one of `new`.
+  ///   - settle: Changes the first state in the commit that adds the credential.
   package func addOCRA(
     _ new: NewOCRACredential, key: borrowing SecretBytes, pin: ItemID? = nil,
-    context: AuthenticationContext? = nil
+    context: AuthenticationContext? = nil,
+    settling settle: (inout ItemState, inout WriteTransaction) throws(VaultError) -> Void = { _, _ in }
   ) throws(VaultError) -> OCRADescription {
     let (pin, role) = (pin ?? new.pin?.id, new.role)
     let limits = new.limits
     var new = try new.item(key: key)
     new.limit(to: limits, from: try start(of: limits))
-    let item =
-      if let pin {
-        try add(new, secret: key.copy(), behind: pin, role: role, context: context)
-      } else {
-        try add(new, secret: key.copy(), by: .otp, context: context)
-      }
-    return try OCRAItem(item).description(new.state)
+    let (item, state) = try add(
+      new, secret: key.copy(), behind: pin, role: role, context: context, settling: settle)
+    return try OCRAItem(item).description(state)
   }
 
   /// A credential without its secret.

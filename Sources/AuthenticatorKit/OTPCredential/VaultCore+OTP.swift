@@ -10,10 +10,12 @@ extension VaultCore {
   ///   - window: Counters, or steps to either side, that a verifier tries; `nil` for 10 and 1.
   ///   - pin: The PIN item that guards the key; `nil` for none.
   ///   - limits: How far a prover goes without a synchronization.
+  ///   - settle: Changes the first state in the commit that adds the credential.
   package func addOTP(
     _ uri: borrowing OTPAuthURI, named name: String, role: OTPRole = .prover, window: UInt64? = nil,
     access: AccessControl = AccessControl(), audit: AuditPolicy = .changes, pin: ItemID? = nil,
-    limits: OfflineLimits = OfflineLimits(), context: AuthenticationContext? = nil
+    limits: OfflineLimits = OfflineLimits(), context: AuthenticationContext? = nil,
+    settling settle: (inout ItemState, inout WriteTransaction) throws(VaultError) -> Void = { _, _ in }
   ) throws(VaultError) -> OTPDescription {
     try limits.check(role)
     var new = NewItem(
@@ -22,13 +24,31 @@ extension VaultCore {
       audit: audit)
     new.limit(to: limits, from: try start(of: limits))
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
+    let (item, state) = try add(
+      new, secret: uri.secret.copy(), behind: pin, role: role, context: context, settling: settle)
+    return try OTPItem(item).description(state)
+  }
+
+  /// Adds a credential, behind a PIN item where there is one.
+  ///
+  /// - Returns: The item, and its state as it was stored.
+  func add(
+    _ new: NewItem, secret: consuming SecretBytes, behind pin: ItemID?, role: OTPRole,
+    context: AuthenticationContext?,
+    settling settle: (inout ItemState, inout WriteTransaction) throws(VaultError) -> Void
+  ) throws(VaultError) -> (item: Item, state: ItemState) {
+    var state = new.state
+    func prepare(_ new: inout NewItem, in transaction: inout WriteTransaction) throws(VaultError) {
+      try settle(&new.state, &transaction)
+      state = new.state
+    }
     let item =
       if let pin {
-        try add(new, secret: uri.secret.copy(), behind: pin, role: role, context: context)
+        try add(new, secret: secret, behind: pin, role: role, context: context, preparing: prepare)
       } else {
-        try add(new, secret: uri.secret.copy(), by: .otp, context: context)
+        try add(new, secret: secret, by: .otp, context: context, preparing: prepare)
       }
-    return try OTPItem(item).description(new.state)
+    return (item, state)
   }
 
   /// A credential without its secret.

@@ -7,7 +7,8 @@ extension VaultCore {
   /// whatever is typed twice.
   func add(
     _ new: NewItem, secret: consuming SecretBytes, behind pin: ItemID, role: OTPRole,
-    context: AuthenticationContext?
+    context: AuthenticationContext?,
+    preparing prepare: (inout NewItem, inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) -> Item {
     let context = context?.witnessingPasscode()
     let stored = try usablePIN(pin, context: context)
@@ -15,7 +16,11 @@ extension VaultCore {
     let shown = try enrollingPIN(stored, for: new, role: role, context: context)
     return try add(
       shown.guarding(new), secret: shown.data(secret), by: shown.component, noting: shown.notes,
-      context: context, checking: { transaction throws(VaultError) in try shown.prepare(in: &transaction) })
+      context: context
+    ) { item, transaction throws(VaultError) in
+      try shown.prepare(in: &transaction)
+      try prepare(&item, &transaction)
+    }
   }
 
   /// Gets the PIN for a credential that is about to be stored. The verdict of a checked PIN is on the disk when this

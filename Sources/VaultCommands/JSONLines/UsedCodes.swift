@@ -6,7 +6,7 @@ import VaultWords
 
 /// Which codes of a secret were used: by credentials of the vault, and by the earlier lines of an import.
 ///
-/// It is the one place that keeps a line from giving or accepting a used code again, whatever its name is. It knows secrets by hash
+/// It is the one place that keeps a line, or a credential of `otp add`, from giving or accepting a used code again, whatever its name is. It knows secrets by hash
 /// values of this process alone. The secret of an item that asks a person is not opened: such an item is known by its name only.
 struct UsedCodes {
   /// What is known of one secret, in one role.
@@ -34,6 +34,10 @@ struct UsedCodes {
   /// The credentials whose secrets were not opened.
   private var unopened: Set<ItemID> = []
   private var hasReadVault = false
+  /// Whether secrets that only the passcode opens are passed over, and not an error.
+  private let passesOverLocked: Bool
+
+  init(passingOverLocked: Bool = false) { passesOverLocked = passingOverLocked }
 
   /// Keeps a line from giving or accepting a code again.
   ///
@@ -45,14 +49,22 @@ struct UsedCodes {
     _ line: inout ItemLine, beside named: Item?, in transaction: inout WriteTransaction
   ) throws -> [String] {
     guard let source = try line.codeSource() else { return [] }
+    return try settle(&line.item.state, of: source, beside: named, in: &transaction)
+  }
+
+  /// The same for the first state of a credential.
+  mutating func settle(
+    _ state: inout ItemState, of source: CodeSource, beside named: Item? = nil,
+    in transaction: inout WriteTransaction
+  ) throws(VaultError) -> [String] {
     try readVault(in: &transaction)
     var mark = marks[source.key] ?? Mark()
     if let named, unopened.contains(named.id), CodeFamily(named) == source.family {
       mark.add(try transaction.state(of: named.id), of: nil)
     }
-    return line.role == .prover
-      ? Self.settleProver(&line, counter: source.counter, by: mark)
-      : Self.settleVerifier(&line, counter: source.counter, by: mark)
+    return source.family.role == .prover
+      ? Self.settleProver(&state, counter: source.counter, by: mark)
+      : Self.settleVerifier(&state, counter: source.counter, by: mark)
   }
 
   /// Remembers a line that was stored, for the lines after it.
@@ -71,31 +83,30 @@ struct UsedCodes {
     if let key = keys[item.id] { marks[key]?.holders.remove(item.id) }
   }
 
-  private static func settleProver(_ line: inout ItemLine, counter: UInt64?, by mark: Mark) -> [String] {
-    let state = line.item.state
+  private static func settleProver(_ state: inout ItemState, counter: UInt64?, by mark: Mark) -> [String] {
     guard let counter, !state.needsResync, !state.isBlocked else { return [] }
     let isSecond = !mark.holders.isEmpty
     guard counter < mark.counter || mark.isAtEnd || isSecond && counter == mark.counter else {
       return isSecond
         ? ["another credential has its secret: use one of the two only, or a code comes out twice"] : []
     }
-    line.item.state.needsResync = true
+    state.needsResync = true
     return [
       "a credential with its secret is not behind it: it gives no code before 'vaultctl otp counter NAME --set N', with N from the server"
     ]
   }
 
-  private static func settleVerifier(_ line: inout ItemLine, counter: UInt64?, by mark: Mark) -> [String] {
+  private static func settleVerifier(_ state: inout ItemState, counter: UInt64?, by mark: Mark) -> [String] {
     var warnings: [String] = []
-    if let counter, counter < mark.counter || mark.isAtEnd && !line.item.state.isBlocked {
-      line.item.state.counter = max(counter, mark.counter)
-      line.item.state.isBlocked = line.item.state.isBlocked || mark.isAtEnd
+    if let counter, counter < mark.counter || mark.isAtEnd && !state.isBlocked {
+      state.counter = max(counter, mark.counter)
+      state.isBlocked = state.isBlocked || mark.isAtEnd
       warnings.append(
-        "a verifier with its secret is ahead: its counter is set to \(line.item.state.counter), because it would accept codes twice"
+        "a verifier with its secret is ahead: its counter is set to \(state.counter), because it would accept codes twice"
       )
     }
     if let last = mark.lastAccepted {
-      line.item.state.lastAccepted = last
+      state.lastAccepted = last
       if counter == nil {
         warnings.append("a verifier with its secret has accepted codes: it does not accept them again")
       }
@@ -126,10 +137,43 @@ struct UsedCodes {
         marks[key, default: Mark()].add(state, of: item.id)
         keys[item.id] = key
       } catch {
-        guard error.code != .locked else { throw error }
+        guard error.code != .locked || passesOverLocked else { throw error }
         unopened.insert(item.id)
       }
     }
+  }
+}
+
+/// Of what the codes of a credential are made.
+struct CodeSource {
+  /// A value for the secret and the family that only this process knows.
+  fileprivate let key: Int
+  fileprivate let family: CodeFamily
+  /// That of the next code, where the codes have counters.
+  fileprivate let counter: UInt64?
+
+  /// `nil` for a credential that remembers no used codes: a prover whose codes follow the time.
+  init?(_ uri: borrowing OTPAuthURI, role: OTPRole) {
+    var (codes, counter) = (CodeFamily.counted, nil as UInt64?)
+    switch uri.kind {
+    case .hotp(let next): counter = next
+    case .totp(let period): codes = CodeFamily.timed(period)
+    default: codes = CodeFamily.timed(30)
+    }
+    guard counter != nil || role == .verifier else { return nil }
+    let family = CodeFamily(role, codes)
+    self.init(family, uri.secret, counter: counter)
+  }
+
+  /// `nil` for a credential that remembers no used codes.
+  init?(_ suite: OCRASuite, key: borrowing SecretBytes, role: OTPRole, counter: UInt64) {
+    guard suite.hasCounter || role == .verifier && suite.timeStepSeconds != nil else { return nil }
+    self.init(CodeFamily(role, suite.description), key, counter: suite.hasCounter ? counter : nil)
+  }
+
+  private init(_ family: CodeFamily, _ secret: borrowing SecretBytes, counter: UInt64?) {
+    key = secret.expose { family.hash(with: $0) }
+    (self.family, self.counter) = (family, counter)
   }
 }
 
@@ -163,25 +207,11 @@ private struct CodeFamily: Hashable {
 }
 
 extension ItemLine {
-  /// Of what its codes are made, and the counter of a credential that has one; `nil` for a line that remembers no used codes.
-  fileprivate func codeSource() throws -> (key: Int, family: CodeFamily, counter: UInt64?)? {
+  /// `nil` for a line that remembers no used codes.
+  fileprivate func codeSource() throws -> CodeSource? {
     guard item.kind == .otp else { return nil }
-    if let suite {
-      guard suite.hasCounter || role == .verifier && suite.timeStepSeconds != nil else { return nil }
-      let family = CodeFamily(role, suite.description)
-      return (
-        secret.expose { family.hash(with: $0) }, family, suite.hasCounter ? item.state.counter : nil
-      )
-    }
+    if let suite { return CodeSource(suite, key: secret.bytes, role: role, counter: item.state.counter) }
     let uri = try secret.expose { (text) throws(OTPError) in try OTPAuthURI(parsing: text) }
-    var (codes, counter) = (CodeFamily.counted, nil as UInt64?)
-    switch uri.kind {
-    case .hotp(let next): counter = next
-    case .totp(let period): codes = CodeFamily.timed(period)
-    default: codes = CodeFamily.timed(30)
-    }
-    guard counter != nil || role == .verifier else { return nil }
-    let family = CodeFamily(role, codes)
-    return (uri.secret.expose { family.hash(with: $0) }, family, counter)
+    return CodeSource(uri, role: role)
   }
 }

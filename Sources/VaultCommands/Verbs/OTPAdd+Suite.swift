@@ -42,9 +42,15 @@ extension OTPAdd {
     if (80..<128).contains(bits) {
       command.messages.warn("the secret has \(bits) bits only; RFC 4226 asks for 128")
     }
+    let source = CodeSource(new.suite, key: key.bytes, role: new.role, counter: new.counter)
+    var notes: [String] = []
     let added = try guarding.adding(new.name, new.access, in: command) { core, pin, context in
-      try core.addOCRA(new, key: key.bytes, pin: pin, context: context)
+      try core.addOCRA(new, key: key.bytes, pin: pin, context: context) {
+        state, transaction throws(VaultError) in
+        notes = try settle(&state, of: source, in: &transaction)
+      }
     }
+    for note in notes { command.messages.warn(note) }
     return Outcome(json: added.item.json)
   }
 }

@@ -35,8 +35,10 @@ enum OTPAdd: VaultVerb {
       "Beyond --offline-codes or --offline-age a prover makes no code (17) until 'otp sync' or, for a credential that no server "
         + "has activated, 'otp counter --set'. The time of adding counts as a synchronization.",
       "The URI is never an argument, because every program could read it.",
-      "It is not compared with the credentials that are there. Two with one secret and a counter make the same codes: store an account "
-        + "once, and use 'item rename' for another name.",
+      "Where the codes of the new credential have counters, its secret is compared with those of the vault, as 'import' does: a prover "
+        + "that is not ahead of another one with its secret gives no code (17) before 'vaultctl otp counter NAME --set N', and a "
+        + "verifier goes on where another one with its secret is. Secrets that have an access rule, are behind a PIN or are locked are "
+        + "not compared.",
     ] + suiteNotes + [
       "A checked PIN is verified first, a camouflaged one is typed twice. Where --pin-mode makes the PIN item, --pin-fd gives "
         + "the new PIN. A secret is stored behind a camouflaged PIN once in its life: of two stored copies, a thief learns the "
@@ -59,12 +61,32 @@ enum OTPAdd: VaultVerb {
     let uri = try OTPAuthURI(
       parsing: command.secrets.line("otpauth:// URI", to: "store a credential", twice: true))
     for warning in uri.warnings { command.messages.warn(warning.words) }
+    let role = command[role] ?? .prover
+    let source = CodeSource(uri, role: role)
+    var notes: [String] = []
     let added = try guarding.adding(name, access, in: command) { core, pin, context in
       try core.addOTP(
-        uri, named: name, role: command[role] ?? .prover, access: access,
-        audit: command[ItemOptions.audit] ?? .changes, pin: pin, limits: limits, context: context)
+        uri, named: name, role: role, access: access, audit: command[ItemOptions.audit] ?? .changes, pin: pin,
+        limits: limits, context: context
+      ) { state, transaction throws(VaultError) in
+        notes = try settle(&state, of: source, in: &transaction)
+      }
     }
+    for note in notes { command.messages.warn(note) }
     return Outcome(json: added.item.json)
+  }
+}
+
+extension OTPAdd {
+  /// Keeps a new credential from giving or accepting codes that another one of the vault has used, as an import does.
+  ///
+  /// - Returns: What a person should know.
+  static func settle(
+    _ state: inout ItemState, of source: CodeSource?, in transaction: inout WriteTransaction
+  ) throws(VaultError) -> [String] {
+    guard let source else { return [] }
+    var used = UsedCodes(passingOverLocked: true)
+    return try used.settle(&state, of: source, in: &transaction)
   }
 }
 

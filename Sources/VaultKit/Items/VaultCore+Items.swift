@@ -9,22 +9,23 @@ extension VaultCore {
   ///   - component: The component of the item's kind, with what its policy requires.
   ///   - notes: Logged in the same commit.
   ///   - context: Gives the passcode if the vault is locked, and the item's application password.
-  ///   - check: Looks in the same commit whether what the item relies on is still there.
+  ///   - prepare: Looks in the same commit whether what the item relies on is still there, and may change its first state.
   package func add(
     _ item: NewItem, secret: consuming SecretBytes? = nil, by component: Component? = nil,
     noting notes: [AuditNote] = [], context: AuthenticationContext? = nil,
-    checking check: (inout WriteTransaction) throws(VaultError) -> Void = { _ in }
+    preparing prepare: (inout NewItem, inout WriteTransaction) throws(VaultError) -> Void = { _, _ in }
   ) throws(VaultError) -> Item {
     var secret = consume secret
     guard item.access.word == 0 else {
       return try addConstrained(
-        item, secret: secret.take(), by: component, noting: notes, context: context, checking: check)
+        item, secret: secret.take(), by: component, noting: notes, context: context, preparing: prepare)
     }
     if context != nil { try permitAdding(item, by: component, context: context) }
     let box = boxed(secret.take())
     return try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
-        try check(&transaction)
+        var item = item
+        try prepare(&item, &transaction)
         try transaction.log(notes)
         return try transaction.add(item, secret: box?.bytes.copy(), by: component)
       }

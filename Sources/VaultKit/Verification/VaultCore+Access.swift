@@ -175,7 +175,8 @@ extension VaultCore {
 
   func addConstrained(
     _ item: NewItem, secret: consuming SecretBytes?, by component: Component?, noting earlier: [AuditNote],
-    context: AuthenticationContext?, checking check: (inout WriteTransaction) throws(VaultError) -> Void
+    context: AuthenticationContext?,
+    preparing prepare: (inout NewItem, inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) -> Item {
     let box = boxed(secret)
     guard box != nil || !item.access.constraints.contains(.applicationPassword) else {
@@ -200,7 +201,8 @@ extension VaultCore {
     return try unlocking(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         try validity.check(locks: transaction.store.locks)
-        try check(&transaction)
+        var item = item
+        try prepare(&item, &transaction)
         try transaction.log(earlier + notes)
         return try transaction.add(item, secret: box?.bytes.copy(), by: component, password: password)
       }
