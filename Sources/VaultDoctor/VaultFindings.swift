@@ -207,7 +207,7 @@ package enum VaultFindings {
   package static func contents(of core: VaultCore, progress: (Int, Int) -> Void) throws -> Finding {
     let report = try core.verify { progress($0.done, $0.total) }
     let found = report.problems + report.newer
-    guard let first = found.first else {
+    guard !found.isEmpty else {
       let rest = report.lockedSecrets > 0 ? "; the secrets that the passcode guards were not opened" : ""
       return Finding(
         "contents", .ok,
@@ -218,12 +218,17 @@ package enum VaultFindings {
       found.count == 1
       ? "1 part does not open or is missing" : "\(found.count) parts do not open or are missing"
     return Finding(
-      "contents", .problem, "\(parts): \(first)",
-      report.problems.isEmpty
-        ? "'vaultctl verify' names each; use the newer version of this program"
-        : "'vaultctl verify' names each; restore a backup. 'vaultctl rotate epoch --drop-damaged' removes items that do not open. An audit "
-          + "keeps its gaps: a vault that is restored from a new backup has an audit of its own"
-    )
+      "contents", .problem,
+      "\(parts): " + found.prefix(3).joined(separator: "; ") + (found.count > 3 ? "; …" : ""),
+      "'vaultctl verify' names each; " + contentsAdvice(report))
+  }
+
+  private static func contentsAdvice(_ report: VerifyReport) -> String {
+    if report.problems.isEmpty { return "use the newer version of this program" }
+    if report.isOnlyAuditDamaged { return AuditWords.wayOut }
+    let items =
+      "restore a backup, or let 'vaultctl rotate epoch --drop-damaged' remove the items that do not open"
+    return report.auditProblems.isEmpty ? items : "\(items); \(AuditWords.wayOut)"
   }
 
   /// What does not open: items, those behind a PIN that does not, and the vault's own state.

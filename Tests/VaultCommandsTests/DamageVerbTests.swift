@@ -195,7 +195,10 @@ struct DamageVerbTests {
     try expect(tool("verify").exit, equals: 10)
     let doctor = try tool("doctor")
     #expect(doctor.text.contains("problem  contents: 1 part does not open or is missing"), "\(doctor.text)")
-    expect(0, try tool("rotate", "epoch", "--drop-damaged"))
+    let rotation = try tool("rotate", "epoch", "--drop-damaged", "--json")
+    expect(0, rotation)
+    let warnings = try rotation.json["warnings"] as? [String] ?? []
+    expect(warnings.count { $0.contains("the audit stays damaged") }, equals: isHealed ? 0 : 1)
     try expect(tool("verify").exit, equals: isHealed ? 0 : 10)
     // The way that the hint names.
     expect(0, try tool("backup", tool.home.path + "/b", "--passphrase-fd", "3", secrets: phrase))
@@ -203,6 +206,37 @@ struct DamageVerbTests {
     expect(0, try other("restore", tool.home.path + "/b", "--passphrase-fd", "3", secrets: phrase))
     try expect(other("verify").exit, equals: 0)
   }
+
+  @Test(
+    "each command that finds only the audit damaged names the way out: a new backup, and a restore from it",
+    arguments: [
+      "DELETE FROM audit WHERE sequence = 2", "UPDATE segment SET first = first + 1 WHERE number = 1",
+      "UPDATE audit SET body = CAST(substr(body, 1, 40) || zeroblob(8) || substr(body, 49) AS BLOB) WHERE sequence = 2",
+    ])
+  func wayOutOfAudit(sql: String) throws {
+    try tool.alter(by: sql)
+    for words in [["verify"], ["audit"], ["audit", "--verify"]] {
+      let run = try tool.run(words)
+      #expect(run.exit == 10 && run.errors.contains(Self.wayOut), "\(words) \(run.errors)")
+    }
+    #expect(try tool("doctor").text.contains(Self.wayOut))
+    for words in [["rotate", "epoch"], ["purge"]] {
+      let run = try tool.run(words + ["--drop-damaged"])
+      #expect(run.exit == 0 && run.errors.contains(Self.wayOut), "\(words) \(run.errors)")
+    }
+  }
+
+  @Test("verify and doctor advise a restore, and not a new backup, where items are damaged")
+  func wayOutOfItems() throws {
+    try alter("secret", vault)
+    let verify = try tool("verify")
+    #expect(verify.errors.contains("restore the vault from a backup"), "\(verify.errors)")
+    let doctor = try tool("doctor")
+    #expect(doctor.text.contains("item \(ids[1]), its secret"), "\(doctor.text)")
+    #expect(![verify.errors, doctor.text].contains { $0.contains(Self.wayOut) })
+  }
+
+  private static let wayOut = "make a backup with 'vaultctl backup' and restore the vault from it"
 
   @Test("damage of the vault's own state is said by each command that shows or copies the whole vault")
   func ownState() throws {

@@ -23,6 +23,8 @@ enum Audit: VaultVerb {
       + "program made them). With --json: items, and unreadable, the numbers of such entries.",
     "The whole log is compared with what the vault says of it, whatever part is shown: when entries are missing in the middle or at "
       + "the end, one line says so (10). With --json: whole, true or false.",
+    "exported and itemRead are written before the secret leaves: they say that it could leave, and not that the export or the command "
+      + "was completed.",
     "promptShown: a person was asked; its outcome is answered, cancelled, signal, timeout or program, beside the name of the secret and in "
       + "--json. given: the secret came from a file, a descriptor or a credential, and no person was asked.",
     "With --json, user, process and executable are the program that wrote the entry; callerUser, callerProcess and "
@@ -57,9 +59,7 @@ enum Audit: VaultVerb {
 private func failure(_ gap: String) -> CommandError {
   CommandError(
     .damaged, "the audit is not whole: \(gap)",
-    hint:
-      "entries were removed, or the file is damaged; a vault that is restored from a backup has a log of its own"
-  )
+    hint: "entries were removed, or the file is damaged; \(AuditWords.wayOut)")
 }
 
 /// An entry that does not open, and why. Which item it is about is unknown, so no filter leaves it out.
@@ -80,7 +80,7 @@ private func failure(_ entries: [UnreadableEntry]) -> CommandError? {
   return CommandError(
     CommandError(first.error).exit, "\(what): \(numbers)\(more)",
     hint: first.error.code == .damaged
-      ? "the others are shown; a vault that is restored from a backup has a log of its own"
+      ? "the others are shown; \(AuditWords.wayOut)"
       : "the others are shown; a newer version of this program shows these",
     code: first.error.code.rawValue)
 }
@@ -199,7 +199,7 @@ private func verifyChain(_ command: Command, core: VaultCore) throws -> Outcome 
   let progress = command.progress("verifying")
   defer { progress.finish() }
   let report = try core.verify { progress.update(done: $0.done, of: $0.total) }
-  let damage = report.problems.filter { $0.hasPrefix("audit") }
+  let damage = report.auditProblems
   let problems = damage + report.newer.filter { $0.hasPrefix("audit") }
   let json = JSON.object {
     Field("sound", problems.isEmpty)
@@ -217,7 +217,7 @@ private func verifyChain(_ command: Command, core: VaultCore) throws -> Outcome 
 
 private func failure(_ isNewer: Bool) -> CommandError {
   guard isNewer else {
-    return CommandError(.damaged, "the audit was altered", hint: "see 'vaultctl verify' for the rest")
+    return CommandError(.damaged, "the audit was altered or is damaged", hint: AuditWords.wayOut)
   }
   return CommandError(
     .unsupported, "the chain was not checked: a newer version of this program made entries of the audit",

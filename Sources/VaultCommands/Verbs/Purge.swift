@@ -47,6 +47,7 @@ enum Purge: VaultVerb {
         json: .object([("generation", .integer(Int64(generation)))] + damage.fields), lines: damage.lines,
         failure: damage.failure)
     }
+    command.warnOfAudit(of: core, after: damage)
     let removed = removeOldKeys(command, core: core)
     return Outcome(
       json: .object(

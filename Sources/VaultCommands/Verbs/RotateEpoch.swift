@@ -12,7 +12,8 @@ enum RotateEpoch: VaultVerb {
     "drop-damaged",
     "Remove items and entries of the log that are damaged and do not open, and log each. An item that lacks only rows of the index stays. "
       + "A PIN that items are behind is never removed: nothing is changed, and the items are named (10). "
-      + "A vault whose rows something else has changed opens with this option, and is sound afterwards.")
+      + "A vault whose rows something else has changed opens with this option, and is sound afterwards. The audit keeps its gaps: a "
+      + "warning names what is still wrong with it.")
   static let ownOptions: [any OptionKey] = [dropDamaged]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
@@ -47,6 +48,7 @@ enum RotateEpoch: VaultVerb {
     } catch {
       damage.failure = try damage.failure(error)
     }
+    command.warnOfAudit(of: core, after: damage)
     let status = try core.status()
     return Outcome(
       json: .object(
@@ -113,6 +115,18 @@ extension DamagedPart {
 }
 
 extension Command {
+  /// A repair removes entries of the audit that do not open, and fills no gap. What stays wrong is told, with the way out.
+  func warnOfAudit(of core: VaultCore, after damage: Damage) {
+    guard damage.isDropped, damage.failure == nil else { return }
+    do throws(VaultError) {
+      guard let problem = try core.auditProblem() else { return }
+      messages.warn("the audit stays damaged, and 'verify' says so: \(problem); \(AuditWords.wayOut)")
+    } catch {
+      // The rotation is done.
+      messages.warn("whether the audit has gaps was not seen: \(error.message)")
+    }
+  }
+
   /// The passcode, where one is set: what it guards is wrapped again. A recovery code that is given ends a delay before.
   func passcodeToRotate(_ core: VaultCore) throws -> Passcode? {
     guard core.hasPasscode else { return nil }

@@ -22,6 +22,8 @@ enum Verify: VaultVerb {
       + "verified completely.",
     "Where the file lacks the last commit that was made on this machine, verify names the commit and does not say that everything "
       + "is sound: an older state was put back, or another machine wrote to a file without it. --complete then fails (6).",
+    "An audit that is damaged, or that has a gap, stays so, and verify exits with 10 from then on: a vault that is restored from a "
+      + "new backup has an audit of its own.",
     "What a newer version of this program made does not open here, and is not called damaged. The exit code is 15 when verify "
       + "finds only such parts, and 10 when something is damaged.",
     "With --json: sound (nothing that was looked at is damaged), complete (everything was looked at), items, secrets and "
@@ -97,15 +99,17 @@ private func secrets(_ count: Int) -> String { count == 1 ? "1 secret" : "\(coun
 
 /// Damage decides, where there is some; then what a newer version made.
 private func failure(_ report: VerifyReport, mustBeComplete: Bool) -> CommandError? {
-  if !report.problems.isEmpty { return damaged(report.problems.count) }
+  if !report.problems.isEmpty { return damaged(report) }
   if !report.newer.isEmpty { return newer(report.newer.count) }
   return mustBeComplete && !report.isComplete ? incomplete(report) : nil
 }
 
-private func damaged(_ count: Int) -> CommandError {
-  CommandError(
+private func damaged(_ report: VerifyReport) -> CommandError {
+  let count = report.problems.count
+  return CommandError(
     .damaged, "the vault is damaged: \(count) problem\(count == 1 ? "" : "s") found",
-    hint: "keep this file, and restore the vault from a backup")
+    hint: report.isOnlyAuditDamaged
+      ? AuditWords.wayOut : "keep this file, and restore the vault from a backup")
 }
 
 private func newer(_ count: Int) -> CommandError {

@@ -23,6 +23,15 @@ extension VaultCore {
     }
   }
 
+  /// What is wrong with the audit log as a whole, such as a missing entry; `nil` where nothing is. Entries that do not open are not
+  /// named.
+  package func auditProblem() throws(VaultError) -> String? {
+    try reading { transaction throws(VaultError) in
+      let head = try transaction.store.head()
+      return try transaction.store.checkLog(head).problem
+    }
+  }
+
   /// The audit entries from a sequence on, oldest first, opened with the device key.
   ///
   /// - Parameter damaged: Called with the number of each entry that does not open, and the reason; the entry is

@@ -25,6 +25,10 @@ public struct VerifyReport: Sendable {
   public internal(set) var unreadableEntries = 0
   /// The damaged parts, one line for each; empty if there is no damage.
   public internal(set) var problems: [String] = []
+  /// Those of ``problems`` that are of the audit log: entries, and the log as a whole.
+  package var auditProblems: [String] { problems.filter { $0.hasPrefix("audit") } }
+  /// Whether only the audit log is damaged.
+  package var isOnlyAuditDamaged: Bool { !problems.isEmpty && auditProblems.count == problems.count }
   /// The parts that a newer version of this program made, one line for each. This version does not open them, so it
   /// cannot detect damage in them.
   public internal(set) var newer: [String] = []
