@@ -89,6 +89,18 @@ struct ImportExportTests {
     try expect(exports(), equals: 1)
   }
 
+  @Test("an export that ends before its secrets are written leaves its entries in the audit")
+  func endedExport() throws {
+    let tool = try newTool()
+    try expect(tool("item", "add", "mail", input: [65]).exit, equals: 0)
+    var child = Child(Tool.path, ["export", "jsonl", "--plain"], tool.environment)
+    child.open(1, "/dev/full", flags: O_WRONLY)
+    child.create(2, tool.home.path + "/errors")
+    try expect(child.start().wait(), equals: 13)
+    let lines = try tool("audit").text.split(separator: "\n")
+    expect(lines.count { $0.contains("exported") && $0.contains("mail") }, equals: 1)
+  }
+
   @Test("what cannot leave is listed with its reason, and the rest goes")
   func leftOut() throws {
     let tool = try newTool()
