@@ -34,10 +34,15 @@ struct UsedCodes {
   /// The credentials whose secrets were not opened.
   private var unopened: Set<ItemID> = []
   private var hasReadVault = false
-  /// Whether secrets that only the passcode opens are passed over, and not an error.
-  private let passesOverLocked: Bool
+  /// The family of the only credential that is compared; `nil` for an import, which has many. Secrets that only the passcode opens
+  /// are then passed over, and not an error.
+  private var only: CodeFamily?
 
-  init(passingOverLocked: Bool = false) { passesOverLocked = passingOverLocked }
+  /// For the lines of an import.
+  init() {}
+
+  /// For one credential. No secret of another family is opened.
+  init(for source: CodeSource) { only = source.family }
 
   /// Keeps a line from giving or accepting a code again.
   ///
@@ -123,7 +128,7 @@ struct UsedCodes {
     hasReadVault = true
     var credentials: [(Item, CodeFamily)] = []
     try transaction.reading.forEachItem(keepingPages: false, damaged: { _, _ in }) { item in
-      if let family = CodeFamily(item) { credentials.append((item, family)) }
+      if let family = CodeFamily(item), only == nil || only == family { credentials.append((item, family)) }
       return true
     }
     for (item, family) in credentials {
@@ -137,7 +142,7 @@ struct UsedCodes {
         marks[key, default: Mark()].add(state, of: item.id)
         keys[item.id] = key
       } catch {
-        guard error.code != .locked || passesOverLocked else { throw error }
+        guard error.code != .locked || only != nil else { throw error }
         unopened.insert(item.id)
       }
     }

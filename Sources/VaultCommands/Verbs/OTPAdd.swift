@@ -85,7 +85,7 @@ extension OTPAdd {
     _ state: inout ItemState, of source: CodeSource?, in transaction: inout WriteTransaction
   ) throws(VaultError) -> [String] {
     guard let source else { return [] }
-    var used = UsedCodes(passingOverLocked: true)
+    var used = UsedCodes(for: source)
     return try used.settle(&state, of: source, in: &transaction)
   }
 }
