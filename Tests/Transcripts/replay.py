@@ -9,6 +9,7 @@ A line of a transcript is `$ command`, `# remark`, or what the screen shows. In 
 ⟨ and ⟩, where ^C is Ctrl-C and ^D the end of input; what is typed without echo stands there once, and echoed text
 would stand there twice. Escape is shown as ␛ and the bell as ␇.
 """
+import fcntl
 import os
 import pty
 import re
@@ -115,6 +116,10 @@ def main():
                 agent("lock", "--all")
         finally:
             agent("agent", "stop")
+            if has_agent:
+                # The last entry of the log can come later: the agent has this lock until it ends.
+                with open(runtime + "/vaultctl/agent.lock") as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 main()
