@@ -145,6 +145,24 @@ public struct HOTPGenerator: ~Copyable, Sendable {
 }
 
 extension OTPAlgorithm {
+  /// A value for the key of codes that only this process knows. It is the same for keys that HMAC makes the same codes from: a key that
+  /// is longer than a block and its hash value, and keys that differ in zeros at the end (RFC 2104, section 2).
+  package func fingerprint(of key: borrowing SecretBytes) -> Int {
+    guard key.byteCount <= (self == .sha512 ? 128 : 64) else { return Self.fingerprint(hash.hash(key)) }
+    return Self.fingerprint(key)
+  }
+
+  private static func fingerprint(_ key: borrowing SecretBytes) -> Int {
+    key.expose { key in
+      unsafe key.withUnsafeBytes { bytes in
+        var hasher = Hasher()
+        let end = unsafe bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+        unsafe hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<end]))
+        return hasher.finalize()
+      }
+    }
+  }
+
   var hash: HashAlgorithm {
     switch self {
     case .sha1: .sha1

@@ -63,6 +63,11 @@ public struct DamagedPart: Sendable, Equatable {
       remedy: .repair)
   }
 
+  /// A row of which nothing can be read.
+  package static func unreadableRow(_ what: String) -> Self {
+    Self(item: nil, row: nil, name: nil, auditSequence: nil, what: what, remedy: .removal)
+  }
+
   package static func state(_ error: VaultError) -> Self {
     Self(
       item: nil, row: nil, name: nil, auditSequence: nil, what: error.message,

@@ -297,7 +297,7 @@ package struct VaultRows: ~Copyable, Sendable {
 
   package mutating func deleteImpossible(
     from limit: UInt64, afterEntry entry: UInt64, afterSegment segment: UInt64
-  ) throws(VaultError) -> Int64 {
+  ) throws(VaultError) -> (all: Int64, items: Int64) {
     do throws(StorageError) {
       return try store.deleteImpossible(from: limit, afterEntry: entry, afterSegment: segment)
     } catch { throw failure(error) }

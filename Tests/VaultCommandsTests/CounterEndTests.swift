@@ -179,6 +179,47 @@ struct CounterEndTests {
     }
   }
 
+  /// Verified to fail on commit 9ab94cd5.
+  @Test("older exports that replace one after the other give no used code", arguments: [false, true])
+  func replacedTwice(isSuite: Bool) throws {
+    let tool = try newTool()
+    let input = Array((isSuite ? suite(counter: 3) : line(counter: 3)).utf8)
+    expect(0, try tool("import", "jsonl", input: input))
+    var exports: [[UInt8]] = []
+    for _ in 0..<3 {
+      exports.append(try tool("export", "jsonl", "--plain").output)
+      for _ in 0..<2 { try expect(use(tool, isSuite).exit, equals: 0) }
+    }
+    for lines in exports {
+      let run = try tool("import", "jsonl", "--on-duplicate", "replace", input: lines)
+      #expect(run.exit == 0 && run.errors.contains("no code before"), "\(run.errors)")
+      try expect(use(tool, isSuite).exit, equals: 17)
+    }
+    // Nor does a line of another name.
+    let other = String(decoding: exports[2], as: UTF8.self).replacing(#""name":"o""#, with: #""name":"p""#)
+    expect(0, try tool("import", "jsonl", input: Array(other.utf8)))
+    try expect(use(tool, isSuite, name: "p").exit, equals: 17)
+  }
+
+  /// Keys of 20, 21 and 22 bytes; one of 65 bytes, longer than a block, and its SHA-1. Verified to fail on commit 9ab94cd5.
+  @Test(
+    "keys that HMAC takes for one are one",
+    arguments: [
+      (key, "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQAA"), (key, "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQAAAA"),
+      (String(repeating: "AEAQCAIB", count: 13), "H22ABM5J22I755DWZEGA4DBBM53GEY5N"),
+    ])
+  func equalKeys(one: String, other: String) throws {
+    let tool = try newTool()
+    for (name, key) in [("o", one), ("p", other)] {
+      let input = Array("otpauth://hotp/x?secret=\(key)&counter=5".utf8)
+      let run = try tool("otp", "add", name, input: input)
+      #expect(
+        run.exit == 0 && run.errors.contains("it gives no code before") == (name == "p"), "\(run.errors)")
+      if name == "o" { try expect(use(tool, false).exit, equals: 0) }
+    }
+    try expect(use(tool, false, name: "p").exit, equals: 17)
+  }
+
   @Test("otp add of a secret that the vault has gives no used code", arguments: [false, true])
   func secretAdded(isSuite: Bool) throws {
     let tool = try newTool()

@@ -108,7 +108,7 @@ struct OTPItem {
     } catch { throw VaultError(otp: error) }
   }
 
-  private static func algorithm(_ number: Int64) -> OTPAlgorithm? {
+  fileprivate static func algorithm(_ number: Int64) -> OTPAlgorithm? {
     switch number {
     case 1: .sha1
     case 2: .sha256
@@ -164,5 +164,13 @@ extension VaultError {
       self.init(.malformed, "the issuer or the account cannot be part of a URI\(fault)")
     default: self.init(otp: error)
     }
+  }
+}
+
+extension Item {
+  /// The algorithm of the codes of a credential, with a suite or without; `nil` for one that this version does not know.
+  package var codeAlgorithm: OTPAlgorithm? {
+    if let suite = attributes[.ocraSuite] { return (try? OCRASuite(suite))?.algorithm }
+    return attributes[.otpAlgorithm].flatMap(OTPItem.algorithm)
   }
 }

@@ -208,14 +208,24 @@ public struct FileProtector: Protector {
     guard let next = nextPath(of: key) else { return path }
     let isThere = try exists(path)
     if isThere {
-      let hasKey = try !keys(of: vault).isEmpty
-      if hasKey || isLeftEmpty(path) { return next }
+      let (hasKey, isBeside) = (try hasKey(path), try !keys(of: vault).isEmpty)
+      if hasKey || isBeside { return next }
     }
     if let owner = try SideFileName.owner(of: path, exists: exists) {
       throw VaultError(StorageError.nameOfSideFile(path, owner: owner))
     }
-    if isThere, let taken { throw taken }
-    return path
+    guard isThere else { return path }
+    if isLeftEmpty(path) { return next }
+    throw taken ?? Self.failure("use", path: path)
+  }
+
+  /// Whether a file that is there has a key. One that cannot be read is an error.
+  private func hasKey(_ path: String) throws(VaultError) -> Bool {
+    do throws(VaultError) { _ = try read(path) } catch {
+      guard error.underlying == nil else { throw error }
+      return false
+    }
+    return true
   }
 
   private func nextPath(of key: DeviceKeyID) -> String? {

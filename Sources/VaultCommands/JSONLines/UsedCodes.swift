@@ -22,9 +22,14 @@ struct UsedCodes {
       // The code of a counter that must be set first may have been used elsewhere.
       let (next, isBeyond) = state.counter.addingReportingOverflow(state.needsResync ? 1 : 0)
       counter = max(counter, isBeyond ? .max : next)
-      isAtEnd = isAtEnd || state.isBlocked
+      isAtEnd = isAtEnd || state.isBlocked || isBeyond
       lastAccepted = [lastAccepted, state.lastAccepted].compactMap(\.self).max()
       if let id, !state.needsResync, !state.isBlocked { holders.insert(id) }
+    }
+
+    /// Has a credential whose counter must be set say which counters were used: the next import compares with it.
+    func keep(in state: inout ItemState) {
+      if counter > 0 { state.counter = max(state.counter, counter - 1) }
     }
   }
 
@@ -89,13 +94,18 @@ struct UsedCodes {
   }
 
   private static func settleProver(_ state: inout ItemState, counter: UInt64?, by mark: Mark) -> [String] {
-    guard let counter, !state.needsResync, !state.isBlocked else { return [] }
+    guard let counter, !state.isBlocked else { return [] }
+    guard !state.needsResync else {
+      mark.keep(in: &state)
+      return []
+    }
     let isSecond = !mark.holders.isEmpty
     guard counter < mark.counter || mark.isAtEnd || isSecond && counter == mark.counter else {
       return isSecond
         ? ["another credential has its secret: use one of the two only, or a code comes out twice"] : []
     }
     state.needsResync = true
+    mark.keep(in: &state)
     return [
       "a credential with its secret is not behind it: it gives no code before 'vaultctl otp counter NAME --set N', with N from the server"
     ]
@@ -138,7 +148,7 @@ struct UsedCodes {
       }
       do throws(VaultError) {
         let state = try transaction.state(of: item.id)
-        let key = try transaction.useSecret(of: item, by: .otp).expose { family.hash(with: $0) }
+        let key = family.mark(of: try transaction.useSecret(of: item, by: .otp), item.codeAlgorithm ?? .sha1)
         marks[key, default: Mark()].add(state, of: item.id)
         keys[item.id] = key
       } catch {
@@ -167,17 +177,20 @@ struct CodeSource {
     }
     guard counter != nil || role == .verifier else { return nil }
     let family = CodeFamily(role, codes)
-    self.init(family, uri.secret, counter: counter)
+    self.init(family, uri.secret, uri.algorithm, counter: counter)
   }
 
   /// `nil` for a credential that remembers no used codes.
   init?(_ suite: OCRASuite, key: borrowing SecretBytes, role: OTPRole, counter: UInt64) {
     guard suite.hasCounter || role == .verifier && suite.timeStepSeconds != nil else { return nil }
-    self.init(CodeFamily(role, suite.description), key, counter: suite.hasCounter ? counter : nil)
+    self.init(
+      CodeFamily(role, suite.description), key, suite.algorithm, counter: suite.hasCounter ? counter : nil)
   }
 
-  private init(_ family: CodeFamily, _ secret: borrowing SecretBytes, counter: UInt64?) {
-    key = secret.expose { family.hash(with: $0) }
+  private init(
+    _ family: CodeFamily, _ secret: borrowing SecretBytes, _ algorithm: OTPAlgorithm, counter: UInt64?
+  ) {
+    key = family.mark(of: secret, algorithm)
     (self.family, self.counter) = (family, counter)
   }
 }
@@ -202,11 +215,11 @@ private struct CodeFamily: Hashable {
   static let counted = "counter"
   static func timed(_ period: Int64) -> String { "time \(period)" }
 
-  /// A value for this secret that only this process knows.
-  func hash(with secret: RawSpan) -> Int {
+  /// A value for a secret in this family that only this process knows.
+  func mark(of secret: borrowing SecretBytes, _ algorithm: OTPAlgorithm) -> Int {
     var hasher = Hasher()
     hasher.combine(self)
-    unsafe secret.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    hasher.combine(algorithm.fingerprint(of: secret))
     return hasher.finalize()
   }
 }

@@ -101,13 +101,25 @@ extension WriteTransaction {
 
   /// Removes rows whose numbers or index values no vault has, whatever their seals say, and what the log does not have: entries
   /// and segments after its last. The first step of a repair, because they may be in the way of the next entry.
+  ///
+  /// - Throws: ``VaultError/Code/damaged`` where one of them can be the PIN of items that open. The caller changes nothing then.
   mutating func removeImpossible() throws(VaultError) {
-    let count = try store.rows.deleteImpossible(
+    let removed = try store.rows.deleteImpossible(
       from: Head.greatest, afterEntry: head.nextAudit - 1, afterSegment: head.segment)
-    guard count > 0 else { return }
+    if removed.items > 0 { try refuseMissingPINs() }
+    guard removed.all > 0 else { return }
     changes.isDirty = true
     changes.needsCleaning = true
-    try log(.rotated, detail: "\(count) rows that no vault can have were removed")
+    try log(.rotated, detail: "\(removed.all) rows that no vault can have were removed")
+  }
+
+  /// A row that does not open, and was just removed, can have been the PIN that no other row is.
+  private mutating func refuseMissingPINs() throws(VaultError) {
+    let behind = try store.items(behind: store.missingPINs()).map { $0.item.name ?? $0.item.id.hexadecimal }
+    guard behind.isEmpty else {
+      let row = DamagedPart.unreadableRow("a row has a number that no vault has").needed(by: behind)
+      throw VaultCore.refusal("the vault stays as it is", needed: [row])
+    }
   }
 
   /// Removes rows that belong to no item, then recomputes S and the counts from the rows that are left. Logged when

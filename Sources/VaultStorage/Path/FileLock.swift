@@ -76,7 +76,9 @@ enum FileLock {
     let file = unsafe clinux_create(place.folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
     guard file >= 0 else { return nil }
     do throws(StorageError) {
-      if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place), isOurs(file) {
+      if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place),
+        refusal(of: file) == nil
+      {
         return file
       }
     } catch {
@@ -103,14 +105,15 @@ enum FileLock {
     var about = stat()
     guard unsafe fstat(file, &about) == 0 else { return .notALock }
     let status = FileStatus(about)
-    guard status.isRegularFile, isOurs(file) else { return .notALock }
+    guard status.isRegularFile else { return .notALock }
     guard status.owner == geteuid() else { return .foreignOwner }
-    return status.linkCount > 1 ? .severalNames : nil
+    guard status.linkCount <= 1 else { return .severalNames }
+    return status.permissions == 0o600 && isNote(file) ? nil : .notALock
   }
 
-  /// Whether the file is a lock: empty, or with a note, which is identifiers in hexadecimal digits. Another file of that name is the
+  /// Whether the file has the content of a lock: empty, or a note, which is identifiers in hexadecimal digits. Another file of that name is the
   /// user's, and stays.
-  private static func isOurs(_ file: Int32) -> Bool {
+  private static func isNote(_ file: Int32) -> Bool {
     var bytes = [UInt8](repeating: 0, count: mostNoted + 1)
     let count = unsafe pread(file, &bytes, bytes.count, 0)
     let words = bytes.prefix(max(0, count)).split(

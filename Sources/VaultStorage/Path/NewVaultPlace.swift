@@ -43,6 +43,10 @@ package struct NewVaultPlace: ~Copyable {
       }
       let prepared = NewVaultPlace(
         place: place, path: path, madeFolders: made, lock: lock, left: found.note, foreign: found.foreign)
+      do throws(StorageError) { try prepared.refuseWhatIsThere() } catch {
+        prepared.leave()
+        throw error
+      }
       do throws(StorageError) { try prepared.makeTemporary() } catch {
         prepared.abandon()
         throw error
@@ -124,12 +128,22 @@ package struct NewVaultPlace: ~Copyable {
     for folder in madeFolders.reversed() { unsafe rmdir(folder) }
   }
 
-  private func makeTemporary() throws(StorageError) {
+  /// Changes nothing: a draft that a killed process left, and the note that names its key, stay for the next attempt.
+  private func leave() {
+    guard !left.isEmpty else { return abandon() }
+    OpenVaultFiles.close(lock)
+    for folder in madeFolders.reversed() { unsafe rmdir(folder) }
+  }
+
+  private func refuseWhatIsThere() throws(StorageError) {
     guard try place.status(of: place.name) == nil else { throw .alreadyExists }
     for suffix in SideFileName.companions where try place.status(of: place.name + suffix) != nil {
       throw .existsBeside(path + suffix)
     }
     if let name = foreign.first { throw .existsBeside(place.path(of: name)) }
+  }
+
+  private func makeTemporary() throws(StorageError) {
     // Beside a new temporary file, the note of a vault that got its name would say that it got none.
     if left.isEmpty, !FileLock.note(in: lock).isEmpty { try FileLock.note("", in: lock) }
     // What was left stays until an empty file takes its name: without it, the note would no longer count.

@@ -45,7 +45,8 @@ extension VaultPath {
     if found.byteCount == 0 { return true }
     guard hasLock, let start = firstBytes(of: name) else { return false }
     if suffix.isEmpty { return Self.isUnfinishedVault(start, byteCount: found.byteCount) }
-    return Self.beginnings(of: suffix).contains { start.starts(with: $0) }
+    // A process can have been killed before the whole beginning was there.
+    return Self.beginnings(of: suffix).contains { start.starts(with: $0) || $0.starts(with: start) }
   }
 
   /// Until the first checkpoint, the file has one page, without the number of the application.

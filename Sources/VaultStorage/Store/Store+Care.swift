@@ -78,11 +78,11 @@ extension Store {
   /// Deletes rows with numbers below the first or from `limit` on, index values that are not 16 bytes, and entries and segments
   /// of the log after these. Reads none of them.
   ///
-  /// - Returns: How many.
+  /// - Returns: How many, and how many of them are items.
   package mutating func deleteImpossible(
     from limit: UInt64, afterEntry entry: UInt64, afterSegment segment: UInt64
-  ) throws(StorageError) -> Int64 {
-    var count: Int64 = 0
+  ) throws(StorageError) -> (all: Int64, items: Int64) {
+    var counts: [Int64] = []
     for deletion in [
       "item WHERE row < 1 OR row >= \(limit)",
       "material WHERE row < 1 OR row >= \(limit)",
@@ -92,8 +92,8 @@ extension Store {
       "segment WHERE number < 1 OR number > \(segment)",
     ] {
       try connection.execute("DELETE FROM " + deletion)
-      count += connection.changes
+      counts.append(connection.changes)
     }
-    return count
+    return (counts.reduce(0, +), counts[0])
   }
 }
