@@ -107,16 +107,19 @@ extension SealedStore {
   /// Outside a transaction: whether everything that a passcode guards is open in the file as it is now. False where it cannot be read.
   ///
   /// Loads no device key: keys that only it opens are closed when they are read, unless this vault never had a passcode.
-  package mutating func isUnlocked() -> Bool {
-    do {
-      try rows.beginRead()
-      defer { rows.rollback() }
-      do { try refreshForReading() } catch is KeysAreStale {
-        let header = try storedHeader().header
-        return !hasSeenPasscode && !header.hasPasscode
-      }
-      return keys.isUnlocked
-    } catch { return false }
+  package mutating func isUnlocked() -> Bool { (try? findsUnlocked()) ?? false }
+
+  /// The same, for who asks for the passcode where it is false.
+  ///
+  /// - Throws: Why the file cannot be read.
+  package mutating func findsUnlocked() throws -> Bool {
+    try rows.beginRead()
+    defer { rows.rollback() }
+    do { try refreshForReading() } catch is KeysAreStale {
+      let header = try storedHeader().header
+      return !hasSeenPasscode && !header.hasPasscode
+    }
+    return keys.isUnlocked
   }
 
   /// Refuses to change or open what a passcode had protected.

@@ -107,8 +107,8 @@ extension AgentLoop {
     timer?.set([leaseEnd, silenceEnd].compactMap(\.self).min())
   }
 
-  /// Takes no more requests, and ends the prompts of those that run. Their vaults are locked. Clients that have connected by now are
-  /// told, and do without an agent.
+  /// Takes no more requests, and ends the prompts of those that run. Their vaults are locked. A client
+  /// that has already connected is told so, and works without an agent.
   private func beginEnd() {
     endingTurns = 0
     listening?.hide()
@@ -205,7 +205,7 @@ extension AgentLoop {
       connection.end()
       service.wake.signal()
     }
-    if code != 0 { refuse(connection, AgentRefusal(.full, "the agent can begin no more threads")) }
+    if code != 0 { refuse(connection, AgentRefusal(.full, "the agent cannot start another thread")) }
   }
 
   private func refuse(_ connection: Connection, _ refusal: AgentRefusal) {

@@ -20,14 +20,19 @@ struct AgentSocketTests {
     try expect(descriptors(of: file.path), equals: 6)
   }
 
+  /// An end whose receiver counts what it closes.
+  private static func end(counting closed: Counter) throws -> RawEnd {
+    try RawEnd { descriptor in
+      closed.add()
+      close(descriptor)
+    }
+  }
+
   @Test("descriptors that nothing takes are closed with their packet, in the way of the receiver")
   func untaken() throws {
     let file = try CountedFile(openings: 3)
     let closed = Counter()
-    let end = try RawEnd { descriptor in
-      closed.add()
-      close(descriptor)
-    }
+    let end = try Self.end(counting: closed)
     end.send([1, 3], descriptors: file.descriptors)
     _ = try end.socket.receive(waits: false)
     expect(closed.count, equals: 3)
@@ -101,10 +106,7 @@ struct AgentSocketTests {
   func unread() throws {
     let file = try CountedFile(openings: 3)
     let closed = Counter()
-    let end = try RawEnd { descriptor in
-      closed.add()
-      close(descriptor)
-    }
+    let end = try Self.end(counting: closed)
     end.send([1, 3], descriptors: file.descriptors)
     end.send([9])
     end.send([UInt8](repeating: 66, count: 64 << 10 + 1), descriptors: file.descriptors)

@@ -1,7 +1,7 @@
 import Synchronization
 import VaultKit
 
-/// Closes descriptors of clients for the main thread, on a few threads of its own. What takes its time holds up no more than these.
+/// Closes descriptors of clients on a few threads of its own, so that a slow one does not hold up the main thread.
 final class LateCloser: Sendable {
   private struct State {
     var waiting: [Int32] = []

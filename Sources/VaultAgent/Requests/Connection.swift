@@ -43,7 +43,7 @@ final class Connection: Sendable {
 
   /// There is nothing left to do: the request has ended and the client knows how, or there is none.
   func end() {
-    // What came and was not read is not left to whoever closes the socket.
+    // Descriptors that came and were not read would otherwise be closed with the socket, on the main thread.
     socket.end()
     let link = state.withLock { state -> ClientLink? in
       state.hasEnded = true

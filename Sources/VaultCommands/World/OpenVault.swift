@@ -158,7 +158,7 @@ final class OpenVault {
   /// - Returns: The passcode that unlocked it.
   @discardableResult
   func unlock(_ core: VaultCore) throws -> ShownSecret? {
-    guard !core.isUnlocked else {
+    guard try !core.findsUnlocked() else {
       try judgeGiven(core)
       return nil
     }

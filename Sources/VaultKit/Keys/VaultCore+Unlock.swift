@@ -33,6 +33,13 @@ extension VaultCore {
   /// where the vault cannot be read. Asks no protector, which can hang.
   package var isUnlocked: Bool { withStore { $0.isUnlocked() } }
 
+  /// ``isUnlocked``, for who asks for the passcode where it is false.
+  ///
+  /// - Throws: Why the vault cannot be read.
+  package func findsUnlocked() throws -> Bool {
+    try withStore { store in Result { try store.findsUnlocked() } }.get()
+  }
+
   /// Refuses to ask for a passcode that another process has removed.
   ///
   /// - Throws: ``VaultError/Code/locked``.
