@@ -67,6 +67,26 @@ struct UntoldBehindCamouflageTests {
     try scene.expectNoCode()
   }
 
+  /// Verified to fail on commit d4900947, where the vault is "damaged".
+  @Test(
+    "after its counter was set back, the acceptance is not made again until it is ahead",
+    .requirement("B6"))
+  func setBack() throws {
+    let scene = try CamouflagedScene()
+    let id = try scene.pushed()
+    _ = try scene.loseAcceptance(of: id)
+    let counter = try scene.core.state(of: scene.bank).counter
+    try scene.core.setCounter(of: scene.bank, to: 0, force: true, context: scene.context(pin: "7294"))
+    let error = thrown { () throws(VaultError) in
+      _ = try scene.core.acceptTransaction(id, over: scene.server, context: try! scene.context(pin: "7294"))
+    }
+    #expect(error?.code == .wrongState && error?.message.contains("counter \(counter - 1)") == true)
+    try scene.core.setCounter(of: scene.bank, to: counter)
+    let decision = try scene.core.acceptTransaction(
+      id, over: scene.server, context: scene.context(pin: "7294"))
+    expect(decision.transaction.delivery, equals: .told)
+  }
+
   @Test("if the PIN is not given again, it lapses a day after its time", .requirement("B6"))
   func lapses() throws {
     let scene = try CamouflagedScene()

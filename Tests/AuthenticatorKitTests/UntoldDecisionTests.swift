@@ -1,6 +1,7 @@
 import AuthenticatorKit
 import OneTimePassword
 import SecretMemory
+import Synchronization
 import TestSupport
 import Testing
 import VaultExpectations
@@ -57,6 +58,22 @@ struct UntoldDecisionTests {
     _ = try scene.receive()
     expect(scene.server.requests.count { $0.operation == .transactionAnswer }, equals: 2)
     try expect(scene.core.verify().problems, equals: [])
+  }
+
+  /// Verified to fail on commit d4900947, where the item without its code is "damaged".
+  @Test("a decision that another process tells meanwhile is final, and not damage", .requirement("B6"))
+  func toldMeanwhile() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    scene.server.failOnce(.transactionAnswer, Self.lost)
+    expect(.network) { () throws(VaultError) in try scene.decide(id, .pin) }
+    let transport = TransportAfter(scene.server) { _ = try? scene.receive() }
+    let error = thrown { () throws(VaultError) in
+      _ = try scene.core.acceptTransaction(id, over: transport, context: try! scene.context(pin: "8306"))
+    }
+    #expect(error?.code == .wrongState && error?.message.contains("accepted already") == true)
+    #expect(try scene.summary(id).delivery == .told && scene.server.answers.count == 1)
+    try scene.expectNothingKept()
   }
 
   /// Verified to fail when the search ends with the first that is offered.
@@ -246,4 +263,22 @@ extension TransactionServer {
   func failOnce(_ operation: TransportOperation, _ error: VaultError) {
     before(FaultOnce(operation, error).hook)
   }
+}
+
+/// A transport with something that happens once: before it is compared with that of the credential.
+private final class TransportAfter: Transport {
+  private let server: TransactionServer
+  private let event: @Sendable () -> Void
+  private let hasHappened = Atomic(false)
+
+  init(_ server: TransactionServer, _ event: @escaping @Sendable () -> Void) {
+    (self.server, self.event) = (server, event)
+  }
+
+  var identity: String {
+    if !hasHappened.exchange(true, ordering: .sequentiallyConsistent) { event() }
+    return server.identity
+  }
+
+  func send(_ request: TransportRequest) throws(VaultError) -> TransportAnswer { try server.send(request) }
 }

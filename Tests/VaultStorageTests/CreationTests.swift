@@ -62,19 +62,25 @@ struct CreationTests {
       // SQLite makes an index of three zeros first.
       let begun: [UInt8] = suffix.isEmpty ? [] : Array(start.prefix(3))
       for content in [
-        start + [UInt8](repeating: 7, count: 3_000), [], begun, suffix == "-shm" ? [0, 0, 0] : [],
+        start + [UInt8](repeating: 7, count: 30_000), [], begun, suffix == "-shm" ? [0, 0, 0] : [],
       ] {
         folder.write(".v.new" + suffix, content)
         folder.setMode(".v.new" + suffix, 0o600)
-        writeLock()
+        writeLock(lockText(noting: ".v.new" + suffix))
         do { _ = try makeVault(at: folder("v")) }
         expect(folder.names, equals: ["v"], "\(suffix)")
         folder.remove("v")
       }
     }
+    // An empty file is nobody's, with a note or without.
+    folder.write(".v.new")
+    folder.setMode(".v.new", 0o600)
+    writeLock()
+    do { _ = try makeVault(at: folder("v")) }
+    expect(folder.names, equals: ["v"])
   }
 
-  /// How SQLite begins its files. The first one is a database without a number of its application.
+  /// How SQLite begins its files.
   private static let drafts: [(suffix: String, start: [UInt8])] = [
     ("", Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 56)),
     ("-wal", [0x37, 0x7F, 0x06, 0x82]), ("-shm", [0x18, 0xE2, 0x2D, 0]),
@@ -87,24 +93,34 @@ struct CreationTests {
   func foreignDraft() throws {
     for (suffix, start) in Self.drafts {
       let name = ".v.new" + suffix
-      let cases: [(content: [UInt8], mode: mode_t, hasLock: Bool)] = [
-        (Array("mine\n".utf8), 0o600, true), (start, 0o600, false), (start, 0o644, true), ([], 0o644, true),
-        (Array("mine\n".utf8) + start, 0o600, true),
+      let mine = Array("mine\n".utf8)
+      let cases: [(content: [UInt8], mode: mode_t, isNoted: Bool)] = [
+        (mine, 0o600, false), (start, 0o600, false), (start, 0o644, true), ([], 0o644, true),
+        // A database is the draft by its note alone, and nothing else is told by its beginning.
+        (suffix.isEmpty ? mine : mine + start, 0o600, !suffix.isEmpty),
       ]
-      for (content, mode, hasLock) in cases {
+      for (content, mode, isNoted) in cases {
         folder.write(name, content)
         folder.setMode(name, mode)
-        if hasLock { writeLock() }
+        writeLock(isNoted ? lockText(noting: name) : [])
         try expectKept(name, content: content)
         folder.remove(name)
       }
     }
-    // The database of another program has a number of its own, or more than one page.
-    let start = Self.drafts[0].start
-    for content in [Array(start.dropLast(4)) + [1, 2, 3, 4], start + [UInt8](repeating: 0, count: 8_120)] {
-      folder.write(".v.new", content)
-      folder.setMode(".v.new", 0o600)
-      writeLock()
+  }
+
+  /// Verified to fail on commit d4900947: whatever SQLite had begun was removed beside a lock.
+  @Test(
+    "a vault that the user put in the place of a draft stays, whatever the lock says", .requirement("S11"))
+  func vaultInPlaceOfDraft() throws {
+    do { _ = try makeVault(at: folder("mine")) }
+    let content = Array(try Data(contentsOf: URL(fileURLWithPath: folder("mine"))))
+    folder.write(".v.new")
+    let other = lockText(noting: ".v.new")
+    folder.remove(".v.new")
+    try FileManager.default.moveItem(atPath: folder("mine"), toPath: folder(".v.new"))
+    for note in [[], Self.note, other] {
+      writeLock(note)
       try expectKept(".v.new", content: content)
     }
   }
@@ -121,7 +137,7 @@ struct CreationTests {
     expect(FileManager.default.contents(atPath: folder("v.lock")), equals: Data(Self.note))
     folder.remove(".v.new-wal")
     let place = try NewVaultPlace.prepare(folder("v"))
-    expect(Array(place.left.utf8), equals: Self.note)
+    expect(Array(place.left.utf8), equals: Array(Self.note.prefix(65)))
     place.abandon()
   }
 
@@ -129,6 +145,14 @@ struct CreationTests {
   private func writeLock(_ note: [UInt8] = []) {
     folder.write("v.lock", note)
     folder.setMode("v.lock", 0o600)
+  }
+
+  /// A note about the file that has a name now.
+  private func lockText(noting name: String) -> [UInt8] {
+    var about = stat()
+    guard unsafe lstat(folder(name), &about) == 0 else { return [] }
+    let digits = String(about.st_ino, radix: 16)
+    return Self.note.prefix(66) + Array((String(repeating: "0", count: 32 - digits.count) + digits).utf8)
   }
 
   /// Making a vault at `v` is refused because of the file, which stays. So it is where there is a vault already.
@@ -164,9 +188,10 @@ struct CreationTests {
     }
   }
 
-  /// As a restore leaves one: a vault and a key.
+  /// As a restore leaves one: a vault, a key, and a file.
   private static let note = Array(
-    "\(String(repeating: "0af7", count: 8)) \(String(repeating: "29be", count: 8))".utf8)
+    "\(String(repeating: "0af7", count: 8)) \(String(repeating: "29be", count: 8)) \(String(repeating: "0", count: 32))"
+      .utf8)
 
   @Test(
     "the lock of a process that was killed after its vault got its name is removed by the next opening",

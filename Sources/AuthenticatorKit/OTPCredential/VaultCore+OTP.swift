@@ -271,7 +271,10 @@ extension WriteTransaction {
     let state = try state(of: item.id)
     try state.refuseUnlessActive()
     guard counter < state.counter || state.isBlocked else {
-      throw VaultError(.damaged, "a transaction has a counter that was not used", hint: .verifyAndRestore)
+      throw VaultError(
+        .wrongState,
+        "the transaction was accepted with the counter \(counter), and the counter of the credential was set back behind it",
+        hint: Hint(.setCounter, saying: "set it to the counter of the server, or let the transaction lapse"))
     }
     return counter
   }

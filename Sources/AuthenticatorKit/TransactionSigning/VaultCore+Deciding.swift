@@ -9,8 +9,10 @@ extension VaultCore {
     _ id: ItemID, by factor: TransactionFactor? = nil, over transport: any Transport,
     context: AuthenticationContext
   ) throws(VaultError) -> TransactionDecision {
-    if let untold = try untold(id, as: .accepted) {
-      return try tellAcceptance(untold, over: transport, context: context)
+    if let untold = try untold(id, as: .accepted),
+      let told = try tellAcceptance(untold, over: transport, context: context)
+    {
+      return told
     }
     let asked = try pendingTransaction(id, context: context)
     if let flaw = asked.whyTextIsHidden {

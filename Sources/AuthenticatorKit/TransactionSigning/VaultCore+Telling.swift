@@ -60,12 +60,15 @@ extension VaultCore {
 
   /// Tells an acceptance that the peer does not have. Where no code is kept, the person gives the PIN again, and the same counter gives
   /// the code.
+  ///
+  /// - Returns: `nil` if another process has told it meanwhile.
   func tellAcceptance(
     _ untold: PeerTransaction, over transport: any Transport, context: AuthenticationContext
-  ) throws(VaultError) -> TransactionDecision {
+  ) throws(VaultError) -> TransactionDecision? {
     _ = try self.credential(of: untold)
     let credential = try activeCredential(untold.credential, over: transport, context: context)
     let asked = try transactionDetails(of: untold.id, context: context)
+    guard asked.transaction.delivery == .untold else { return nil }
     guard let kept = asked.record.answer, let factor = TransactionFactor.factors(in: kept.factor).first else {
       throw VaultError(.damaged, "the transaction lacks what its server is to get", hint: .verifyAndRestore)
     }

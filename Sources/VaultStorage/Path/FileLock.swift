@@ -20,10 +20,14 @@ enum FileLock {
     for _ in 0..<2_000 {
       let file = unsafe clinux_create(place.folder, name, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard file >= 0 else { throw try failure(errno, name: name, in: place) }
-      if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place) {
-        guard let refusal = refusal(of: file) else { return file }
+      do throws(StorageError) {
+        if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place) {
+          guard let refusal = try refusal(of: file) else { return file }
+          throw .refusedBeside(refusal, path: place.path(of: name))
+        }
+      } catch {
         OpenVaultFiles.close(file)
-        throw .refusedBeside(refusal, path: place.path(of: name))
+        throw error
       }
       OpenVaultFiles.close(file)
       usleep(5_000)
@@ -31,18 +35,46 @@ enum FileLock {
     throw .busy
   }
 
-  /// What the last holder noted; empty if it noted nothing, or if it was no note.
-  static func note(in file: Int32) -> String {
-    var bytes = [UInt8](repeating: 0, count: mostNoted)
-    let count = unsafe pread(file, &bytes, bytes.count, 0)
-    return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+  /// What the last holder noted.
+  struct Note {
+    /// Two identifiers in hexadecimal digits, with a space between them.
+    let text: String
+    /// The identity of the file that the note is about.
+    let file: String
   }
 
-  static func note(_ text: String, in file: Int32) throws(StorageError) {
+  /// What the last holder noted; `nil` if it noted nothing.
+  static func note(in file: Int32) throws(StorageError) -> Note? {
+    let words = try content(of: file).split(separator: UInt8(ascii: " ")).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+    return words.count == 3 ? Note(text: words[0] + " " + words[1], file: words[2]) : nil
+  }
+
+  /// Notes a text about a file of the directory. Durable when this returns.
+  static func note(
+    _ text: String, about name: String, in place: borrowing VaultPath, file: Int32
+  ) throws(StorageError) {
+    guard let identity = try place.identity(of: name) else { throw .missing }
+    try write(text + " " + identity, to: file)
+  }
+
+  /// Removes the note. Durable when this returns.
+  static func removeNote(in file: Int32) throws(StorageError) { try write("", to: file) }
+
+  private static func write(_ text: String, to file: Int32) throws(StorageError) {
     let bytes = Array(text.utf8)
-    precondition(bytes.count <= mostNoted, "FileLock.note: a note that is too long")
+    precondition(bytes.count <= mostNoted, "FileLock.write: a note that is too long")
     guard ftruncate(file, 0) == 0, unsafe pwrite(file, bytes, bytes.count, 0) == bytes.count, fsync(file) == 0
     else { throw .creating(errno) }
+  }
+
+  /// The bytes of a lock: one more than the longest note for a file that is longer.
+  private static func content(of file: Int32) throws(StorageError) -> ArraySlice<UInt8> {
+    var bytes = [UInt8](repeating: 0, count: mostNoted + 1)
+    let count = unsafe pread(file, &bytes, bytes.count, 0)
+    guard count >= 0 else { throw .io(code: 0, errno: errno) }
+    return bytes.prefix(count)
   }
 
   private static let mostNoted = 128
@@ -77,7 +109,7 @@ enum FileLock {
     guard file >= 0 else { return nil }
     do throws(StorageError) {
       if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place),
-        refusal(of: file) == nil
+        try refusal(of: file) == nil
       {
         return file
       }
@@ -101,35 +133,33 @@ enum FileLock {
 
   /// Why the file is not to be written as a lock; `nil` if it is one. What is written into a file with a second name is written into
   /// that one too.
-  private static func refusal(of file: Int32) -> StorageError.Refusal? {
+  private static func refusal(of file: Int32) throws(StorageError) -> StorageError.Refusal? {
     var about = stat()
-    guard unsafe fstat(file, &about) == 0 else { return .notALock }
+    guard unsafe fstat(file, &about) == 0 else { throw .io(code: 0, errno: errno) }
     let status = FileStatus(about)
     guard status.isRegularFile else { return .notALock }
     guard status.owner == geteuid() else { return .foreignOwner }
     guard status.linkCount <= 1 else { return .severalNames }
-    return status.permissions == 0o600 && isNote(file) ? nil : .notALock
+    guard status.permissions == 0o600 else { return .notALock }
+    return isNote(try content(of: file)) ? nil : .notALock
   }
 
-  /// Whether the file has the content of a lock: empty, or a note, which is identifiers in hexadecimal digits. Another file of that name is the
-  /// user's, and stays.
-  private static func isNote(_ file: Int32) -> Bool {
-    var bytes = [UInt8](repeating: 0, count: mostNoted + 1)
-    let count = unsafe pread(file, &bytes, bytes.count, 0)
-    let words = bytes.prefix(max(0, count)).split(
-      separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-    let isNote =
-      (2...3).contains(words.count) && words.allSatisfy { $0.count == 32 && $0.allSatisfy(isHexadecimal) }
-    return count == 0 || isNote
+  /// Whether bytes are the content of a lock: none, or a note, which is identifiers in hexadecimal digits. Another file of that name is
+  /// the user's, and stays.
+  private static func isNote(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let words = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    return bytes.isEmpty
+      || words.count == 3 && words.allSatisfy { $0.count == 32 && $0.allSatisfy(isHexadecimal) }
   }
 
-  /// Whether a file of that name is no lock.
-  static func isForeign(in place: borrowing VaultPath) -> Bool {
+  /// What can be read of a lock that another process may hold: whether it is none, and its note.
+  static func read(in place: borrowing VaultPath) throws(StorageError) -> (isForeign: Bool, note: Note?) {
     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let file = unsafe clinux_create(place.folder, name(in: place), flags, 0)
-    guard file >= 0 else { return errno != ENOENT }
+    guard file >= 0 else { return (errno != ENOENT, nil) }
     defer { OpenVaultFiles.close(file) }
-    return refusal(of: file) != nil
+    guard try refusal(of: file) == nil else { return (true, nil) }
+    return (false, try note(in: file))
   }
 
   private static func isHexadecimal(_ byte: UInt8) -> Bool {

@@ -23,3 +23,12 @@ struct FileStatus {
   var isSymbolicLink: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFLNK) }
   var isRegularFile: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
 }
+
+extension VaultPath {
+  /// What tells the file that has a name now from others in its file system, as 32 hexadecimal digits; `nil` if there is none.
+  func identity(of name: String) throws(StorageError) -> String? {
+    guard let inode = try status(of: name)?.inode else { return nil }
+    let digits = String(inode, radix: 16)
+    return String(repeating: "0", count: 32 - digits.count) + digits
+  }
+}

@@ -34,10 +34,9 @@ package struct NewVaultPlace: ~Copyable {
     do throws(StorageError) {
       let place = try VaultPath.locate(path)
       try place.checkFolder()
-      let hasLock = try place.status(of: FileLock.name(in: place)) != nil
       let lock = try FileLock.take(in: place)
       let found: (note: String, foreign: [String])
-      do throws(StorageError) { found = try whatIsLeft(in: place, lock: lock, hasLock: hasLock) } catch {
+      do throws(StorageError) { found = try whatIsLeft(in: place, lock: lock) } catch {
         FileLock.release(lock, in: place)
         throw error
       }
@@ -73,16 +72,20 @@ package struct NewVaultPlace: ~Copyable {
   /// What a killed process noted, and what has a temporary name and is the user's. Not in the initializer: Swift 6.3, which
   /// optimizes one that reads `self.place` before all properties are set, made a program that crashed.
   private static func whatIsLeft(
-    in place: borrowing VaultPath, lock: Int32, hasLock: Bool
+    in place: borrowing VaultPath, lock: Int32
   ) throws(StorageError) -> (note: String, foreign: [String]) {
     let name = temporaryName(of: place)
-    let foreign = try place.foreignDrafts(of: name, hasLock: hasLock)
+    let note = try FileLock.note(in: lock)
+    let foreign = try place.foreignDrafts(of: name, noted: note)
     let isLeft = try place.status(of: name) != nil
-    return (isLeft && !foreign.contains(name) ? FileLock.note(in: lock) : "", foreign)
+    return (isLeft && !foreign.contains(name) ? note?.text ?? "" : "", foreign)
   }
 
-  /// Notes something for the process that makes a vault here after this one was killed: durable when this returns.
-  package func note(_ text: String) throws(StorageError) { try FileLock.note(text, in: lock) }
+  /// Notes something for the process that makes a vault here after this one was killed: durable when this returns. A temporary file with
+  /// content that was not noted counts as the user's.
+  package func note(_ text: String) throws(StorageError) {
+    try FileLock.note(text, about: temporaryName, in: place, file: lock)
+  }
 
   /// Whether a process makes a vault at a path right now.
   package static func isTaken(_ path: String) throws(StorageError) -> Bool {
@@ -144,15 +147,17 @@ package struct NewVaultPlace: ~Copyable {
   }
 
   private func makeTemporary() throws(StorageError) {
-    // Beside a new temporary file, the note of a vault that got its name would say that it got none.
-    if left.isEmpty, !FileLock.note(in: lock).isEmpty { try FileLock.note("", in: lock) }
     // What was left stays until an empty file takes its name: without it, the note would no longer count.
     let removed = (left.isEmpty ? [""] : []) + SideFileName.companions
     for suffix in removed { place.remove(temporaryName + suffix) }
     for suffix in removed where try place.status(of: temporaryName + suffix) != nil {
       throw .existsBeside(place.path(of: temporaryName + suffix))
     }
-    guard !left.isEmpty else { return try place.makeEmptyFile(temporaryName) }
+    guard !left.isEmpty else {
+      // Beside a new temporary file, the note of a vault that got its name would say that it got none.
+      if try FileLock.note(in: lock) != nil { try FileLock.removeNote(in: lock) }
+      return try place.makeEmptyFile(temporaryName)
+    }
     let draft = temporaryName + SideFileName.companions[0]
     try place.makeEmptyFile(draft)
     guard unsafe renameat(place.folder, draft, place.folder, temporaryName) == 0 else {

@@ -18,18 +18,31 @@ package struct RotationLock: ~Copyable {
   package static func take(_ path: String) throws(StorageError) -> RotationLock {
     let place = try VaultPath.locate(path)
     let file = try FileLock.take(in: place, suffix: suffix)
-    let left = noted(in: file, for: place)
-    return RotationLock(place: place, file: file, left: left)
+    return try holding(file, in: place)
   }
 
-  /// Takes the lock that a killed process left; `nil` where there is none, or a process holds it.
+  /// Takes the lock that a killed process left; `nil` where there is none, a process holds it, or it cannot be read.
   package static func takeLeft(_ path: String) -> RotationLock? {
     do throws(StorageError) {
       let place = try VaultPath.locate(path)
       guard let file = try FileLock.takeLeft(in: place, suffix: suffix) else { return nil }
-      let left = noted(in: file, for: place)
-      return RotationLock(place: place, file: file, left: left)
+      return try holding(file, in: place)
     } catch { return nil }
+  }
+
+  private static func holding(
+    _ file: Int32, in place: consuming VaultPath
+  ) throws(StorageError) -> RotationLock {
+    do throws(StorageError) {
+      var left = ""
+      if let note = try FileLock.note(in: file), note.file == (try place.identity(of: place.name)) {
+        left = note.text
+      }
+      return RotationLock(place: place, file: file, left: left)
+    } catch {
+      OpenVaultFiles.close(file)
+      throw error
+    }
   }
 
   private init(place: consuming VaultPath, file: Int32, left: String) {
@@ -40,25 +53,11 @@ package struct RotationLock: ~Copyable {
 
   /// Notes the new key. A process that is killed after this leaves the note.
   package func note(_ name: String) throws(StorageError) {
-    guard let identity = try Self.identity(of: place) else { throw .missing }
-    try FileLock.note(name + " " + identity, in: file)
+    try FileLock.note(name, about: place.name, in: place, file: file)
   }
 
   /// Removes the lock with its note. Without this call, the note stays.
   package func finish() { FileLock.remove(in: place, suffix: Self.suffix) }
 
   deinit { OpenVaultFiles.close(file) }
-
-  private static func noted(in file: Int32, for place: borrowing VaultPath) -> String {
-    let words = FileLock.note(in: file).split(separator: " ").map(String.init)
-    guard words.count == 3, let identity = try? identity(of: place), words[2] == identity else { return "" }
-    return words[0] + " " + words[1]
-  }
-
-  /// The file that has the name now, in the form of the identifiers of a note.
-  private static func identity(of place: borrowing VaultPath) throws(StorageError) -> String? {
-    guard let inode = try place.status(of: place.name)?.inode else { return nil }
-    let digits = String(inode, radix: 16)
-    return String(repeating: "0", count: 32 - digits.count) + digits
-  }
 }

@@ -24,11 +24,27 @@ func storageError(_ code: Int32, on database: OpaquePointer?) -> StorageError {
   // The SQL is fixed: where it does not fit, or a value has another type, the file was changed.
   case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_SCHEMA: .damaged(.schema)
   case SQLITE_TOOBIG: .tooLarge
-  case SQLITE_CANTOPEN:
-    code == Int32(csqlite_cannot_open_symlink)
-      ? .refused(.symbolicLink) : .cannotOpen(errno: unsafe sqlite3_system_errno(database))
+  case SQLITE_CANTOPEN: unsafe openingError(code, on: database)
   default: .unexpected(code: code)
   }
+}
+
+/// Where SQLite cannot make a file beside the database, it tries to open one, and keeps the `errno` of that: there is no such file. A
+/// full disk is the reason where nothing can be made.
+private func openingError(_ code: Int32, on database: OpaquePointer?) -> StorageError {
+  guard code != Int32(csqlite_cannot_open_symlink) else { return .refused(.symbolicLink) }
+  let number = unsafe sqlite3_system_errno(database)
+  let isFull = unsafe number == ENOENT && isOnFullDisk(database)
+  return isFull ? .full : .cannotOpen(errno: number)
+}
+
+private func isOnFullDisk(_ database: OpaquePointer?) -> Bool {
+  var about = statvfs()
+  guard let path = unsafe sqlite3_db_filename(database, "main"), unsafe statvfs(path, &about) == 0 else {
+    return false
+  }
+  // A file system that counts no files says that it has none.
+  return about.f_bavail == 0 || about.f_files > 0 && about.f_favail == 0
 }
 
 /// A full disk appears as an I/O error where a quota or a process limit stops the write. SQLite does not keep the

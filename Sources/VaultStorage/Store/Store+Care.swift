@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 package import Synchronization
 
 extension Store {
@@ -50,8 +51,11 @@ extension Store {
     try checkName()
     guard Self.rewritesThroughFiles.load(ordering: .relaxed) else { return try connection.execute("VACUUM") }
     let folder = VaultPath.parent(of: path).split(separator: "'", omittingEmptySubsequences: false)
-    try connection.execute(
-      "PRAGMA temp_store_directory='\(folder.joined(separator: "''"))'; PRAGMA temp_store=FILE")
+    // It fails only where the directory cannot be written to; SQLite's error does not say so.
+    do throws(StorageError) {
+      try connection.execute("PRAGMA temp_store_directory='\(folder.joined(separator: "''"))'")
+    } catch { throw .cannotOpen(errno: EACCES) }
+    try connection.execute("PRAGMA temp_store=FILE")
     defer { try? connection.execute("PRAGMA temp_store=MEMORY; PRAGMA temp_store_directory=''") }
     try connection.withSmallCache { () throws(StorageError) in try connection.execute("VACUUM") }
   }
