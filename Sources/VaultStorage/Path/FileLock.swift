@@ -37,7 +37,7 @@ enum FileLock {
 
   /// What the last holder noted.
   struct Note {
-    /// Two identifiers in hexadecimal digits, with a space between them.
+    /// Two identifiers in hexadecimal digits, with a space between them; empty for a file without a key of its own.
     let text: String
     /// The identity of the file that the note is about.
     let file: String
@@ -48,15 +48,15 @@ enum FileLock {
     let words = try content(of: file).split(separator: UInt8(ascii: " ")).map {
       String(decoding: $0, as: UTF8.self)
     }
-    return words.count == 3 ? Note(text: words[0] + " " + words[1], file: words[2]) : nil
+    return words.last.map { Note(text: words.dropLast().joined(separator: " "), file: $0) }
   }
 
-  /// Notes a text about a file of the directory. Durable when this returns.
+  /// Notes a file of the directory, after a text. Durable when this returns.
   static func note(
     _ text: String, about name: String, in place: borrowing VaultPath, file: Int32
   ) throws(StorageError) {
     guard let identity = try place.identity(of: name) else { throw .missing }
-    try write(text + " " + identity, to: file)
+    try write(text.isEmpty ? identity : text + " " + identity, to: file)
   }
 
   /// Removes the note. Durable when this returns.
@@ -149,7 +149,7 @@ enum FileLock {
   private static func isNote(_ bytes: ArraySlice<UInt8>) -> Bool {
     let words = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     return bytes.isEmpty
-      || words.count == 3 && words.allSatisfy { $0.count == 32 && $0.allSatisfy(isHexadecimal) }
+      || [1, 3].contains(words.count) && words.allSatisfy { $0.count == 32 && $0.allSatisfy(isHexadecimal) }
   }
 
   /// What can be read of a lock that another process may hold: whether it is none, and its note.

@@ -81,8 +81,8 @@ package struct NewVaultPlace: ~Copyable {
     return (isLeft && !foreign.contains(name) ? note?.text ?? "" : "", foreign)
   }
 
-  /// Notes something for the process that makes a vault here after this one was killed: durable when this returns. A temporary file with
-  /// content that was not noted counts as the user's.
+  /// Notes the temporary file, and a device key for it, for the process that makes a vault here after this one was killed: durable when this
+  /// returns.
   package func note(_ text: String) throws(StorageError) {
     try FileLock.note(text, about: temporaryName, in: place, file: lock)
   }
@@ -153,16 +153,18 @@ package struct NewVaultPlace: ~Copyable {
     for suffix in removed where try place.status(of: temporaryName + suffix) != nil {
       throw .existsBeside(place.path(of: temporaryName + suffix))
     }
-    guard !left.isEmpty else {
+    if left.isEmpty {
       // Beside a new temporary file, the note of a vault that got its name would say that it got none.
       if try FileLock.note(in: lock) != nil { try FileLock.removeNote(in: lock) }
-      return try place.makeEmptyFile(temporaryName)
+      try place.makeEmptyFile(temporaryName)
+    } else {
+      let draft = temporaryName + SideFileName.companions[0]
+      try place.makeEmptyFile(draft)
+      guard unsafe renameat(place.folder, draft, place.folder, temporaryName) == 0 else {
+        throw .existsBeside(place.path(of: temporaryName))
+      }
     }
-    let draft = temporaryName + SideFileName.companions[0]
-    try place.makeEmptyFile(draft)
-    guard unsafe renameat(place.folder, draft, place.folder, temporaryName) == 0 else {
-      throw .existsBeside(place.path(of: temporaryName))
-    }
+    try note(left)
   }
 
   private func removeTemporary() {
