@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { run = 1, ended = 69, longest = 64 << 10, none = -1 };
+enum { run = 1, standard = 4, ended = 69, begun = 70, longest = 64 << 10, none = -1 };
 
 static struct sockaddr_un place = {.sun_family = AF_UNIX};
 static unsigned char packet[longest], *at = packet;
@@ -75,7 +75,7 @@ static void request(const char *version, const char *vault, const char *key, cha
   struct stat file;
   if (stat(vault, &file)) { perror(vault); exit(2); }
   put(head, 2);
-  number(1, 1);
+  number(1, 3);
   field(2, version, strlen(version));
   list(3, words);
   list(4, variables());
@@ -85,18 +85,25 @@ static void request(const char *version, const char *vault, const char *key, cha
   if (*key) field(8, key, strlen(key));
 }
 
-// The exit code of one request; `none` for another end.
-static int once(void) {
-  int exit_code = none, socket_of = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+// Sends one packet with standard input, output and error, which lead to /dev/null.
+static int sent(int socket_of, const void *bytes, size_t count) {
   union { struct cmsghdr head; char room[CMSG_SPACE(3 * sizeof(int))]; } control = {0};
-  struct iovec all = {packet, (size_t)(at - packet)};
+  struct iovec all = {(void *)bytes, count};
   struct msghdr message = {.msg_iov = &all, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
   struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
   const int descriptors[] = {null, null, null};
   *rights = (struct cmsghdr){CMSG_LEN(sizeof descriptors), SOL_SOCKET, SCM_RIGHTS};
   memcpy(CMSG_DATA(rights), descriptors, sizeof descriptors);
+  return sendmsg(socket_of, &message, MSG_NOSIGNAL) > 0;
+}
+
+// The exit code of one request; `none` for another end.
+static int once(void) {
+  int exit_code = none, socket_of = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const unsigned char own[] = {standard, 3};
   unsigned char answer[longest];
-  if (connect(socket_of, (struct sockaddr *)&place, sizeof place) == 0 && sendmsg(socket_of, &message, MSG_NOSIGNAL) > 0) {
+  if (connect(socket_of, (struct sockaddr *)&place, sizeof place) == 0 && sent(socket_of, packet, (size_t)(at - packet)) &&
+      recv(socket_of, answer, sizeof answer, 0) == 2 && answer[0] == begun && sent(socket_of, own, sizeof own)) {
     ssize_t count = recv(socket_of, answer, sizeof answer, 0);
     // Its type, no descriptors, one field of eight bytes: the exit code.
     if (count == 15 && answer[0] == ended && answer[2] == 1) exit_code = answer[14];

@@ -94,11 +94,28 @@ package struct AgentCancel: Sendable {
   }
 }
 
-/// Word that the agent has taken the request, before it does anything for it.
+/// Word that the agent takes the request. It does nothing for it before it has ``AgentStandard``.
 package enum AgentBegun {
   package enum Tag: UInt8, Sendable { case unused = 1 }
 
   package static var packet: AgentPacket { AgentPacket(.begun, AgentFields<Tag>()) }
+}
+
+/// Standard input, output and error of the command, for a request that the agent has taken.
+package enum AgentStandard {
+  package enum Tag: UInt8, Sendable { case unused = 1 }
+
+  package static func packet(_ descriptors: AgentDescriptors) -> AgentPacket {
+    AgentPacket(.standard, AgentFields<Tag>(), descriptors: descriptors)
+  }
+
+  /// The descriptors of a packet that came.
+  ///
+  /// - Throws: What is wrong with its fields.
+  package static func descriptors(of packet: AgentPacket) throws(AgentMessageError) -> AgentDescriptors {
+    _ = try packet.fields(of: .standard, as: Tag.self)
+    return packet.descriptors
+  }
 }
 
 /// Word that a signal came too late: the verb completes its work.

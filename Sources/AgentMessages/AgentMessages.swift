@@ -6,9 +6,10 @@
 ///
 /// | type | from | meaning |
 /// |---|---|---|
-/// | ``AgentPacket/Kind/run`` | command | once, first: the words of the command line; descriptors 0, 1 and 2 |
-/// | ``AgentPacket/Kind/begun`` | agent | once, first: the request was taken, and its verb begins after this |
-/// | ``AgentPacket/Kind/refused`` | agent | in its place: nothing was done, the command does it by itself |
+/// | ``AgentPacket/Kind/run`` | command | once, first: the words of the command line; /dev/null three times |
+/// | ``AgentPacket/Kind/begun`` | agent | once, first: the agent takes the request |
+/// | ``AgentPacket/Kind/standard`` | command | once, after *begun*: descriptors 0, 1 and 2; the verb begins after this |
+/// | ``AgentPacket/Kind/refused`` | agent | in place of *begun*, or after *standard* in place of everything else: nothing was done, the command does it by itself |
 /// | ``AgentPacket/Kind/call`` | agent | something that only the command's process can do: a prompt, a file |
 /// | ``AgentPacket/Kind/cancel`` | agent | the call that is open is no longer wanted: it is answered all the same |
 /// | ``AgentPacket/Kind/reply`` | command | the answer to a call |
@@ -16,10 +17,10 @@
 /// | ``AgentPacket/Kind/held`` | agent | the signal came too late to prevent the work, which is being completed |
 /// | ``AgentPacket/Kind/ended`` | agent | once, last: how the verb ended |
 ///
-/// A command that has got no packet knows that its verb has not begun, and one that ends its connection before that knows that it never will:
-/// the agent runs nothing for a command that it could not tell so.
+/// A command that has not sent ``AgentPacket/Kind/standard`` knows that its verb has not begun, and that it never will: the agent runs nothing
+/// without those descriptors. Until then the agent has no copy of them, so an agent that is stopped keeps no pipe of a command open.
 ///
-/// The form of packets and fields, the first three fields of a request, its descriptors, ``AgentPacket/Kind/refused`` and
+/// The form of packets and fields, the first three fields of a request, its three descriptors, ``AgentPacket/Kind/refused`` and
 /// ``AgentPacket/Kind/ended`` are the same in each protocol. So an agent of another version says which it is, and can be stopped.
 ///
 /// The agent makes one call at a time. Every other packet is a fault, an ``AgentMessageError``, after which the receiver
@@ -31,5 +32,5 @@ package enum AgentMessages {
   /// The most bytes of one message.
   package static let longest = 64 << 10
   /// Both ends speak the same protocol, or nothing is done.
-  package static let protocolNumber: Int64 = 2
+  package static let protocolNumber: Int64 = 3
 }

@@ -7,6 +7,7 @@ package struct AgentPacket: Sendable {
     case run = 1
     case reply = 2
     case signal = 3
+    case standard = 4
     case refused = 65
     case call = 66
     case cancel = 67
@@ -17,7 +18,7 @@ package struct AgentPacket: Sendable {
     /// How many descriptors a message of this type has.
     var descriptorCounts: ClosedRange<Int> {
       switch self {
-      case .run: 3...3
+      case .run, .standard: 3...3
       case .reply, .call: 0...1
       case .signal, .refused, .cancel, .held, .ended, .begun: 0...0
       }

@@ -7,7 +7,7 @@ package struct AgentRefusal: Sendable, Equatable {
     case otherKey
     /// The path of the vault leads to another file than when the command looked.
     case vaultChanged
-    /// The agent serves as many vaults or commands as it can.
+    /// The agent serves as many vaults or commands as it can, or has waited for the command as long as it does.
     case full
     /// The agent is ending.
     case ending

@@ -1,6 +1,7 @@
 /// A request: the command line that the agent runs, and what the agent needs to know of the command's process.
 ///
-/// Its message has three descriptors: standard input, output and error.
+/// Its message has three descriptors, as in each protocol. In this one they lead to /dev/null, and the agent closes them:
+/// ``AgentStandard`` has those of the command.
 package struct AgentRun: Sendable {
   package enum Tag: UInt8, Sendable {
     case protocolNumber = 1
@@ -49,7 +50,7 @@ package struct AgentRun: Sendable {
     (self.vault, self.deviceKey, self.ignoresBrokenPipes) = (vault, deviceKey, ignoresBrokenPipes)
   }
 
-  /// - Parameter descriptors: Standard input, output and error.
+  /// - Parameter descriptors: Three of them.
   package func packet(_ descriptors: AgentDescriptors) -> AgentPacket {
     var fields = AgentFields<Tag>()
     fields.set(.protocolNumber, AgentMessages.protocolNumber)

@@ -79,10 +79,16 @@ package final class AgentSocket: Sendable {
     var buffer = SecretBytes(zeroes: count)
     var came = [Int32](repeating: -1, count: Int(clinux_most_descriptors))
     var cameCount = 0
-    let received = unsafe buffer.modify { bytes in
-      unsafe clinux_receive_packet(descriptor, bytes.baseAddress, bytes.count, &came, &cameCount)
+    var received = -1
+    var problem: Int32 = 0
+    // The other end can end between the two looks at the packet: this is told once, before what it has sent.
+    for _ in 0..<2 {
+      received = unsafe buffer.modify { bytes in
+        unsafe clinux_receive_packet(descriptor, bytes.baseAddress, bytes.count, &came, &cameCount)
+      }
+      problem = errno
+      guard received < 0, problem == ECONNRESET else { break }
     }
-    let problem = errno
     let descriptors = AgentDescriptors(owning: Array(came[..<cameCount]), closing: closing)
     guard received == count else { throw received >= 0 || problem == EMSGSIZE ? .tooLong : .failed(problem) }
     return try buffer.expose { (bytes) throws(AgentMessageError) in

@@ -7,12 +7,13 @@ import VaultWords
 
 /// The main thread of the agent: accepts connections, hands the packets of clients over to their requests, and ends leases.
 ///
-/// It waits in one `poll`. It never waits for a client, a file or a key: each request has a thread of its own, which also reads what the
-/// client asks for, looks at its descriptors and closes them.
+/// It waits in one `poll`. It never waits for a client, a file of a vault or a key: each request has a thread of its own, which also reads
+/// what the client asks for, looks at its descriptors and closes them. The only path at which it looks is that of its own socket.
 package final class AgentLoop {
   private let service: AgentService
   private var listening: ListeningSocket?
   private let timer: BootTimer?
+  private let mostConnections: Int
   private var connections: [Connection] = []
   /// Whether nothing is accepted for a moment: the process has no descriptor left, and poll would wake it again and again.
   private var isFull = false
@@ -20,14 +21,21 @@ package final class AgentLoop {
   private var spare: Int32 = openSpare()
   /// How often it has waited since it was told to stop; nil before that.
   private var endingTurns: Int?
+  /// When it last looked whether commands still find its socket, in milliseconds since boot.
+  private var looked: UInt64 = 0
 
-  /// - Parameter timer: Wakes it at the end of a lease; nil where the clock is that of a test, which calls ``turn(waits:)``.
+  /// - Parameters:
+  ///   - timer: Wakes it at the end of a lease; nil where the clock is that of a test, which calls ``turn(waits:)``.
+  ///   - mostConnections: ``usualConnections``; a test has fewer.
   package init(
-    _ service: AgentService, listeningOn listening: ListeningSocket, timer: BootTimer?
+    _ service: AgentService, listeningOn listening: ListeningSocket, timer: BootTimer?,
+    mostConnections: Int = usualConnections
   ) {
     self.service = service
     self.timer = timer
+    self.mostConnections = mostConnections
     self.listening = listening
+    looked = now
   }
 
   deinit { if spare >= 0 { close(spare) } }
@@ -80,8 +88,14 @@ package final class AgentLoop {
 
   /// The descriptors before those of the connections.
   private static let fixed = 3
-  /// As many connections as there can be.
-  package static let mostConnections = 256
+  /// As many requests as there can be, and as many connections as are not closed to make room.
+  package static let usualConnections = 256
+  /// So many more for the requests that are about the agent itself.
+  package static let reserve = 8
+  /// How often it looks whether commands still find its socket, while nothing else wakes it.
+  package static let lookMilliseconds: UInt64 = 60_000
+  /// How often at most.
+  private static let leastLookMilliseconds: UInt64 = 1000
   /// How long a connection may say nothing.
   package static let silenceMilliseconds: UInt64 = 5000
   /// How many times it waits for requests when it was told to stop, a tenth of a second each: their vaults are locked.
@@ -95,16 +109,27 @@ extension AgentLoop {
   private func settle() {
     connections.removeAll { $0.hasEnded }
     if let endingTurns { self.endingTurns = endingTurns + 1 }
+    endIfLost()
     if service.hasToStop, !isEnding { beginEnd() }
     let leaseEnd = service.vaults.endLeases()
     let now = now
     for connection in connections
     where connection.isSilent && now >= connection.since + Self.silenceMilliseconds && !connection.hasInput {
-      connection.end()
+      refuse(connection, .silent)
     }
     connections.removeAll { $0.hasEnded }
     let silenceEnd = connections.lazy.filter(\.isSilent).map { $0.since + Self.silenceMilliseconds }.min()
-    timer?.set([leaseEnd, silenceEnd].compactMap(\.self).min())
+    let nextLook = listening?.isOwn == true ? looked + Self.lookMilliseconds : nil
+    timer?.set([leaseEnd, silenceEnd, nextLook].compactMap(\.self).min())
+  }
+
+  /// Has the agent end when no command finds its socket any more: no command could lock its vaults, and it would keep another agent from
+  /// starting.
+  private func endIfLost() {
+    let now = now
+    guard let listening, !service.hasToStop, now >= looked + Self.leastLookMilliseconds else { return }
+    looked = now
+    if !listening.isFound { service.stop() }
   }
 
   /// Takes no more requests, and ends the prompts of those that run. Their vaults are locked. A client
@@ -115,9 +140,8 @@ extension AgentLoop {
     accept()
     listening = nil
     service.becameUnreachable()
-    let refusal = AgentRefusal(.ending, "the agent is ending")
-    for connection in connections where connection.isSilent { refuse(connection, refusal) }
-    for connection in connections { connection.link?.cancel() }
+    for connection in connections where connection.isSilent { refuse(connection, .ending) }
+    for connection in connections { connection.link?.agentEnds() }
   }
 }
 
@@ -136,8 +160,9 @@ extension AgentLoop {
         continue
       }
       guard let connection = connection(descriptor) else { continue }
-      guard connections.count < Self.mostConnections || closeLongestSilent() else {
-        refuse(connection, AgentRefusal(.full, "the agent serves too many commands"))
+      let most = mostConnections
+      guard connections.count < most || closeLongestSilent() || connections.count < most + Self.reserve else {
+        refuse(connection, .tooManyCommands)
         continue
       }
       connections.append(connection)
@@ -162,7 +187,7 @@ extension AgentLoop {
     }
     close(spare)
     let descriptor = clinux_accept(listening.descriptor)
-    if descriptor >= 0, let connection = connection(descriptor) { refuse(connection, Self.noDescriptors) }
+    if descriptor >= 0, let connection = connection(descriptor) { refuse(connection, .noDescriptors) }
     // The descriptor of the client is closed by now.
     spare = Self.openSpare()
     return descriptor >= 0
@@ -170,10 +195,10 @@ extension AgentLoop {
 
   private static func openSpare() -> Int32 { unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
 
-  /// Makes room: a client says what it wants at once.
+  /// Makes room: a client says what it wants at once. One whose request has come, and was not read yet, is not silent.
   private func closeLongestSilent() -> Bool {
-    guard let index = connections.firstIndex(where: \.isSilent) else { return false }
-    connections.remove(at: index).end()
+    guard let index = connections.firstIndex(where: { $0.isSilent && !$0.hasInput }) else { return false }
+    refuse(connections.remove(at: index), .silent)
     return true
   }
 
@@ -181,8 +206,12 @@ extension AgentLoop {
     do throws(AgentMessageError) {
       guard let packet = try connection.socket.receive(waits: false) else { return }
       if let link = connection.link { try link.received(packet) } else { begin(packet, on: connection) }
-    } catch AgentMessageError.failed(EMFILE) where connection.isSilent {
-      refuse(connection, Self.noDescriptors)
+    } catch AgentMessageError.failed(EMFILE)
+      where connection.isSilent || connection.link?.awaitsStandard == true
+    {
+      // Nothing was done for it yet.
+      try? connection.socket.send(AgentRefusal.noDescriptors.packet, waits: false)
+      end(connection)
     } catch { end(connection) }
   }
 
@@ -197,22 +226,20 @@ extension AgentLoop {
   /// Has a thread of its own read the request, and run it.
   private func begin(_ packet: AgentPacket, on connection: Connection) {
     let service = service
+    let isInReserve = requestCount >= mostConnections
     let interruption = Interruption { [socket = connection.socket] in socket.hasPeer }
     let link = ClientLink(connection.socket, interruption: interruption) { service.vaults.holds($0) }
     connection.link = link
     let code = startThread {
-      AgentRequest.serve(packet, over: link, in: service)
+      AgentRequest.serve(packet, over: link, isInReserve: isInReserve, in: service)
       connection.end()
       service.wake.signal()
     }
-    if code != 0 { refuse(connection, AgentRefusal(.full, "the agent cannot start another thread")) }
+    if code != 0 { refuse(connection, .noThread) }
   }
 
   private func refuse(_ connection: Connection, _ refusal: AgentRefusal) {
     try? connection.socket.send(refusal.packet, waits: false)
     connection.end()
   }
-
-  private static let noDescriptors = AgentRefusal(
-    .full, "the agent has no descriptor left for a command")
 }

@@ -47,7 +47,7 @@ package enum PlaceFindings {
   ///
   /// - Parameter path: Of the witness, which exists after the first commit that this machine made.
   package static func witness(_ path: String) -> Finding? {
-    guard let status = status(path) else { return nil }
+    guard let status = status(path) else { return unmadeWitness(path) }
     let kinds: [mode_t: String] = [
       S_IFDIR: "a folder", S_IFLNK: "a symbolic link", S_IFIFO: "a named pipe", S_IFSOCK: "a socket",
       S_IFCHR: "a device", S_IFBLK: "a device",
@@ -61,8 +61,10 @@ package enum PlaceFindings {
       fault = "can be written by others"
     } else if status.st_nlink > 1 {
       fault = "has a second name (a hard link)"
-    } else if status.st_mode & 0o600 != 0o600 {
+    } else if status.st_mode & 0o600 != 0o600 || isClosed(path) {
       fault = "cannot be read and written by you"
+    } else if status.st_size < 24 {
+      fault = "says nothing: its disk may be full"
     } else {
       return nil
     }
@@ -70,6 +72,20 @@ package enum PlaceFindings {
       "witnessFile", .warning,
       "\(path), which remembers the last commit of the vault, \(fault): an older state of the vault may not be noticed",
       "remove it, after a look at who made it: the next change of the vault makes it again")
+  }
+
+  /// Also root cannot write on a medium that is read-only.
+  private static func isClosed(_ path: String) -> Bool { unsafe access(path, R_OK | W_OK) != 0 }
+
+  /// It is made at the first commit, where its directory can be written to.
+  private static func unmadeWitness(_ path: String) -> Finding? {
+    let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+    let isClosed = unsafe access(folder, F_OK) == 0 && access(folder, W_OK) != 0
+    guard isClosed else { return nil }
+    return Finding(
+      "witnessFile", .warning,
+      "\(path), which is to remember the last commit of the vault, cannot be made: an older state of the vault is not noticed",
+      "let the folder of the device key be written to by you")
   }
 
   private static func fileSystem(of folder: String) -> Finding {

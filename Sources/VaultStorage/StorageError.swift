@@ -87,6 +87,8 @@ package enum StorageError: Error, Equatable, Sendable {
     case notAFileName
     /// A file in the place of a lock has contents of another kind.
     case notALock
+    /// A file in the place of one that SQLite keeps beside the vault has contents of another kind.
+    case notOfSQLite
   }
 }
 

@@ -83,7 +83,7 @@ struct AgentSocketTests {
 
   @Test(
     "more or fewer descriptors than a message says or has are refused, and all of them are closed",
-    arguments: [(1, 3, 2), (1, 2, 2), (2, 0, 1), (2, 2, 2), (3, 1, 1), (1, 8, 8)])
+    arguments: [(1, 3, 2), (1, 2, 2), (2, 0, 1), (2, 2, 2), (3, 1, 1), (1, 8, 8), (4, 0, 0), (4, 2, 2)])
   func wrongDescriptors(type: Int, said: Int, sent: Int) throws {
     let file = try CountedFile(openings: sent)
     let end = try RawEnd()

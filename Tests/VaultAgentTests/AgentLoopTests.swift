@@ -139,7 +139,7 @@ struct AgentLoopTests {
     _ = try rig.run("unlock", passcode: "1234")
     let input = try PipeEnds()
     var client: Client? = try rig.send("item", "add", "late", input: input.reader)
-    try rig.turn(until: "the request") { rig.loop.requestCount == 1 }
+    try rig.begin(#require(client))
     client?.socket.finish()
     client = nil
     try rig.turn(until: "the end of the client") { rig.loop.goneCount == 1 }
@@ -160,7 +160,7 @@ struct AgentLoopTests {
       clients.append(try rig.connect())
       rig.loop.turn(waits: false)
     }
-    #expect(rig.loop.connectionCount <= AgentLoop.mostConnections)
+    #expect(rig.loop.connectionCount <= AgentLoop.usualConnections)
     try expect(rig.run("agent", "status").ending, equals: .exit(0))
     rig.clock.advance(by: .milliseconds(Int64(AgentLoop.silenceMilliseconds)))
     try rig.turn(until: "the end of the silent ones") { rig.loop.connectionCount == 0 }
@@ -181,7 +181,10 @@ struct AgentLoopTests {
     try expect(AgentCancel(rig.packet(for: waiting)).number, equals: call.number)
     #expect(try !rig.takesConnections)
     try waiting.answer(call, nil)
-    try expect(rig.end(waiting).ending, equals: .exit(5))
+    // Not "cancelled at the prompt" and exit 5, as it would at b471ba6f: no person has cancelled.
+    try expect(rig.end(waiting).ending, equals: .exit(13))
+    #expect(waiting.errorText.contains("the agent is ending"), "\(waiting.errorText)")
+    try expect(rig.core.auditEntries().last { $0.operation == .promptShown }?.outcome, equals: .program)
     try rig.turn(until: "the end") { rig.loop.isDone }
   }
 
@@ -296,7 +299,9 @@ struct AgentLoopTests {
       let descriptors = AgentDescriptors(owning: [slow.descriptor])
       try client.socket.send(AgentReply(1, .content(.init()), descriptors: descriptors).packet)
     } else {
-      try client.send(rig.request(["item", "list"], version: "0.0.1"), input: slow.descriptor)
+      let request = try rig.request(["item", "list"], version: "0.0.1")
+      let descriptors = [slow.descriptor, slow.descriptor, slow.descriptor]
+      try client.socket.send(request.packet(AgentDescriptors(lending: descriptors)))
       close(slow.descriptor)
       try expect(AgentRefusal(rig.packet(for: client)).reason, equals: .version)
     }

@@ -21,7 +21,8 @@ final class AgentRig {
   private let runtime: ShortFolder
   private let deviceKey: String
 
-  init() throws {
+  /// - Parameter mostConnections: As many requests as the agent runs, but for those that are about itself.
+  init(mostConnections: Int = AgentLoop.usualConnections) throws {
     runtime = try ShortFolder()
     place = TemporaryVault(TestWorld(clock: clock))
     core = try place.makeCore(passcode: "1234")
@@ -33,8 +34,12 @@ final class AgentRig {
     world.vault = .testing(clock: clock)
     service = try AgentService(in: world)
     loop = AgentLoop(
-      service, listeningOn: try ListeningSocket(making: try runtime.place().socket), timer: nil)
+      service, listeningOn: try ListeningSocket(making: try runtime.place().socket), timer: nil,
+      mostConnections: mostConnections)
   }
+
+  /// The path of the agent's socket.
+  var socketPath: String { get throws { try runtime.place().socket } }
 
   /// Whether the vault is unlocked in the agent.
   var isUnlocked: Bool { service.vaults.all().contains(where: \.isUnlocked) }
@@ -73,15 +78,27 @@ final class AgentRig {
     }
   }
 
-  /// The next packet of the agent, without its word that it has begun.
+  /// The next packet of the agent. When the agent says that it takes the request, the client sends its descriptors.
   func packet(for client: Client) throws -> AgentPacket {
     var packet: AgentPacket?
     try turn(until: "a packet") {
       packet = try client.socket.receive(waits: false)
-      if packet?.kind == .begun { packet = try client.socket.receive(waits: false) }
-      return packet != nil
+      guard packet?.kind == .begun else { return packet != nil }
+      try client.lend()
+      return false
     }
     return try #require(packet)
+  }
+
+  /// Turns until the agent takes the request of a client, which then sends its descriptors.
+  func begin(_ client: Client) throws {
+    var packet: AgentPacket?
+    try turn(until: "the word that the agent takes the request") {
+      packet = try client.socket.receive(waits: false)
+      return packet != nil
+    }
+    try expect(#require(packet).kind, equals: .begun)
+    try client.lend()
   }
 
   /// Answers prompts with a passcode until the verb has ended.
@@ -117,6 +134,8 @@ final class Client {
   let socket: AgentSocket
   private let output: Scratch
   private let errors: Scratch
+  /// Standard input, which stays the caller's; nil for /dev/null.
+  private var input: Int32?
 
   init(_ socket: AgentSocket) throws {
     self.socket = socket
@@ -127,11 +146,20 @@ final class Client {
   var text: String { String(decoding: output.content, as: UTF8.self) }
   var errorText: String { String(decoding: errors.content, as: UTF8.self) }
 
+  /// Sends the request. The descriptors follow when the agent takes it.
   func send(_ run: AgentRun, input: Int32?) throws {
+    self.input = input
+    let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+    defer { close(null) }
+    try socket.send(run.packet(AgentDescriptors(lending: [null, null, null])))
+  }
+
+  /// Sends standard input, output and error.
+  func lend() throws {
     let null = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(null) }
     let standard = [input ?? null, output.descriptor, errors.descriptor]
-    try socket.send(run.packet(AgentDescriptors(lending: standard)))
+    try socket.send(AgentStandard.packet(AgentDescriptors(lending: standard)))
   }
 
   /// - Parameter passcode: nil for a person who cancels.

@@ -32,6 +32,46 @@ struct ListeningSocketTests {
     #expect(first.descriptor >= 0 && FileManager.default.fileExists(atPath: path))
   }
 
+  /// Would fail at b471ba6f: the end of the first removed the socket of the second.
+  @Test(
+    "an agent that ends leaves the socket of another one, which began after the directory was renamed",
+    arguments: [false, true])
+  func othersSocket(isHidden: Bool) throws {
+    let runtime = try ShortFolder()
+    let place = try runtime.place()
+    var sockets = [try ListeningSocket(making: place.socket)]
+    #expect(sockets[0].isFound)
+    _ = unsafe rename(place.directory, place.directory + "-before")
+    #expect(!sockets[0].isFound)
+    sockets.append(try ListeningSocket(making: try runtime.place().socket))
+    #expect(!sockets[0].isFound && sockets[1].isFound)
+    if isHidden { sockets[0].hide() }
+    sockets.removeFirst()
+    #expect(try sockets[0].isFound && runtime.place().connect() != nil)
+  }
+
+  /// Would fail at b471ba6f, which said that the agent is running.
+  @Test("of an agent whose socket was removed, the next one says so")
+  func lost() throws {
+    let runtime = try ShortFolder()
+    let path = try runtime.place().socket
+    let first = try ListeningSocket(making: path)
+    _ = unsafe unlink(path)
+    #expect(!first.isFound)
+    #expect(throws: AgentStartError.isLost(path)) { _ = try ListeningSocket(making: path, patience: 0) }
+  }
+
+  /// Would fail where the lock alone decided.
+  @Test("where the lock file was removed too, the agent that listens is still found to run")
+  func lockRemoved() throws {
+    let runtime = try ShortFolder()
+    let path = try runtime.place().socket
+    let first = try ListeningSocket(making: path)
+    _ = unsafe unlink(path + ".lock")
+    #expect(throws: AgentStartError.isRunning) { _ = try ListeningSocket(making: path) }
+    #expect(first.isFound)
+  }
+
   @Test("a socket that an agent left which was killed is replaced")
   func leftOver() throws {
     let runtime = try ShortFolder()

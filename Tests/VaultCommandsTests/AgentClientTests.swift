@@ -61,13 +61,13 @@ struct AgentClientTests {
     arguments: [AgentRefusal.Reason.otherKey, .vaultChanged, .full, .ending, .verb])
   func refused(reason: AgentRefusal.Reason) async throws {
     let (tool, agent) = try Self.make()
-    let served = agent.serve { try $0.socket.send(AgentRefusal(reason, "for a reason").packet) }
+    let served = agent.serveUntaken { try $0.socket.send(AgentRefusal(reason, "for a reason").packet) }
     let ran = try tool("item", "get", "mail")
     try await served.value
     expect(0, ran)
     expect(ran.text, equals: "secret")
     expect(ran.errors, equals: "")
-    let again = agent.serve { try $0.socket.send(AgentRefusal(reason, "for a reason").packet) }
+    let again = agent.serveUntaken { try $0.socket.send(AgentRefusal(reason, "for a reason").packet) }
     let required = try tool("item", "get", "mail", "--agent", "required")
     try await again.value
     expect(13, required, "the agent did not run this: for a reason")
@@ -77,7 +77,7 @@ struct AgentClientTests {
   @Test("tells of an agent of another version in one line, and goes on by itself", .requirement("G11"))
   func otherVersion() async throws {
     let (tool, agent) = try Self.make()
-    let served = agent.serve { try $0.socket.send(AgentRefusal(.version, "it is 0.0.9").packet) }
+    let served = agent.serveUntaken { try $0.socket.send(AgentRefusal(.version, "it is 0.0.9").packet) }
     let ran = try tool("item", "get", "mail")
     try await served.value
     expect(0, ran, "it is 0.0.9; restart it: 'vaultctl agent stop'")
@@ -137,7 +137,6 @@ struct AgentClientTests {
   func lost() async throws {
     let (tool, agent) = try Self.make()
     let served = agent.serve { request in
-      try request.socket.send(AgentBegun.packet)
       request.write("a part")
     }
     let ran = try tool("item", "get", "mail")
@@ -152,13 +151,13 @@ struct AgentClientTests {
     .requirement("G11"))
   func endedBefore() async throws {
     let (tool, agent) = try Self.make()
-    let served = agent.serve { _ in }
+    let served = agent.serveUntaken { _ in }
     let ran = try tool("item", "get", "mail")
     try await served.value
     expect(0, ran, "the agent has ended before it began; going on without an agent")
     expect(ran.text, equals: "secret")
     expect(ran.errors.split(separator: "\n").count, equals: 1)
-    let again = agent.serve { _ in }
+    let again = agent.serveUntaken { _ in }
     expect(13, try tool("item", "get", "mail", "--agent", "required"), "the agent has ended before it began")
     try await again.value
   }
@@ -179,8 +178,70 @@ struct AgentClientTests {
     }
     // What was taken back cannot be answered any more.
     let socket = try agent.accept()
-    try expect(#require(try socket.receive()).kind, equals: .run)
+    let packet = try #require(try socket.receive())
+    expect(packet.kind, equals: .run)
     #expect(throws: AgentMessageError.gone) { try socket.send(AgentBegun.packet) }
+    // Would fail at b471ba6f: it had the descriptors of the command.
+    let descriptors = packet.descriptors.take()
+    defer { for descriptor in descriptors { close(descriptor) } }
+    let files = try descriptors.map {
+      try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+    }
+    expect(files, equals: ["/dev/null", "/dev/null", "/dev/null"])
+  }
+
+  /// Would fail at b471ba6f: the reader waited for as long as the agent was stopped.
+  @Test(
+    "the reader of its output sees the end with the command, whatever becomes of an agent that does not answer",
+    .requirement("G11"))
+  func outputEnds() throws {
+    let (tool, agent) = try Self.make()
+    tool.environment["VAULTCTL_TESTING_AGENT"] = "0"
+    let output = try PipeEnds()
+    let running = try Program(Tool.path, ["item", "get", "mail"], environment: tool.environment)
+      .start(output: .writing(output), errors: .inherited)
+    expect(String(decoding: output.readAll(), as: UTF8.self), equals: "secret")
+    try expect(running.wait(), equals: 0)
+    #expect(agent.isAsked)
+  }
+
+  /// Would fail at b471ba6f where the connection ends before the command sends its request, which is most of the times.
+  @Test(
+    "a refusal is heard also where the agent ends the connection before the request is sent",
+    .requirement("G11"))
+  func refusedAtOnce() async throws {
+    let (tool, agent) = try Self.make()
+    for words in [["lock"], ["agent", "stop"], ["agent", "status"], ["unlock"]] {
+      let served = onThread {
+        let socket = try agent.accept()
+        try socket.send(AgentRefusal(.full, "it has no room").packet)
+        socket.end()
+      }
+      expect(13, try tool.run(words), "the agent did not run this: it has no room")
+      try await served.value
+    }
+  }
+
+  /// Would fail at b471ba6f, which said "no agent is running": `agent stop` with 0, `agent status` with 1.
+  @Test(
+    "a verb about the agent does not say that there is none where one ends the connection and still listens",
+    .requirement("G11"), arguments: ["lock", "unlock", "agent stop", "agent status"])
+  func dropped(line: String) async throws {
+    let (tool, agent) = try Self.make()
+    let served = agent.serveUntaken { _ in }
+    let ran = try tool.run(line.split(separator: " ").map(String.init))
+    try await served.value
+    expect(13, ran, "the agent ended the connection before it began, and still listens")
+  }
+
+  @Test("a refusal that comes after the descriptors is one all the same", .requirement("G9"))
+  func refusedLate() async throws {
+    let (tool, agent) = try Self.make()
+    let served = agent.serve { try $0.socket.send(AgentRefusal(.ending, "it is ending").packet) }
+    let ran = try tool("item", "get", "mail")
+    try await served.value
+    expect(0, ran)
+    expect(ran.text, equals: "secret")
   }
 
   @Test(
@@ -188,7 +249,7 @@ struct AgentClientTests {
     .requirement("G5"), arguments: [false, true])
   func signalBefore(isRefused: Bool) async throws {
     let (tool, agent) = try Self.make()
-    let served = agent.serve { request in
+    let served = agent.serveUntaken { request in
       kill(try #require(request.socket.peer).process, SIGTERM)
       try expect(#require(try request.socket.receive()).kind, equals: .signal)
       if isRefused { try request.socket.send(AgentRefusal(.full, "it has no room").packet) }
@@ -204,7 +265,7 @@ struct AgentClientTests {
   @Test("a verb about the agent says why an agent that is there did not run it", .requirement("G11"))
   func aboutAgent() async throws {
     let (tool, agent) = try Self.make()
-    let served = agent.serve { try $0.socket.send(AgentRefusal(.full, "it has no room").packet) }
+    let served = agent.serveUntaken { try $0.socket.send(AgentRefusal(.full, "it has no room").packet) }
     let ran = try tool("lock")
     try await served.value
     expect(13, ran, "the agent did not run this: it has no room")

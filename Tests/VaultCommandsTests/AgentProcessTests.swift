@@ -46,6 +46,20 @@ struct AgentProcessTests {
     #expect(try !home.isUnlocked && next.isRunning)
   }
 
+  /// Would fail at b471ba6f: the first agent removed the socket of the second one.
+  @Test("an agent that ends leaves the socket of another one, which began after the directory was removed")
+  func otherSocket() throws {
+    let home = try AgentHome()
+    let first = try Program(Built.path("vaultd-testing"), environment: home.tool.environment)
+      .start(errors: .inherited)
+    try waitUntil("an agent") { try home.tool("agent", "status").exit == 0 }
+    try FileManager.default.removeItem(atPath: home.runtime + "/vaultctl")
+    expect(0, try home.tool("agent", "start"))
+    first.kill(SIGTERM)
+    try expect(first.wait(), equals: 0)
+    expect(0, try home.tool("agent", "status"))
+  }
+
   @Test("a list of processes has the agent by its name")
   func name() throws {
     let home = try AgentHome()

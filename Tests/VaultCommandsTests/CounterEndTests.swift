@@ -53,6 +53,32 @@ struct CounterEndTests {
     #expect(try tool("otp", "show", "p").text.contains("exhausted"))
   }
 
+  /// Verified to fail on commit b471ba6f, where one less was kept.
+  @Test(
+    "a credential that must be set keeps the greatest counter that is known, however often it is imported",
+    arguments: [false, true])
+  func keptCounter(isSuite: Bool) throws {
+    let tool = try newTool()
+    func bring(_ words: String...) throws -> Tool.Run {
+      let input = Array((isSuite ? suite(counter: 1) : line(counter: 1)).utf8)
+      return try tool("import", "jsonl", words[0], words[1], input: input)
+    }
+    let first = Array((isSuite ? suite(counter: 0) : line(counter: 0)).utf8)
+    try expect(tool("import", "jsonl", input: first).exit, equals: 0)
+    for _ in 0..<3 { try expect(use(tool, isSuite).exit, equals: 0) }
+    for _ in 0..<3 {
+      try expect(bring("--on-duplicate", "replace").exit, equals: 0)
+      #expect(try tool("otp", "counter", "o", "--json").json["counter"] as? Int == 3)
+    }
+    try expect(tool("otp", "counter", "o", "--set", "2").exit, equals: 9)
+    try expect(bring("--on-duplicate", "rename").exit, equals: 0)
+    try expect(tool("otp", "counter", "o-2", "--set", "2").exit, equals: 9)
+    // The code of the counter that must be set may have been used, so a line with it gives no code either.
+    try expect(use(tool, isSuite, name: "o-2").exit, equals: 17)
+    try expect(tool("otp", "counter", "o", "--set", "3").exit, equals: 0)
+    try expect(use(tool, isSuite).exit, equals: 0)
+  }
+
   @Test("a URI has no place for a counter at its end, and is refused")
   func uri() throws {
     let tool = try newTool()

@@ -47,14 +47,27 @@ final class ScriptedAgent: Sendable {
     try? FileManager.default.removeItem(atPath: runtime)
   }
 
-  /// Takes the next request on a thread of its own.
+  /// Takes the next request on a thread of its own, and gets the descriptors of the command.
   func serve<Value: Sendable>(
     _ body: @escaping @Sendable (Request) throws -> Value
   ) -> Task<Value, any Error> {
     onThread { [self] in
       let socket = try accept()
       let packet = try #require(try socket.receive())
-      return try body(Request(socket: socket, run: AgentRun(packet), descriptors: packet.descriptors.take()))
+      try socket.send(AgentBegun.packet)
+      let standard = try AgentStandard.descriptors(of: #require(try socket.receive()))
+      return try body(Request(socket: socket, run: AgentRun(packet), descriptors: standard.take()))
+    }
+  }
+
+  /// Reads the next request on a thread of its own, and does not take it.
+  func serveUntaken<Value: Sendable>(
+    _ body: @escaping @Sendable (Request) throws -> Value
+  ) -> Task<Value, any Error> {
+    onThread { [self] in
+      let socket = try accept()
+      let packet = try #require(try socket.receive())
+      return try body(Request(socket: socket, run: AgentRun(packet), descriptors: []))
     }
   }
 

@@ -179,7 +179,8 @@ struct OpenOrCreateTests {
     try Data().write(to: URL(fileURLWithPath: draft))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: draft)
     let lock = place.path + ".lock"
-    try Data("\(vault.hexadecimal) \(key.id.hexadecimal)".utf8).write(to: URL(fileURLWithPath: lock))
+    let note = "\(vault.hexadecimal) \(key.id.hexadecimal) \(String(repeating: "0", count: 32))"
+    try Data(note.utf8).write(to: URL(fileURLWithPath: lock))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: lock)
   }
 }

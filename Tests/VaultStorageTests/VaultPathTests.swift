@@ -35,6 +35,36 @@ struct VaultPathTests {
     #expect(store.path.hasSuffix("/real/v"))
   }
 
+  /// Verified to fail on commit b471ba6f, where SQLite removes such a file.
+  @Test(
+    "a file of the user in the place of one that SQLite keeps beside the vault is named, and stays",
+    arguments: ["-wal", "-shm", "-journal"])
+  func foreignCompanion(suffix: String) throws {
+    let path = folder("v")
+    do { _ = try makeVault(at: path) }
+    let vault = try Array(Data(contentsOf: URL(fileURLWithPath: path)))
+    for content in [Array("precious\n".utf8), vault, [7], Array(repeating: 0xFF, count: 40)] {
+      folder.write("v" + suffix, content)
+      folder.setMode("v" + suffix, 0o600)
+      for access in [Store.Access.readWrite, .readOnly] {
+        #expect(
+          throws: StorageError.refusedBeside(.notOfSQLite, path: path.replacing("//", with: "/") + suffix)
+        ) {
+          _ = try Store.open(at: path, access: access)
+        }
+      }
+      expect(FileManager.default.contents(atPath: path + suffix), equals: Data(content))
+      folder.remove("v" + suffix)
+    }
+    // What SQLite leaves, also before it was killed, is no obstacle.
+    for content in [[], [0, 0, 0], [UInt8](repeating: 0, count: 64)] {
+      folder.write("v" + suffix, content)
+      folder.setMode("v" + suffix, 0o600)
+      try openAndDrop(path)
+      folder.remove("v" + suffix)
+    }
+  }
+
   @Test(
     "a link or a folder in the place of a file beside the vault is refused, and named",
     arguments: ["-wal", "-shm", "-journal"])

@@ -17,6 +17,9 @@ struct RequestPlaces: PromptPlaces {
 
   var requester: PromptRequest.Requester? { .starting(command) }
 
+  func beginPrompt() throws(VaultError) { try service.prompts.begin(command) }
+  func endPrompt() { service.prompts.end(command) }
+
   var place: PromptPlace {
     switch service.asking {
     case .client: .client

@@ -7,6 +7,8 @@ import VaultWords
 package enum AgentStartError: Error, Equatable {
   /// Another agent of this user runs.
   case isRunning
+  /// Another agent of this user runs, but no command finds it: its socket has no longer the path.
+  case isLost(String)
   /// The service manager gave other descriptors than one socket.
   case wrongSocket
   /// Something else has the name of the socket.
@@ -24,6 +26,8 @@ package enum AgentStartError: Error, Equatable {
   package var text: String {
     switch self {
     case .isRunning: "an agent is running already; see 'vaultctl agent status'"
+    case .isLost(let path):
+      "an agent runs whose socket \(printable(path)) was removed; it locks its vaults and ends within a minute: try again then"
     case .wrongSocket:
       "the service manager must pass one listening socket of packets: give the unit ListenSequentialPacket=%t/vaultctl/agent"
     case .occupied(let path):

@@ -22,22 +22,36 @@ final class AgentRequest: Sendable {
   /// Reads a request, and runs it on this thread or says why not.
   ///
   /// All that is done with the descriptors of the client is done here, because a file system of the client can take its time.
-  static func serve(_ packet: AgentPacket, over link: ClientLink, in service: AgentService) {
-    let numbers = packet.descriptors.take()
-    let descriptors = AgentDescriptors(owning: numbers) { service.close($0) }
-    // Not before: their numbers are looked at.
-    defer { for number in descriptors.take() { service.close(number) } }
+  ///
+  /// - Parameter isInReserve: Whether it came when the agent ran as many requests as it can, but for those that it always runs.
+  static func serve(
+    _ packet: AgentPacket, over link: ClientLink, isInReserve: Bool, in service: AgentService
+  ) {
+    defer { for number in packet.descriptors.take() { service.close(number) } }
     do throws(AgentMessageError) {
       let (run, isOfThisProtocol) = try read(packet)
-      if let refusal = service.refusal(of: run, isOfThisProtocol: isOfThisProtocol, descriptors: numbers) {
+      if let refusal = service.refusal(
+        of: run, isOfThisProtocol: isOfThisProtocol, isInReserve: isInReserve)
+      {
         return try link.socket.send(refusal.packet, waits: false)
       }
       guard let caller = try? Caller(peerOf: link.socket.descriptor) else {
         let refusal = AgentRefusal(.verb, "the agent does not see the process of the command")
         return try link.socket.send(refusal.packet, waits: false)
       }
-      // A command that has waited too long does it by itself by now, and this cannot be sent.
-      if isOfThisProtocol { try link.socket.send(AgentBegun.packet, waits: false) }
+      // They stand for nothing.
+      if isOfThisProtocol { for number in packet.descriptors.take() { service.close(number) } }
+      // A command that has waited too long does it by itself by now, and sends nothing any more.
+      guard let standard = try isOfThisProtocol ? link.begin() : packet.descriptors else {
+        return try link.socket.send(AgentRefusal.ending.packet, waits: false)
+      }
+      let numbers = standard.take()
+      let descriptors = AgentDescriptors(owning: numbers) { service.close($0) }
+      // Not before: their numbers are looked at.
+      defer { for number in descriptors.take() { service.close(number) } }
+      if let refusal = service.refusal(of: numbers) {
+        return try link.socket.send(refusal.packet, waits: false)
+      }
       AgentRequest(run, numbers: numbers, of: descriptors, for: caller, over: link).serve(in: service)
     } catch { link.gone() }
   }

@@ -4,18 +4,18 @@ import VaultCommands
 
 extension AgentService {
   /// Why the agent does nothing for a request, so that the command does it by itself; nil if it runs it.
-  func refusal(
-    of run: AgentRun, isOfThisProtocol: Bool, descriptors: [Int32]
-  ) -> AgentRefusal? {
-    if hasToStop { return AgentRefusal(.ending, "the agent is ending") }
+  ///
+  /// - Parameter isInReserve: Whether only a command that is about the agent itself is run.
+  func refusal(of run: AgentRun, isOfThisProtocol: Bool, isInReserve: Bool) -> AgentRefusal? {
+    if hasToStop { return .ending }
+    guard !isInReserve || Self.alwaysRun.contains(where: { run.words.starts(with: $0) }) else {
+      return .tooManyCommands
+    }
     // The command of another version must be able to end this agent.
     guard
       (run.version == world.agentVersion && isOfThisProtocol) || run.words.starts(with: ["agent", "stop"])
     else {
       return AgentRefusal(.version, "the agent is of version \(world.agentVersion)")
-    }
-    if descriptors.contains(where: vaults.holds) {
-      return AgentRefusal(.vaultAsInput, "a descriptor of the command is a file of a vault that is open")
     }
     guard let vault = run.vault, let identity = vault.identity else { return nil }
     let file = FileIdentity(device: identity.device, inode: identity.inode)
@@ -29,10 +29,30 @@ extension AgentService {
     return nil
   }
 
+  /// The words of the commands that lock, or show what is unlocked: these run also while the agent runs as many others as it can.
+  private static let alwaysRun = [["lock"], ["agent", "stop"], ["agent", "status"]]
+
+  /// The same for the standard input, output and error of the command, which came after its request.
+  func refusal(of descriptors: [Int32]) -> AgentRefusal? {
+    if hasToStop { return .ending }
+    guard !descriptors.contains(where: vaults.holds) else {
+      return AgentRefusal(.vaultAsInput, "a descriptor of the command is a file of a vault that is open")
+    }
+    return nil
+  }
+
   /// Whether the standard place of device keys is the same for the command and the agent.
   private func isOwnPlace(of run: AgentRun) -> Bool {
     ["XDG_STATE_HOME", "XDG_DATA_HOME", "HOME"].allSatisfy {
       (run.variables[$0] ?? "") == (world.environment[$0] ?? "")
     }
   }
+}
+
+extension AgentRefusal {
+  static let ending = AgentRefusal(.ending, "the agent is ending")
+  static let tooManyCommands = AgentRefusal(.full, "the agent serves too many commands")
+  static let noDescriptors = AgentRefusal(.full, "the agent has no descriptor left for a command")
+  static let noThread = AgentRefusal(.full, "the agent cannot start another thread")
+  static let silent = AgentRefusal(.full, "the command was silent for too long, or others needed its place")
 }

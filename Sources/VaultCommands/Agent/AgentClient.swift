@@ -28,18 +28,19 @@ enum AgentClient {
     let server = CallServer(
       invocation, in: world, host: host, vaultFiles: vaultFiles,
       isOwn: { $0 == socket.descriptor || signals.has($0) })
+    let standard = [world.standardInput, world.standardOutput, world.standardError]
     let session = AgentSession(
-      socket, server: server, signals: signals, patience: world.patience)
+      socket, lending: standard, server: server, signals: signals, patience: world.patience)
     let end = try host.holdingEndingSignal(for: world.patience.afterSignal) { () throws(CommandError) in
       // A signal that ended a prompt is delivered afterwards.
       defer { signals.giveBack() }
-      return try serve(request, session, on: socket, in: world)
+      return try serve(request, session, on: socket)
     }
     switch end {
     case .refused, .notTaken:
       // One that came meanwhile has ended nothing.
       if let number = session.signal ?? signals.next() { return .signal(number) }
-      return try goOn(after: end, choice, isAboutAgent: isAboutAgent(verb), messages: messages)
+      return try goOn(after: end, choice, isAboutAgent: isAboutAgent(verb), in: world, messages: messages)
     case .ended(.exit(0)) where verb == Exec.self:
       // One that came when the agent had done its part is for this process, not for the program.
       if let number = session.signal ?? signals.next() { return .signal(number) }
@@ -51,13 +52,18 @@ enum AgentClient {
 
   /// Sends the request and serves it to its end.
   private static func serve(
-    _ request: AgentRun, _ session: AgentSession, on socket: AgentSocket, in world: World
+    _ request: AgentRun, _ session: AgentSession, on socket: AgentSocket
   ) throws(CommandError) -> AgentSession.End {
-    let standard = [world.standardInput, world.standardOutput, world.standardError]
+    // Without it, the command has no descriptors that it could pass on.
+    let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+    guard null >= 0 else { throw .io("opening /dev/null", errno: errno) }
+    defer { close(null) }
     do throws(AgentMessageError) {
-      try socket.send(request.packet(AgentDescriptors(lending: standard)))
-    } catch { return error == .tooLong ? .refused(tooLong) : .notTaken(.ended) }
-    do throws(AgentMessageError) { return try session.serve() } catch { throw lost(error) }
+      do throws(AgentMessageError) {
+        try socket.send(request.packet(AgentDescriptors(lending: [null, null, null])))
+      } catch { return try error == .tooLong ? .refused(tooLong) : session.unsent() }
+      return try session.serve()
+    } catch { throw lost(error) }
   }
 
   /// Becomes the program of `exec`.
@@ -90,10 +96,8 @@ extension AgentClient {
   private static func connection(
     _ choice: AgentChoice, for verb: any VaultVerb.Type, in world: World, messages: Messages
   ) throws(CommandError) -> AgentSocket? {
-    let place = AgentPlace(
-      runtime: world.environment["XDG_RUNTIME_DIR"], standard: world.standardRuntimeDirectory)
     do throws(AgentPlace.Flaw) {
-      if let socket = try place?.connect() { return socket }
+      if let socket = try place(in: world)?.connect() { return socket }
     } catch {
       let (isThere, error) = (error.isOfAnAgent, CommandError(error))
       guard choice == .auto, !isThere || !isAboutAgent(verb) else { throw error }
@@ -104,14 +108,28 @@ extension AgentClient {
     return nil
   }
 
+  private static func place(in world: World) -> AgentPlace? {
+    AgentPlace(runtime: world.environment["XDG_RUNTIME_DIR"], standard: world.standardRuntimeDirectory)
+  }
+
+  /// Whether an agent listens now.
+  private static func isListening(in world: World) -> Bool {
+    do throws(AgentPlace.Flaw) { return try place(in: world)?.connect() != nil } catch {
+      return error.isOfAnAgent
+    }
+  }
+
   /// - Returns: nil: the command works by itself.
-  /// - Throws: If an agent is required.
+  /// - Throws: If an agent is required, and where a verb about the agent would say that there is none.
   private static func goOn(
-    after end: AgentSession.End, _ choice: AgentChoice, isAboutAgent: Bool, messages: Messages
+    after end: AgentSession.End, _ choice: AgentChoice, isAboutAgent: Bool, in world: World,
+    messages: Messages
   ) throws(CommandError) -> Ending? {
     switch end {
     case .refused(let refusal):
       try goOn(after: refusal, choice, isAboutAgent: isAboutAgent, messages: messages)
+    case .notTaken(.ended) where isAboutAgent && isListening(in: world):
+      throw CommandError(AgentSession.Untaken.dropped)
     case .notTaken(let why):
       guard choice == .auto, why == .ended || !isAboutAgent else { throw CommandError(why) }
       messages.warn("\(CommandError(why).message); going on without an agent")
@@ -182,6 +200,10 @@ extension CommandError {
       self.init(
         .io, "the agent has ended before it began", hint: "start one with 'vaultctl agent start'",
         code: "noAgent")
+    case .dropped:
+      self.init(
+        .io, "the agent ended the connection before it began, and still listens",
+        hint: "try again; if that lasts, end the process 'vaultd'", code: "agentBusy")
     case .silent:
       self.init(
         .io, "the agent does not answer", hint: "try again; if that lasts, end the process 'vaultd'",

@@ -17,25 +17,42 @@ final class AgentSession {
 
   /// Why a request was not taken.
   enum Untaken {
-    /// The agent has ended.
+    /// The agent has ended the connection: it has ended, as far as the command sees.
     case ended
+    /// The agent has ended the connection, and still listens.
+    case dropped
     /// The agent did not answer within the time that it has for it.
     case silent
   }
 
+  /// How far the request is.
+  private enum Stage {
+    /// The agent has not said that it takes the request.
+    case sent
+    /// It has, and has got the descriptors of the command.
+    case lent
+    /// The verb has done something.
+    case running
+  }
+
   private let socket: AgentSocket
+  /// Standard input, output and error of the command.
+  private let standard: [Int32]
   private let server: CallServer
   private let signals: AgentSignals
   private var passed: PassedSignals
   /// The largest number of a call that was cancelled, which can be that of the next one.
   private var cancelled: Int64 = 0
-  /// The agent has answered, so it has taken the request.
-  private var isTaken = false
+  private var stage = Stage.sent
   /// When the request is taken back.
   private let deadline: ContinuousClock.Instant
 
-  init(_ socket: AgentSocket, server: CallServer, signals: AgentSignals, patience: Patience) {
-    (self.socket, self.server, self.signals) = (socket, server, signals)
+  /// - Parameter standard: Standard input, output and error of the command, which stay the caller's.
+  init(
+    _ socket: AgentSocket, lending standard: [Int32], server: CallServer, signals: AgentSignals,
+    patience: Patience
+  ) {
+    (self.socket, self.standard, self.server, self.signals) = (socket, standard, server, signals)
     passed = PassedSignals(patience: .seconds(patience.afterSignal))
     deadline = .now + patience.agent
   }
@@ -58,14 +75,17 @@ final class AgentSession {
         try passed.pass(from: signals.descriptor, over: socket)
         if let end = try next() { return end }
         if let signal = passed.overdue { return .signalled(signal) }
-        if !isTaken, ContinuousClock.now >= deadline { return try untaken(.silent) }
-      } catch .gone where !isTaken { return try untaken(.ended) }
+        if stage == .sent, ContinuousClock.now >= deadline { return try untaken(.silent) }
+      } catch .gone where stage == .sent { return try untaken(.ended) }
     }
   }
 
+  /// The request could not be sent. The agent can have said why before it ended the connection.
+  func unsent() throws(AgentMessageError) -> End { try untaken(.ended) }
+
   /// For `poll`.
   private var timeLeft: Int32 {
-    guard !isTaken else { return passed.timeLeft }
+    guard stage == .sent else { return passed.timeLeft }
     let left = pollTime(until: deadline)
     return passed.timeLeft < 0 ? left : min(left, passed.timeLeft)
   }
@@ -75,35 +95,39 @@ final class AgentSession {
     return try take(packet)
   }
 
-  /// The request is taken back, or the agent is gone: after this it does nothing for it, because it cannot say any more that it has begun.
-  /// What it had sent before, it had sent.
-  ///
-  /// - Throws: ``AgentMessageError/gone`` if it has begun. Then its verb ends as that of a command that is gone.
+  /// The request is taken back, or the agent is gone: after this it does nothing for it, because it does not get the descriptors of the
+  /// command any more. What it had sent before is read.
   private func untaken(_ why: Untaken) throws(AgentMessageError) -> End {
     socket.finish()
-    while !isTaken {
+    while true {
       do throws(AgentMessageError) { if let end = try next() { return end } } catch .gone {
         return .notTaken(why)
       }
     }
-    throw .gone
   }
 
   /// - Returns: The end, if the packet is one.
   private func take(_ packet: AgentPacket) throws(AgentMessageError) -> End? {
-    let isFirst = !isTaken
-    isTaken = true
     switch packet.kind {
-    case .refused where isFirst: return .refused(try AgentRefusal(packet))
-    case .begun where isFirst: break
+    case .refused where stage != .running: return .refused(try AgentRefusal(packet))
+    case .begun where stage == .sent: try lend()
+    // An agent of another protocol sends it as the only packet.
     case .ended: return .ended(try AgentEnding(packet))
-    case .call: try answer(AgentCall(packet))
+    case .call where stage != .sent:
+      stage = .running
+      try answer(AgentCall(packet))
     // It can come after the reply that it crossed.
     case .cancel: cancelled = max(cancelled, try AgentCancel(packet).number)
     case .held: passed.isHeld = true
     default: throw .unexpected(packet.kind)
     }
     return nil
+  }
+
+  /// - Throws: ``AgentMessageError/gone`` if the agent has not got them.
+  private func lend() throws(AgentMessageError) {
+    try socket.send(AgentStandard.packet(AgentDescriptors(lending: standard)))
+    stage = .lent
   }
 
   private func answer(_ call: AgentCall) throws(AgentMessageError) {

@@ -26,12 +26,25 @@ package final class ClientLink: Sendable {
     var isCancelled = false
   }
 
+  /// Why the agent ends prompts, which no person has cancelled then.
+  enum PromptsEnd {
+    /// Another command has unlocked the vault.
+    case answered
+    /// The agent ends: no more prompts are shown.
+    case agentEnds
+  }
+
   private struct State {
     var last: Int64 = 0
     var open: Open?
     var isGone = false
     /// The next call that asks a person is not made.
     var cancelsNext = false
+    /// Why the prompt that is open, or the next one, ends; nil if the agent ends none.
+    var promptsEnd: PromptsEnd?
+    /// Whether the descriptors of the command are waited for.
+    var awaitsStandard = false
+    var standard: AgentDescriptors?
   }
 
   package let socket: AgentSocket
@@ -44,6 +57,8 @@ package final class ClientLink: Sendable {
   private let state = Mutex(State())
   /// Once for each call that was open: the reply is there, or the process is gone.
   private let answered = DispatchSemaphore(value: 0)
+  /// Once if descriptors were waited for: they are there, the process is gone, or the agent ends.
+  private let lent = DispatchSemaphore(value: 0)
 
   package init(
     _ socket: AgentSocket, interruption: Interruption,
@@ -53,11 +68,33 @@ package final class ClientLink: Sendable {
   }
 
   package var isGone: Bool { state.withLock { $0.isGone } }
+  /// Whether the command has been told that its request is taken, and has not sent its descriptors yet.
+  package var awaitsStandard: Bool { state.withLock { $0.awaitsStandard } }
 }
 
 // MARK: The thread of the command
 
 extension ClientLink {
+  /// Tells the command that its request is taken, and waits for its standard input, output and error.
+  ///
+  /// - Returns: nil if the agent ends before they come.
+  /// - Throws: If the command is gone, as one is that has waited too long.
+  package func begin() throws(AgentMessageError) -> AgentDescriptors? {
+    let isEnding = try state.withLock { (state) throws(AgentMessageError) in
+      guard !state.isGone else { throw .gone }
+      state.awaitsStandard = state.promptsEnd != .agentEnds
+      return !state.awaitsStandard
+    }
+    guard !isEnding else { return nil }
+    try socket.send(AgentBegun.packet, waits: false)
+    lent.wait()
+    return try state.withLock { (state) throws(AgentMessageError) in
+      guard !state.isGone else { throw .gone }
+      defer { state.standard = nil }
+      return state.standard
+    }
+  }
+
   /// Makes a call and waits for its reply.
   ///
   /// - Parameter ending: Ends a call that waits for a person or a server before it is answered. The reply comes all the same.
@@ -82,7 +119,7 @@ extension ClientLink {
   private func begin(_ kind: AgentCall.Kind) throws(Failure) -> Int64 {
     try state.withLock { (state) throws(Failure) in
       guard !state.isGone else { throw .gone }
-      if kind.asksPerson, state.cancelsNext {
+      if kind.asksPerson, state.cancelsNext || state.promptsEnd == .agentEnds {
         state.cancelsNext = false
         throw .cancelled
       }
@@ -111,6 +148,7 @@ extension ClientLink {
   /// - Throws: If it is none that can come now. Then call ``gone()``, and close the connection when the command has ended.
   package func received(_ packet: AgentPacket) throws(AgentMessageError) {
     switch packet.kind {
+    case .standard: try take(AgentStandard.descriptors(of: packet))
     case .reply: try take(AgentReply(packet))
     case .signal:
       let number = try AgentSignal(packet).number
@@ -124,6 +162,16 @@ extension ClientLink {
       cancel { !$0.kind.asksPerson }
     default: throw .unexpected(packet.kind)
     }
+  }
+
+  private func take(_ standard: AgentDescriptors) throws(AgentMessageError) {
+    let isExpected = state.withLock { state in
+      guard state.awaitsStandard else { return false }
+      (state.awaitsStandard, state.standard) = (false, standard)
+      return true
+    }
+    guard isExpected else { throw .unexpected(.standard) }
+    lent.signal()
   }
 
   private func take(_ reply: AgentReply) throws(AgentMessageError) {
@@ -148,10 +196,27 @@ extension ClientLink {
       return state.open != nil && state.open?.reply == nil
     }
     if wakes { answered.signal() }
+    stopAwaitingStandard()
   }
 
-  /// Ends the open call, if it asks a person, or else the next one that does.
+  /// The agent ends: the open prompt does, and none is shown after it.
+  package func agentEnds() {
+    state.withLock { $0.promptsEnd = .agentEnds }
+    stopAwaitingStandard()
+    cancel()
+  }
+
+  private func stopAwaitingStandard() {
+    let wakes = state.withLock { state in
+      defer { state.awaitsStandard = false }
+      return state.awaitsStandard
+    }
+    if wakes { lent.signal() }
+  }
+
+  /// Ends the open call, if it asks a person, or else the next one that does: another command has unlocked the vault.
   package func cancel() {
+    state.withLock { if $0.promptsEnd == nil { $0.promptsEnd = .answered } }
     guard !shown.end() else { return }
     cancel(orNext: true) { $0.kind.asksPerson }
     // One may have begun meanwhile.
@@ -159,7 +224,13 @@ extension ClientLink {
   }
 
   /// Forgets a ``cancel()`` that has ended no call.
-  package func forgetCancel() { _ = takeCancel() }
+  package func forgetCancel() {
+    _ = takeCancel()
+    state.withLock { if $0.promptsEnd == .answered { $0.promptsEnd = nil } }
+  }
+
+  /// Why the agent has ended the prompt; nil if it has ended none.
+  var promptsEnd: PromptsEnd? { state.withLock { $0.promptsEnd } }
 
   /// Whether a ``cancel()`` has ended no call, which is forgotten.
   func takeCancel() -> Bool {

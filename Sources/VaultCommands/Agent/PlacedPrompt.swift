@@ -20,6 +20,8 @@ struct PlacedPrompt: HostPrompt {
   func type(
     _ request: PromptRequest, limit: Int, isRepeated: Bool
   ) throws(PromptFailure) -> SecretBytes {
+    do throws(VaultError) { try places.beginPrompt() } catch { throw .pinentry(error) }
+    defer { places.endPrompt() }
     switch places.place {
     case .client: return try remote.type(places.named(request), limit: limit, isRepeated: isRepeated)
     case .nowhere(let why): throw .pinentry(why)
@@ -27,22 +29,26 @@ struct PlacedPrompt: HostPrompt {
       do throws(VaultError) { try check(place) } catch { throw .pinentry(error) }
       if !isRepeated { tellWhere(place, request) }
       do throws(PromptFailure) {
-        return try link.asking(places.named(request), ended: .terminal(.cancelled)) {
-          request throws(PromptFailure) in
-          try place.prompt.type(request, limit: limit, isRepeated: isRepeated)
+        return try link.sayingWhyTypingEnded { () throws(PromptFailure) in
+          try link.asking(places.named(request), ended: .pinentry(link.unaskedPrompt)) {
+            request throws(PromptFailure) in
+            try place.prompt.type(request, limit: limit, isRepeated: isRepeated)
+          }
         }
       } catch { throw place.named(error) }
     }
   }
 
   func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
+    try places.beginPrompt()
+    defer { places.endPrompt() }
     switch places.place {
     case .client: return try remote.confirm(places.named(request))
     case .nowhere(let why): throw why
     case .here(let place):
       try check(place)
       tellWhere(place, request)
-      return try link.asking(places.named(request), ended: .endedPrompt) { request throws(VaultError) in
+      return try link.askingHere(places.named(request)) { request throws(VaultError) in
         try place.prompt.confirm(request)
       }
     }
@@ -83,7 +89,7 @@ struct PlacedPresence: PresenceSource {
     case .client: try remote.verifyPresence(places.named(request), asking: prompt)
     case .nowhere(let why): throw why
     case .here(let place):
-      try remote.link.asking(places.named(request), ended: .endedPrompt) { request throws(VaultError) in
+      try remote.link.askingHere(places.named(request)) { request throws(VaultError) in
         try place.host.presence.verifyPresence(request, asking: prompt)
       }
     }
@@ -110,8 +116,7 @@ struct PlacedReader: BiometrySource {
     case .client: return try remote.verify(places.named(request), showing: progress)
     case .nowhere(let why): throw why
     case .here(let place):
-      return try remote.link.asking(places.named(request), ended: .endedPrompt) {
-        request throws(VaultError) in
+      return try remote.link.askingHere(places.named(request)) { request throws(VaultError) in
         try place.host.biometry.verify(request) { place.prompt.show($0, for: request) }
       }
     }
@@ -141,6 +146,13 @@ extension PlaceHere {
   }
 }
 
-extension VaultError {
-  fileprivate static var endedPrompt: VaultError { VaultError(.cancelled, "the prompt was ended") }
+extension ClientLink {
+  /// Runs `body`, which asks a person in this process.
+  fileprivate func askingHere<R: ~Copyable>(
+    _ request: PromptRequest, _ body: (PromptRequest) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    try sayingWhyEnded { () throws(VaultError) in
+      try asking(request, ended: unaskedPrompt, body)
+    }
+  }
 }

@@ -34,4 +34,10 @@ package protocol PromptPlaces: Sendable {
   var place: PromptPlace { get }
   /// The program that has started the command; nil where the kernel does not say.
   var requester: PromptRequest.Requester? { get }
+  /// Counts a prompt of the process of the command that is about to open.
+  ///
+  /// - Throws: ``VaultError/Code/busy`` if that process has too many open.
+  func beginPrompt() throws(VaultError)
+  /// A prompt that was counted has ended.
+  func endPrompt()
 }

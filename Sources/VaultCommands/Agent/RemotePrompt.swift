@@ -22,13 +22,15 @@ struct RemotePrompt: HostPrompt {
     content.set(.limit, Int64(limit))
     content.set(.isRepeated, isRepeated)
     do throws(PromptFailure) {
-      return try link.ask(
-        .type, content, until: request.ending,
-        reading: { answer throws(AgentMessageError) in
-          try answer.content.secret(.secret).expose { SecretBytes(copying: $0) }
-        },
-        failing: { fields throws(AgentMessageError) in try PromptFailure(fields) },
-        lost: { .terminal($0 == .cancelled ? .cancelled : .signalled(SIGHUP)) })
+      return try link.sayingWhyTypingEnded { () throws(PromptFailure) in
+        try link.ask(
+          .type, content, until: request.ending,
+          reading: { answer throws(AgentMessageError) in
+            try answer.content.secret(.secret).expose { SecretBytes(copying: $0) }
+          },
+          failing: { fields throws(AgentMessageError) in try PromptFailure(fields) },
+          lost: { $0 == .cancelled ? .pinentry(link.unaskedPrompt) : .terminal(.signalled(SIGHUP)) })
+      }
     } catch {
       // The signal ends the process of the command: the verb has nothing more to say.
       if case .terminal(.signalled(let number)) = error { link.interruption.came(number) }
@@ -100,18 +102,20 @@ extension ClientLink {
     reading read: (RemoteAnswer) throws(AgentMessageError) -> Value
   ) throws(VaultError) -> Value {
     do throws(VaultError) {
-      return try ask(
-        kind, content, until: ending, reading: read,
-        failing: { fields throws(AgentMessageError) in try VaultError(fields) }, lost: Self.unasked)
+      return try sayingWhyEnded { () throws(VaultError) in
+        try ask(
+          kind, content, until: ending, reading: read,
+          failing: { fields throws(AgentMessageError) in try VaultError(fields) }, lost: unasked)
+      }
     } catch {
       if error.promptOutcome == .signal { interruption.came(SIGTERM) }
       throw error
     }
   }
 
-  private static func unasked(_ failure: Failure) -> VaultError {
+  private func unasked(_ failure: Failure) -> VaultError {
     switch failure {
-    case .cancelled: VaultError(.cancelled, "the prompt was ended")
+    case .cancelled: unaskedPrompt
     case .gone: VaultError(.appCancelled, "the process of the command is gone", prompt: .signal)
     }
   }

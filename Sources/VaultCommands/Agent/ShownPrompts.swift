@@ -30,7 +30,7 @@ extension ClientLink {
     shown.add(ending)
     defer { shown.remove(ending) }
     // Looked at after the adding: who ends prompts looks in the other order.
-    guard !isGone, interruption.signal == nil, !takeCancel() else { throw ended() }
+    guard !isGone, interruption.signal == nil, !takeCancel(), promptsEnd != .agentEnds else { throw ended() }
     let ticket = request.ending?.add { ending.end() }
     defer { if let ticket { request.ending?.remove(ticket) } }
     var request = request

@@ -11,26 +11,33 @@ import VaultWords
 struct UsedCodes {
   /// What is known of one secret, in one role.
   private struct Mark {
-    /// The lowest counter that was not used.
+    /// The lowest counter that was not used here.
     var counter: UInt64 = 0
+    /// Whether its code may have been used elsewhere: it is that of a credential whose counter must be set first.
+    private var isDoubtful = false
     var isAtEnd = false
     var lastAccepted: UInt64?
     /// The credentials that can use codes of the secret.
     var holders: Set<ItemID> = []
 
     mutating func add(_ state: ItemState, of id: ItemID?) {
-      // The code of a counter that must be set first may have been used elsewhere.
-      let (next, isBeyond) = state.counter.addingReportingOverflow(state.needsResync ? 1 : 0)
-      counter = max(counter, isBeyond ? .max : next)
-      isAtEnd = isAtEnd || state.isBlocked || isBeyond
+      if state.counter >= counter {
+        isDoubtful = state.needsResync || state.counter == counter && isDoubtful
+        counter = state.counter
+      }
+      isAtEnd = isAtEnd || state.isBlocked || state.needsResync && state.counter == .max
       lastAccepted = [lastAccepted, state.lastAccepted].compactMap(\.self).max()
       if let id, !state.needsResync, !state.isBlocked { holders.insert(id) }
     }
 
     /// Has a credential whose counter must be set say which counters were used: the next import compares with it.
-    func keep(in state: inout ItemState) {
-      if counter > 0 { state.counter = max(state.counter, counter - 1) }
-    }
+    func keep(in state: inout ItemState) { state.counter = max(state.counter, counter) }
+
+    /// Whether the code of a counter is, or may be, used.
+    func covers(_ other: UInt64) -> Bool { isAtEnd || other < counter || isDoubtful && other == counter }
+
+    /// The lowest counter whose code is certainly not used.
+    var free: UInt64 { isDoubtful && counter < .max ? counter + 1 : counter }
   }
 
   private var marks: [Int: Mark] = [:]
@@ -100,7 +107,7 @@ struct UsedCodes {
       return []
     }
     let isSecond = !mark.holders.isEmpty
-    guard counter < mark.counter || mark.isAtEnd || isSecond && counter == mark.counter else {
+    guard mark.covers(counter) || isSecond && counter == mark.counter else {
       return isSecond
         ? ["another credential has its secret: use one of the two only, or a code comes out twice"] : []
     }
@@ -113,8 +120,8 @@ struct UsedCodes {
 
   private static func settleVerifier(_ state: inout ItemState, counter: UInt64?, by mark: Mark) -> [String] {
     var warnings: [String] = []
-    if let counter, counter < mark.counter || mark.isAtEnd && !state.isBlocked {
-      state.counter = max(counter, mark.counter)
+    if let counter, counter < mark.free || mark.isAtEnd && !state.isBlocked {
+      state.counter = max(counter, mark.free)
       state.isBlocked = state.isBlocked || mark.isAtEnd
       warnings.append(
         "a verifier with its secret is ahead: its counter is set to \(state.counter), because it would accept codes twice"

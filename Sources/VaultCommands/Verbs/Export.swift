@@ -66,7 +66,7 @@ private struct ExportDestination {
     guard let path else {
       file = nil
       let descriptor = command.world.standardOutput
-      stream = OutputStream(descriptor: descriptor, name: "standard output")
+      stream = OutputStream(descriptor: descriptor, name: "standard output", hint: Self.stays)
       var status = stat()
       if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
         status.st_mode & 0o077 != 0
@@ -79,8 +79,12 @@ private struct ExportDestination {
     }
     let file = try command.world.host.makeFile(path, interruption: command.world.interruption)
     self.file = file
-    stream = OutputStream(descriptor: file.descriptor, name: "the export")
+    stream = OutputStream(
+      descriptor: file.descriptor, name: "the export \(printable(path))",
+      hint: "free some space there, or name a file on another disk; no file is left, and \(Self.stays)")
   }
+
+  private static let stays = "the audit says 'exported' of the items that were read for it"
 
   /// A file and its name are on the disk when this returns. Standard output belongs to the caller: it is only written.
   func finish() throws(CommandError) {

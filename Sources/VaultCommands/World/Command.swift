@@ -42,6 +42,7 @@ package struct Command {
       var outcome = try world.host.holdingEndingSignal(for: world.patience.afterSignal) {
         try world.interruption.meeting(commits) { try verb.run(self) }
       }
+      vault.warnOfWitness()
       outcome.json = outcome.json.map(messages.addingWarnings)
       return outcome
     } catch let end as Interrupted { throw end } catch {

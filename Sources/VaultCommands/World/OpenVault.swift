@@ -103,6 +103,14 @@ final class OpenVault {
   /// Whether the clock says a time before this program was made.
   var isClockImpossible: Bool { environment.clock.now().seconds < Version.madeAfter }
 
+  /// Says that the last commit is remembered nowhere beside the vault.
+  func warnOfWitness() {
+    guard let core, !core.remembersCommit else { return }
+    messages.warn(
+      "this change could not be remembered beside the device key (KEY.seen): if an older state of the vault is put back, nothing "
+        + "will tell; 'vaultctl doctor' explains", mark: "")
+  }
+
   /// Says once that the clock cannot be right.
   func warnOfClock() {
     guard isClockImpossible, !hasWarnedOfClock else { return }

@@ -73,7 +73,7 @@ extension VaultError: StorageFailure {
       case .full:
         // A call can have made other changes before this one.
         VaultError(
-          .io, "the disk is full; the change was not stored",
+          .io, "the disk is full; what was to be written was not stored",
           hint: Hint(
             .freeSpace,
             saying:
@@ -178,6 +178,7 @@ extension VaultError: StorageFailure {
           noun == "vault" ? Hint(.nameVaultFile, saying: "name a file") : nameBackup
         )
       case .notALock: ("\(file) is not a lock", "move it away")
+      case .notOfSQLite: ("\(file) is not what SQLite keeps there", "move it away")
       }
     return VaultError(.io, what, hint: hint)
   }

@@ -67,6 +67,11 @@ package final class VaultCore: Sendable {
       return true
     }
 
+    /// The newest commit that the protector was told of; nil if none.
+    var lastNoted: (key: DeviceKeyID, sequence: UInt64)? {
+      noted.withLock { last in last.key.map { ($0, last.sequence) } }
+    }
+
     /// Tells the protector of a commit. Called outside of the lock around the store, because a protector can hang; so
     /// another thread can be faster, and an older commit must not overwrite its number.
     func note(_ commit: SeenCommit, under key: DeviceKeyID, of vault: VaultID) {
@@ -221,6 +226,21 @@ package final class VaultCore: Sendable {
       (try transaction.store.head().commit, transaction.store.keys.header.deviceKey, transaction.store.vault)
     }
     if let (commit, key, vault) = state { session.note(commit, under: key, of: vault) }
+  }
+
+  /// Whether the protector remembers the newest commit that this process has made. If not, an older state of the file that somebody puts
+  /// back is not noticed.
+  package var remembersCommit: Bool {
+    guard let (key, sequence) = session.lastNoted else { return true }
+    // Another process may have told a later one.
+    if let seen = session.seen(under: key, of: withStore { $0.vault }),
+      !SeenCommit.replaces(sequence, seen.sequence)
+    {
+      return true
+    }
+    // Or it has replaced the key, and with it what is remembered.
+    let now = try? reading { transaction throws(VaultError) in transaction.store.keys.header.deviceKey }
+    return now != key
   }
 
   /// The commit that the protector remembers, under the device key of this session.

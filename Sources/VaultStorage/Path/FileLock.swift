@@ -65,8 +65,11 @@ enum FileLock {
   private static func write(_ text: String, to file: Int32) throws(StorageError) {
     let bytes = Array(text.utf8)
     precondition(bytes.count <= mostNoted, "FileLock.write: a note that is too long")
-    guard ftruncate(file, 0) == 0, unsafe pwrite(file, bytes, bytes.count, 0) == bytes.count, fsync(file) == 0
-    else { throw .creating(errno) }
+    guard ftruncate(file, 0) == 0 else { throw .creating(errno) }
+    let count = unsafe pwrite(file, bytes, bytes.count, 0)
+    // A part is written where the disk or a limit ends.
+    guard count < 0 || count == bytes.count else { throw .full }
+    guard count >= 0, fsync(file) == 0 else { throw .creating(errno) }
   }
 
   /// The bytes of a lock: one more than the longest note for a file that is longer.

@@ -217,7 +217,7 @@ extension StorageError {
   /// The error of a call that makes a file or a directory.
   static func creating(_ number: Int32) -> StorageError {
     switch number {
-    case ENOSPC, EDQUOT: .full
+    case ENOSPC, EDQUOT, EFBIG: .full
     case EROFS: .readOnly
     case EIO: .io(code: 0, errno: number)
     default: .cannotOpen(errno: number)

@@ -29,7 +29,7 @@ package enum OpenVaultFiles {
     let file: Identity
     var connections = 1
     /// Descriptors that are closed after the last connection.
-    var kept: [Int32] = []
+    var kept: [(descriptor: Int32, file: Identity)] = []
   }
 
   /// A descriptor that is being closed. No vault of its file is opened meanwhile.
@@ -75,7 +75,7 @@ package enum OpenVaultFiles {
       return state.opened
     }
     defer { endClosing(file) }
-    if let vault = vault(of: file, in: opened), let count = keep(descriptor, until: vault) {
+    if let vault = vault(of: file, in: opened), let count = keep(descriptor, of: file, until: vault) {
       return (vault, count)
     }
     Glibc.close(descriptor)
@@ -83,10 +83,10 @@ package enum OpenVaultFiles {
   }
 
   /// - Returns: nil if the vault was closed meanwhile.
-  private static func keep(_ descriptor: Int32, until vault: Identity) -> Int? {
+  private static func keep(_ descriptor: Int32, of file: Identity, until vault: Identity) -> Int? {
     all.withLock { state in
       guard let index = state.index(of: vault) else { return nil }
-      state.opened[index].kept.append(descriptor)
+      state.opened[index].kept.append((descriptor, file))
       return state.opened[index].kept.count
     }
   }
@@ -148,13 +148,20 @@ package enum OpenVaultFiles {
       waitForClosing(of: path, file)
     }
 
+    /// A vault that another thread opens meanwhile waits for the end of what was kept, as for any descriptor that is being closed.
     deinit {
-      let kept = all.withLock { state -> [Int32] in
+      let kept = all.withLock { state -> [(descriptor: Int32, file: Identity)] in
         guard let index = state.index(of: file) else { return [] }
         state.opened[index].connections -= 1
-        return state.opened[index].connections == 0 ? state.opened.remove(at: index).kept : []
+        guard state.opened[index].connections == 0 else { return [] }
+        let kept = state.opened.remove(at: index).kept
+        state.closing += kept.map { Closing(file: $0.file) }
+        return kept
       }
-      for descriptor in kept { Glibc.close(descriptor) }
+      for (descriptor, file) in kept {
+        Glibc.close(descriptor)
+        endClosing(file)
+      }
     }
   }
 }

@@ -24,6 +24,10 @@ extension VaultPath {
       do throws(StorageError) {
         try Self.check(companion)
         guard companion.linkCount <= 1 else { throw .refused(.severalNames) }
+        // SQLite would remove it, or write over it. What this process has open itself was looked at then.
+        if companion.byteCount > 0, !OpenVaultFiles.contain(path: full) {
+          guard try hasContent(of: suffix, name + suffix) else { throw .refused(.notOfSQLite) }
+        }
       } catch {
         guard case .refused(let refusal) = error else { throw error }
         throw .refusedBeside(refusal, path: path(of: name + suffix))

@@ -45,31 +45,44 @@ extension VaultPath {
     return try isFreeOrCompanion(name, suffix: suffix)
   }
 
-  /// Whether there is nothing, or a file of this user alone that begins as SQLite begins one with that ending. A process can have been
-  /// killed before the whole beginning was there.
+  /// Whether there is nothing, or a file of this user alone with the content of one that SQLite keeps with that ending.
   private func isFreeOrCompanion(_ name: String, suffix: String) throws(StorageError) -> Bool {
     guard let found = try status(of: name) else { return true }
-    guard found.isOwnAlone, let start = firstBytes(of: name) else { return false }
-    return Self.beginnings(of: suffix).contains { start.starts(with: $0) || $0.starts(with: start) }
+    guard found.isOwnAlone else { return false }
+    return try hasContent(of: suffix, name)
   }
 
-  /// How SQLite begins a file beside a database. It writes the beginning of an index or a journal last, over zeros.
+  /// Whether a file begins as SQLite begins one with that ending, or is gone. SQLite can write the beginning last, over zeros, and a
+  /// process can have been killed before the whole of it was there.
+  func hasContent(of suffix: String, _ name: String) throws(StorageError) -> Bool {
+    guard let start = try firstBytes(of: name) else { return true }
+    return Self.beginnings(of: suffix).contains { beginning in
+      zip(start, beginning).allSatisfy { $0 == 0 || $0 == $1 }
+    }
+  }
+
   private static func beginnings(of suffix: String) -> [[UInt8]] {
     switch suffix {
     case "-wal": [[0x37, 0x7F, 0x06, 0x82], [0x37, 0x7F, 0x06, 0x83]]
-    case "-shm": [[0x18, 0xE2, 0x2D, 0], [0, 0, 0, 0]]
-    default: [[0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7], [0, 0, 0, 0, 0, 0, 0, 0]]
+    case "-shm": [[0x18, 0xE2, 0x2D, 0]]
+    default: [[0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]]
     }
   }
 
   /// As many bytes as the longest beginning has; fewer from a shorter file.
-  private func firstBytes(of name: String) -> [UInt8]? {
+  ///
+  /// - Returns: nil if there is no such file any more.
+  private func firstBytes(of name: String) throws(StorageError) -> [UInt8]? {
     let file = unsafe clinux_create(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
-    guard file >= 0 else { return nil }
+    guard file >= 0 else {
+      guard errno == ENOENT else { throw .cannotOpen(errno: errno) }
+      return nil
+    }
     defer { OpenVaultFiles.close(file) }
     var bytes = [UInt8](repeating: 0, count: 8)
     let count = unsafe pread(file, &bytes, bytes.count, 0)
-    return count < 0 ? nil : Array(bytes.prefix(count))
+    guard count >= 0 else { throw .io(code: 0, errno: errno) }
+    return Array(bytes.prefix(count))
   }
 }
 
