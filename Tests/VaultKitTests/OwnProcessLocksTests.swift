@@ -148,12 +148,15 @@ struct OwnProcessLocksTests {
     }
   }
 
+  /// F_OFD_GETLK, which the Glibc module lacks.
+  private static let getOpenFileLock: Int32 = 36
+
   /// Whether a process has a reader's lock on the vault (SQLite's file format, section 2.2.1); also this one, which asks by another open file.
   private static func isLocked(_ file: Int32) -> Bool {
     var lock = flock()
     (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
     (lock.l_start, lock.l_len) = (0x4000_0002, 510)
-    return unsafe fcntl(file, 36 /* F_OFD_GETLK */, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
+    return unsafe fcntl(file, getOpenFileLock, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
   }
 
   private func allowManyDescriptors() {
