@@ -119,9 +119,13 @@ struct CounterEndTests {
     func replace(_ counter: UInt64) throws -> Tool.Run {
       try tool("import", "jsonl", "--on-duplicate", "replace", input: Array(line(counter: counter).utf8))
     }
-    for counter in [6, 5, 5] as [UInt64] { try expect(replace(counter).exit, equals: 0) }
-    try expect(use(tool, false).exit, equals: 17)
+    // The code of the greatest counter may have been used elsewhere while it had to be set.
     try expect(replace(6).exit, equals: 0)
+    for counter in [5, 5, 6] as [UInt64] {
+      try expect(replace(counter).exit, equals: 0)
+      try expect(use(tool, false).exit, equals: 17)
+    }
+    try expect(replace(7).exit, equals: 0)
     try expect(use(tool, false).exit, equals: 0)
   }
 

@@ -54,16 +54,20 @@ enum AgentClient {
   private static func serve(
     _ request: AgentRun, _ session: AgentSession, on socket: AgentSocket
   ) throws(CommandError) -> AgentSession.End {
-    // Without it, the command has no descriptors that it could pass on.
-    let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
-    guard null >= 0 else { throw .io("opening /dev/null", errno: errno) }
-    defer { close(null) }
     do throws(AgentMessageError) {
-      do throws(AgentMessageError) {
-        try socket.send(request.packet(AgentDescriptors(lending: [null, null, null])))
-      } catch { return try error == .tooLong ? .refused(tooLong) : session.unsent() }
+      do throws(AgentMessageError) { try send(request, on: socket) } catch {
+        return try error == .tooLong ? .refused(tooLong) : session.unsent()
+      }
       return try session.serve()
     } catch { throw lost(error) }
+  }
+
+  /// Sends the request, with descriptors that stand for nothing. No option can name them: they end before the agent asks for one.
+  private static func send(_ request: AgentRun, on socket: AgentSocket) throws(AgentMessageError) {
+    let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+    guard null >= 0 else { throw .failed(errno) }
+    defer { close(null) }
+    try socket.send(request.packet(AgentDescriptors(lending: [null, null, null])))
   }
 
   /// Becomes the program of `exec`.
