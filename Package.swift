@@ -93,6 +93,7 @@ let package = Package(
     .library(name: "LaneThreads", targets: ["CLaneThreads"]),
     .executable(name: "vaultctl", targets: ["vaultctl"]),
     .executable(name: "vaultd", targets: ["vaultd"]),
+    .executable(name: "vault-keeper", targets: ["vault-keeper"]),
     .executable(name: "vault-pam", targets: ["vault-pam"]),
     .executable(name: "vault-http", targets: ["vault-http"]),
     // For the package in Benchmarks alone: SwiftPM shows one package nothing of another but its products.
@@ -174,6 +175,8 @@ let package = Package(
     room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),
     // What a command and the agent, in which its verb runs, say to each other.
     room("AgentMessages", on: ["SecretMemory", "CLinux"]),
+    // What only root can do for the keeper, `vaultd` under a user id of its own: directories, socket, rights.
+    room("KeeperPlacement", on: ["SecretMemory", "TrustedPaths", "AgentMessages", "CLinux"]),
     // Signed tokens: JWS, JWT, JWK, proofs of possession, assertions of clients: pure values, no vault.
     room("JOSE", on: ["SecretMemory", "VaultCrypto", "TextFormats"]),
     // People: terminal, pinentry, PAM, fprintd.
@@ -233,6 +236,7 @@ let package = Package(
       name: "vaultctl", dependencies: ["VaultCommands", "CLaneThreads"], swiftSettings: strict),
     .executableTarget(
       name: "vaultd", dependencies: ["VaultAgent", "VaultCommands", "CLaneThreads"], swiftSettings: strict),
+    .executableTarget(name: "vault-keeper", dependencies: ["KeeperPlacement"], swiftSettings: strict),
     .executableTarget(name: "vault-pam", dependencies: ["PAMHelper"], swiftSettings: strict),
     .executableTarget(name: "vault-http", dependencies: ["HTTPTransport"], swiftSettings: strict),
     // The same helper with the services of a folder; not a product, never installed.

@@ -173,7 +173,7 @@ extension AgentLoop {
   private func connection(_ descriptor: Int32) -> Connection? {
     let service = service
     let socket = AgentSocket(owning: descriptor) { service.close($0) }
-    guard let peer = socket.peer, peer.user == geteuid() else { return nil }
+    guard let peer = socket.peer, peer.user == service.client else { return nil }
     return Connection(socket, since: now)
   }
 

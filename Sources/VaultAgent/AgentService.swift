@@ -61,6 +61,9 @@ package final class AgentService: Sendable {
     unreachable.signal()
   }
 
+  /// Who may connect: this user, and the person whom a keeper serves.
+  var client: UInt32 { world.isKeeper ? world.keeper.person : geteuid() }
+
   var hasToStop: Bool { isStopping.load(ordering: .sequentiallyConsistent) }
 
   /// The thread that calls this accepts and locks from now on.

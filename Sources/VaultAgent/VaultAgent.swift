@@ -40,12 +40,33 @@ package enum VaultAgent {
       write(usage + "\n", to: 1)
       _exit(0)
     }
+    if words.first == "--keeper" { keep(words, in: world) }
     let tells = words.first == AgentStart.argument
     guard let asking = AgentAsking(arguments: words.dropFirst(tells ? 1 : 0).map { $0 ?? "" }) else {
       say(usage)
       _exit(2)
     }
-    let readiness = Readiness(environment: world.environment, pipe: tells ? 3 : -1)
+    run(
+      in: world, asking: asking, telling: Readiness(environment: world.environment, pipe: tells ? 3 : -1),
+      tells: tells)
+  }
+
+  /// Runs the keeper of a person: the same, under a user id of its own.
+  private static func keep(_ words: [String?], in world: World) -> Never {
+    guard words.count == 2, let person = words[1].flatMap({ UInt32($0) }) else {
+      say(usage)
+      _exit(2)
+    }
+    var world = world
+    world.isKeeper = true
+    world.keeper = KeeperPlace(of: person)
+    run(
+      in: world, asking: .client, telling: Readiness(environment: world.environment, pipe: -1), tells: false)
+  }
+
+  private static func run(
+    in world: World, asking: AgentAsking, telling readiness: Readiness, tells: Bool
+  ) -> Never {
     do throws(AgentStartError) {
       try serve(in: world, asking: asking, telling: readiness)
       _exit(0)
@@ -58,13 +79,15 @@ package enum VaultAgent {
 
   /// `docs/man/vaultd.1` explains the same options.
   private static let usage =
-    "usage: vaultd [--ask client|unlocker|pinentry | --ask terminal --terminal PATH | --help]; it is started by 'vaultctl agent start' "
-    + "or by the units in docs/systemd"
+    "usage: vaultd [--ask client|unlocker|pinentry | --ask terminal --terminal PATH | --keeper UID | --help]; it is started by "
+    + "'vaultctl agent start', by 'vault-keeper start' or by the units in docs/systemd"
 
   private static func serve(
     in world: World, asking: AgentAsking, telling readiness: Readiness
   ) throws(AgentStartError) {
     if let path = asking.terminal, !PersonsTerminal(path: path).isThere { throw .notATerminal(path) }
+    // Under the user id of the person it would keep nothing from the person's programs.
+    if world.isKeeper, [0, world.keeper.person].contains(geteuid()) { throw .notAKeeper }
     let service = try AgentService(in: world, asking: asking)
     let socket = try socket(in: world)
     // A clock that a test sets has no timer: the test wakes the agent.
@@ -83,6 +106,7 @@ package enum VaultAgent {
 
   private static func socket(in world: World) throws(AgentStartError) -> ListeningSocket {
     if let inherited = try ListeningSocket(inherited: world.environment, by: getpid()) { return inherited }
+    guard !world.isKeeper else { throw .notAKeeper }
     let place = AgentPlace(
       runtime: world.environment["XDG_RUNTIME_DIR"], standard: world.standardRuntimeDirectory)
     guard let place else { throw .noPlace }

@@ -2,6 +2,7 @@
 #include "CLinuxProcesses.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -219,4 +220,29 @@ int clinux_detach(int kept, const sigset_t *blocked) {
   close(4);
   if (kept < 0) close(3);
   return 3;
+}
+
+int clinux_become_user(
+    uid_t user, gid_t group, int program, char *const words[], char *const environment[], const int kept[], int count) {
+  if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0) return -1;
+  // A kernel that had not given all of them up would say so here.
+  if (setuid(0) == 0) {
+    errno = EPERM;
+    return -1;
+  }
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+  // Above what is kept, so that no number is needed twice.
+  int moved[8], last = 3 + count;
+  if (count > 8) {
+    errno = EINVAL;
+    return -1;
+  }
+  for (int index = 0; index < count; index++)
+    if ((moved[index] = fcntl(kept[index], F_DUPFD, last + 1)) < 0) return -1;
+  int above = fcntl(program, F_DUPFD_CLOEXEC, last + 1);
+  if (above < 0) return -1;
+  for (int index = 0; index < count; index++)
+    if (dup2(moved[index], 3 + index) < 0) return -1;
+  if (dup3(above, last, O_CLOEXEC) < 0 || close_range((unsigned)last + 1, ~0U, 0) != 0) return -1;
+  return fexecve(last, words, environment);
 }

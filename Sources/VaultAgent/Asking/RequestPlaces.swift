@@ -20,6 +20,20 @@ struct RequestPlaces: PromptPlaces {
   func beginPrompt() throws(VaultError) { try service.prompts.begin(command) }
   func endPrompt() { service.prompts.end(command) }
 
+  /// PAM would ask for the account of the keeper.
+  var presencePlace: PromptPlace {
+    guard service.world.isKeeper else { return place }
+    return .nowhere(
+      VaultError(
+        .verificationUnavailable, "the keeper verifies no login passwords",
+        hint: "guard the item with the passcode, a PIN, a phrase or a finger"))
+  }
+
+  /// A verdict of the process of the command would be its word.
+  var readerPlace: PromptPlace {
+    service.world.isKeeper ? here(.automatic, named: "the fingerprint reader") : place
+  }
+
   var place: PromptPlace {
     switch service.asking {
     case .client: .client

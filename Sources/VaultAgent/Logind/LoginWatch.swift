@@ -15,7 +15,7 @@ struct LoginWatch {
   }
 
   private func run() {
-    guard var manager = LoginManager() else { return }
+    guard var manager = LoginManager(user: service.client) else { return }
     service.hearsLogind = manager.isRunning
     while let events = manager.newEvents() {
       for event in events { answer(event, of: &manager) }

@@ -17,6 +17,8 @@ package enum AgentStartError: Error, Equatable {
   case notATerminal(String)
   /// There is no directory for the socket.
   case noPlace
+  /// Root has not made this process a keeper.
+  case notAKeeper
   /// The directory for the socket is not ours alone.
   case unsafePlace(AgentPlace.Flaw)
   /// A call of the system failed.
@@ -36,6 +38,7 @@ package enum AgentStartError: Error, Equatable {
       "\(printable(path)) is not a terminal of yours; type 'tty' on the terminal that is to be asked, and give its path to --terminal"
     case .noPlace:
       "there is no directory for the socket: set XDG_RUNTIME_DIR to a directory of yours with the mode 0700"
+    case .notAKeeper: "only 'vault-keeper start PERSON', as root, can start a keeper"
     case .unsafePlace(let flaw): Self.text(of: flaw)
     case .system(let doing, let code): "\(doing): \(systemMessage(code))"
     }

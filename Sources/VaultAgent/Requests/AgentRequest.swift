@@ -7,7 +7,7 @@ import VaultKit
 /// One command line that runs in the agent, for one client.
 final class AgentRequest: Sendable {
   let run: AgentRun
-  /// The vault file that the client found; nil where it found none or needs none.
+  /// The vault file that the client found, or that the keeper has; nil where there is none or none is needed.
   let file: FileIdentity?
   let caller: Caller
   let link: ClientLink
@@ -52,7 +52,8 @@ final class AgentRequest: Sendable {
       if let refusal = service.refusal(of: numbers) {
         return try link.socket.send(refusal.packet, waits: false)
       }
-      AgentRequest(run, numbers: numbers, of: descriptors, for: caller, over: link).serve(in: service)
+      let file = service.file(of: run)
+      AgentRequest(run, file, numbers: numbers, of: descriptors, for: caller, over: link).serve(in: service)
     } catch { link.gone() }
   }
 
@@ -65,12 +66,12 @@ final class AgentRequest: Sendable {
   }
 
   private init(
-    _ run: AgentRun, numbers: [Int32], of descriptors: AgentDescriptors, for caller: Caller,
-    over link: ClientLink
+    _ run: AgentRun, _ file: FileIdentity?, numbers: [Int32], of descriptors: AgentDescriptors,
+    for caller: Caller, over link: ClientLink
   ) {
     (self.run, self.caller, self.link, interruption) = (run, caller, link, link.interruption)
     (self.numbers, self.descriptors) = (numbers, descriptors)
-    file = run.vault?.identity.map { FileIdentity(device: $0.device, inode: $0.inode) }
+    self.file = file
   }
 
   /// Runs it on this thread, and tells the client how it ended.
@@ -90,7 +91,8 @@ final class AgentRequest: Sendable {
 
   private func world(of service: AgentService) -> World {
     let host = RemoteHost(link, asking: RequestPlaces(service, self))
-    var world = World(environment: Environment(run.variables), host: host, interruption: interruption)
+    var world = World(environment: service.environment(of: run), host: host, interruption: interruption)
+    (world.isKeeper, world.keeper) = (service.world.isKeeper, service.world.keeper)
     world.vault = service.world.vault
     world.random = service.world.random
     world.wait = service.world.wait

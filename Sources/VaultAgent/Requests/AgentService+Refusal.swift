@@ -13,10 +13,12 @@ extension AgentService {
     }
     // The command of another version must be able to end this agent.
     guard
-      (run.version == world.agentVersion && isOfThisProtocol) || run.words.starts(with: ["agent", "stop"])
+      (run.version == world.agentVersion && isOfThisProtocol)
+        || !world.isKeeper && run.words.starts(with: ["agent", "stop"])
     else {
       return AgentRefusal(.version, "the agent is of version \(world.agentVersion)")
     }
+    if world.isKeeper { return refusalOfKeeper(of: run) }
     guard let vault = run.vault, let identity = vault.identity else { return nil }
     let file = FileIdentity(device: identity.device, inode: identity.inode)
     guard FileIdentity(of: vault.path) == file else {
@@ -39,6 +41,34 @@ extension AgentService {
       return AgentRefusal(.vaultAsInput, "a descriptor of the command is a file of a vault that is open")
     }
     return nil
+  }
+
+  /// Why a keeper does nothing: its vault is one, and no command says where it is or what opens it.
+  private func refusalOfKeeper(of run: AgentRun) -> AgentRefusal? {
+    guard run.deviceKey == nil, run.vault == AgentRun.Vault(path: world.keeper.vault, identity: nil) else {
+      return AgentRefusal(.otherKey, "the keeper has one vault, with its own device key")
+    }
+    guard let file = file(of: run) else {
+      // That there is none is what these say.
+      if run.words.starts(with: ["keeper", "status"]) { return nil }
+      return AgentRefusal(
+        .vaultChanged,
+        "it has no vault yet; have an administrator make one: sudo vault-keeper run \"$USER\" -- init")
+    }
+    return vaults.hasRoom(for: file) ? nil : AgentRefusal(.full, "the keeper is replacing its vault")
+  }
+
+  /// The vault file of a request: what the client has found, or what the keeper has.
+  func file(of run: AgentRun) -> FileIdentity? {
+    guard !world.isKeeper else { return FileIdentity(of: world.keeper.vault) }
+    return run.vault?.identity.map { FileIdentity(device: $0.device, inode: $0.inode) }
+  }
+
+  /// The variables that a verb sees: those of the client, of which a keeper takes only how to print.
+  func environment(of run: AgentRun) -> Environment {
+    guard world.isKeeper else { return Environment(run.variables) }
+    let (own, clients) = (world.environment, run.variables)
+    return Environment { ["NO_COLOR", "TERM"].contains($0) ? clients[$0] : own[$0] }
   }
 
   /// Whether the standard place of device keys is the same for the command and the agent.

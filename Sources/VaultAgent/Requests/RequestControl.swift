@@ -30,6 +30,8 @@ struct RequestControl: AgentControl {
   }
 
   func stop() {
+    // Root starts and ends it.
+    guard !service.world.isKeeper else { return }
     service.stop()
     service.waitUntilUnreachable()
   }

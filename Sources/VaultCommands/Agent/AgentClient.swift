@@ -15,8 +15,12 @@ enum AgentClient {
     _ invocation: Invocation, words: [String], in world: World, messages: Messages
   ) throws(CommandError) -> Ending? {
     guard world.agent == nil, let host = world.host as? LocalHost,
-      let verb = VerbTable.verb(invocation.verb.words), verb.runsIn == .agent
+      let verb = VerbTable.verb(invocation.verb.words)
     else { return nil }
+    if try isForKeeper(verb, invocation, in: world) {
+      return try runInKeeper(verb, invocation, words: words, in: world, host: host, messages: messages)
+    }
+    guard verb.runsIn == .agent else { return nil }
     let choice = try AgentChoice(invocation, in: world.environment)
     guard choice != .never,
       let request = AgentRun(invocation, words: words, in: world, needsVault: verb.needs != .noVault)
@@ -24,6 +28,21 @@ enum AgentClient {
     guard let socket = try connection(choice, for: verb, in: world, messages: messages) else { return nil }
     let vaultFiles = request.vault.map { VaultFiles(at: $0.path) }
     try refuseVaultFiles(vaultFiles, in: world)
+    return try run(
+      invocation, request, verb, on: socket, in: world, host: host, vaultFiles: vaultFiles
+    ) { end throws(CommandError) in
+      try goOn(after: end, choice, isAboutAgent: isAboutAgent(verb), in: world, messages: messages)
+    }
+  }
+
+  /// Has a process run a command line whose connection is there.
+  ///
+  /// - Parameter goOn: What follows where that process did not take it.
+  static func run(
+    _ invocation: Invocation, _ request: AgentRun, _ verb: any VaultVerb.Type, on socket: AgentSocket,
+    in world: World, host: LocalHost, vaultFiles: VaultFiles?,
+    goingOn goOn: (AgentSession.End) throws(CommandError) -> Ending?
+  ) throws(CommandError) -> Ending? {
     let signals = try AgentSignals(ofProcess: ProcessSignals.areAdopted)
     let server = CallServer(
       invocation, in: world, host: host, vaultFiles: vaultFiles,
@@ -40,7 +59,7 @@ enum AgentClient {
     case .refused, .notTaken:
       // One that came meanwhile has ended nothing.
       if let number = session.signal ?? signals.next() { return .signal(number) }
-      return try goOn(after: end, choice, isAboutAgent: isAboutAgent(verb), in: world, messages: messages)
+      return try goOn(end)
     case .ended(.exit(0)) where verb == Exec.self:
       // One that came when the agent had done its part is for this process, not for the program.
       if let number = session.signal ?? signals.next() { return .signal(number) }

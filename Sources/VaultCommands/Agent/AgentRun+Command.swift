@@ -18,6 +18,14 @@ extension AgentRun {
       deviceKey: places.deviceKey.flatMap(Self.absolute), ignoresBrokenPipes: world.ignoredBrokenPipes)
   }
 
+  /// The request for a command line that means the vault in the keeper. The keeper believes nothing of the environment but how to print.
+  init(toKeeper words: [String], in world: World) {
+    let variables = ["NO_COLOR", "TERM"].compactMap { name in world.environment[name].map { (name, $0) } }
+    self.init(
+      version: world.agentVersion, words: words, variables: variables,
+      vault: Vault(path: world.keeper.vault, identity: nil), ignoresBrokenPipes: world.ignoredBrokenPipes)
+  }
+
   /// What verbs read of the environment. None of it is a secret.
   private static let names = [
     "VAULT_PATH", "VAULT_DEVICE_KEY", "HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",

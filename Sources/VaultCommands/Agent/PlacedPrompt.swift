@@ -85,7 +85,7 @@ struct PlacedPresence: PresenceSource {
   let remote: RemotePresence
 
   func verifyPresence(_ request: PromptRequest, asking prompt: any Prompt) throws(VaultError) {
-    switch places.place {
+    switch places.presencePlace {
     case .client: try remote.verifyPresence(places.named(request), asking: prompt)
     case .nowhere(let why): throw why
     case .here(let place):
@@ -104,7 +104,7 @@ struct PlacedReader: BiometrySource {
   let remote: RemoteReader
 
   func enrolledFingers() throws(VaultError) -> [String] {
-    switch places.place {
+    switch places.readerPlace {
     case .client: try remote.enrolledFingers()
     case .nowhere(let why): throw why
     case .here(let place): try place.host.biometry.enrolledFingers()
@@ -112,12 +112,13 @@ struct PlacedReader: BiometrySource {
   }
 
   func verify(_ request: PromptRequest, showing progress: (String) -> Void) throws(VaultError) -> String? {
-    switch places.place {
+    switch places.readerPlace {
     case .client: return try remote.verify(places.named(request), showing: progress)
     case .nowhere(let why): throw why
     case .here(let place):
       return try remote.link.askingHere(places.named(request)) { request throws(VaultError) in
-        try place.host.biometry.verify(request) { place.prompt.show($0, for: request) }
+        let prompt = PlacedPrompt(places: places, remote: RemotePrompt(link: remote.link, way: .automatic))
+        return try place.host.biometry.verify(request) { prompt.show($0, for: request) }
       }
     }
   }

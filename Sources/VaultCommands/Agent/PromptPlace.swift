@@ -32,6 +32,10 @@ package struct PlaceHere: Sendable {
 /// Where the person is asked for one request. Looked at before each prompt: it can be another place after the vault was unlocked.
 package protocol PromptPlaces: Sendable {
   var place: PromptPlace { get }
+  /// Where a login password is judged, which no derivation does.
+  var presencePlace: PromptPlace { get }
+  /// Where a finger is.
+  var readerPlace: PromptPlace { get }
   /// The program that has started the command; nil where the kernel does not say.
   var requester: PromptRequest.Requester? { get }
   /// Counts a prompt of the process of the command that is about to open.

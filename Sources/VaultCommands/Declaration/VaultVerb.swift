@@ -31,6 +31,9 @@ package protocol VaultVerb: Verb {
   static var usesClock: Bool { get }
   /// Where it runs if there is an agent.
   static var runsIn: RunPlace { get }
+  /// In a keeper, whether the passcode or the recovery code must come with this very command line, also while the vault is unlocked: what it
+  /// does takes secrets or rules out of the keeper.
+  static func needsPerson(_ invocation: Invocation) -> Bool
 
   static func run(_ command: Command) throws -> Outcome
 }
@@ -51,6 +54,7 @@ extension VaultVerb {
   package static var commitSignals: CommitSignals { .held }
   package static var usesClock: Bool { needs != .noVault }
   package static var runsIn: RunPlace { .agent }
+  package static func needsPerson(_ invocation: Invocation) -> Bool { false }
 }
 
 // MARK: What follows from the declaration

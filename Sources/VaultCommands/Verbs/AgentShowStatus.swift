@@ -24,8 +24,10 @@ enum AgentShowStatus: VaultVerb {
         failure: CommandError(
           .notFound, "no agent is running", hint: "start it with 'vaultctl agent start'", code: "noAgent"))
     }
-    return Outcome(json: json(status), lines: lines(status))
+    return outcome(of: status)
   }
+
+  static func outcome(of status: AgentStatus) -> Outcome { Outcome(json: json(status), lines: lines(status)) }
 
   /// The time that is left, for a person.
   static func lease(idleLeft: Duration, absoluteLeft: Duration) -> String {

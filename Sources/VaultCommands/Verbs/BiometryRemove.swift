@@ -21,6 +21,8 @@ enum BiometryRemove: VaultVerb {
   ]
   static let example = "vaultctl biometry remove voice"
 
+  static func needsPerson(_ invocation: Invocation) -> Bool { true }
+
   static func run(_ command: Command) throws -> Outcome {
     let name = command.required(member)
     let core = try command.vault.opened()

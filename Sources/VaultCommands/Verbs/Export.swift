@@ -40,6 +40,8 @@ enum Export: VaultVerb {
   static let allowedInBatch = false
   static let commitSignals = CommitSignals.ignored
 
+  static func needsPerson(_ invocation: Invocation) -> Bool { true }
+
   static func run(_ command: Command) throws -> Outcome {
     guard command[plain] else {
       throw CommandError(

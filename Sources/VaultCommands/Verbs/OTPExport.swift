@@ -23,6 +23,8 @@ enum OTPExport: VaultVerb {
   ]
   static let example = "vaultctl otp export rfc"
 
+  static func needsPerson(_ invocation: Invocation) -> Bool { true }
+
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()
     let uri = SharedSecret(

@@ -29,6 +29,8 @@ enum Purge: VaultVerb {
     + "if the old device key is really gone. Copies of the vault, backups and copies of the old device key "
     + "elsewhere still open what they did. The log still names what was deleted."
 
+  static func needsPerson(_ invocation: Invocation) -> Bool { true }
+
   static func run(_ command: Command) throws -> Outcome {
     let isDropping = command[RotateEpoch.dropDamaged]
     let core = try command.vault.opened(checkingRows: !isDropping)

@@ -34,6 +34,8 @@ enum RotateEpoch: VaultVerb {
   static let allowedInBatch = false
   static let commitSignals = CommitSignals.endingBetween
 
+  static func needsPerson(_ invocation: Invocation) -> Bool { true }
+
   static func run(_ command: Command) throws -> Outcome {
     let isDropping = command[dropDamaged]
     let core = try command.vault.opened(checkingRows: !isDropping)

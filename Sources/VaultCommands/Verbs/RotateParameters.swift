@@ -24,6 +24,8 @@ enum RotateParameters: VaultVerb {
   static let example = "vaultctl rotate parameters --passcode-file old"
   static let allowedInBatch = false
 
+  static func needsPerson(_ invocation: Invocation) -> Bool { true }
+
   static func run(_ command: Command) throws -> Outcome {
     let core = try command.vault.opened()
     guard core.hasPasscode else {

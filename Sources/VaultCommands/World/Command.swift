@@ -35,6 +35,7 @@ package struct Command {
   /// - Throws: What the verb throws. Where a disk, another process or a signal ended it midway, the error says what was done.
   func run() throws -> Outcome {
     if verb.runsIn == .client { _ = try world.localHost() }
+    if world.isKeeper, verb.needsPerson(invocation) { try vault.provePerson() }
     if verb.usesClock { vault.warnOfClock() }
     _ = vault.takeDone()
     do {

@@ -12,13 +12,17 @@ package struct LocalHost: Host {
   package var terminalPath = "/dev/tty"
   /// How members other than phrases are verified: the login password by PAM, fingers by the reader.
   package var pam = PAMPresence(service: "vault", helper: .installed)
-  package var biometry: any BiometrySource = FprintdSource()
+  package var biometry: any BiometrySource
   /// How long a program of the clipboard may take.
   package var clipboardPatience = ClipboardProgram.usualPatience
   /// Waits for the seconds of `--copy` in the process that clears the clipboard; `nil` for the clock of this machine.
   package var clipboardWait: (@Sendable (_ seconds: Int64) -> Void)?
 
-  package init(environment: Environment) { self.environment = environment }
+  package init(environment: Environment) {
+    self.environment = environment
+    // In the place of a keeper, that of the person whom it serves: root sets it.
+    biometry = FprintdSource(of: environment["VAULTD_PERSON"] ?? "")
+  }
 
   package var presence: any PresenceSource { pam }
 

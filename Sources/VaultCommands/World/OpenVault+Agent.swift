@@ -40,6 +40,21 @@ extension OpenVault {
     hasJudged = true
   }
 
+  /// Has the person who asks prove it, in a keeper: by the passcode or the recovery code, in this very command line.
+  ///
+  /// - Throws: Exit 9 for a vault without a passcode: nothing there tells a person from a program.
+  func provePerson() throws {
+    let core = try opened()
+    guard core.hasPasscode else {
+      throw CommandError(
+        .refused, "the vault in the keeper has no passcode, so nothing tells a person from a program",
+        hint: "run it as root: sudo vault-keeper run PERSON -- …", code: "personNeeded")
+    }
+    guard !hasJudged, try unlock(core) == nil, !hasJudged else { return }
+    _ = try verifiedPasscode(of: core, to: "let this leave the keeper") { try core.judge($0.passcode()) }
+    hasJudged = true
+  }
+
   /// Whether an option or a credential gives a secret that the command line takes.
   private func isGiven(_ channel: SecretChannel) -> Bool {
     channel.isTaken(by: secrets.invocation.verb) && !secrets.willAsk(channel)

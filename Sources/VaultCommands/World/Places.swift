@@ -1,6 +1,8 @@
+import AgentMessages
 import CommandLineKit
 import VaultDoctor
 import VaultKit
+import VaultWords
 
 /// Where the vault and its device key are: named by an option, by a variable, or at the standard path.
 struct Places {
@@ -8,6 +10,7 @@ struct Places {
   let environment: Environment
   private let patience: Patience
   private let interruption: Interruption
+  private let keeper: KeeperPlace
   /// What a request to an agent names. The agent has another working directory.
   private let requested: (any OpenVaults)?
 
@@ -17,14 +20,15 @@ struct Places {
     patience = world.patience
     interruption = world.interruption
     requested = world.vaults
+    keeper = world.keeper
   }
 
   /// `--vault`, else `$VAULT_PATH`, else `$XDG_DATA_HOME/vault/default.vault`.
   var vault: String {
     get throws(CommandError) {
       if let path = requested?.path, !path.isEmpty { return path }
-      if let path = invocation[CommonOptions.vault] { return path }
-      if let path = environment["VAULT_PATH"], !path.isEmpty { return path }
+      if try isInKeeper { return keeper.vault }
+      if let path = named { return path }
       // Ignore relative values, as the XDG Base Directory Specification requires.
       if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/vault/default.vault" }
       guard let home = environment["HOME"], home.hasPrefix("/") else {
@@ -32,6 +36,31 @@ struct Places {
           "neither --vault nor $VAULT_PATH nor $HOME says where the vault is", hint: "give --vault PATH")
       }
       return home + "/.local/share/vault/default.vault"
+    }
+  }
+
+  /// `--vault`, else `$VAULT_PATH`.
+  private var named: String? {
+    invocation[CommonOptions.vault] ?? environment["VAULT_PATH"].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// Whether the vault in the keeper is meant: `keeper:` in place of a path.
+  ///
+  /// - Throws: Exit 2 for what only begins so, and beside a device key, which the keeper has of its own.
+  var isInKeeper: Bool {
+    get throws(CommandError) {
+      guard requested == nil, let named, named.hasPrefix(KeeperPlace.word) else { return false }
+      guard named == KeeperPlace.word else {
+        throw .usage(
+          "the keeper has one vault, which is named 'keeper:' and not '\(printable(named))'",
+          hint: "for a file with that name write ./\(printable(named))")
+      }
+      guard deviceKey == nil else {
+        throw .usage(
+          "the keeper has its own device key",
+          hint: "leave --device-key out and unset VAULT_DEVICE_KEY")
+      }
+      return true
     }
   }
 

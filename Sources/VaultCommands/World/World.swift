@@ -1,4 +1,4 @@
-import AgentMessages
+package import AgentMessages
 package import CommandLineKit
 import Glibc
 import SecretMemory
@@ -28,6 +28,10 @@ package struct World: Sendable {
   package var vaults: (any OpenVaults)?
   /// The agent in which the command runs; nil without one.
   package var agent: (any AgentControl)?
+  /// Where the keeper of this person is.
+  package var keeper = KeeperPlace(of: getuid())
+  /// Whether this is the keeper: what it judges holds against the programs of the person whom it serves.
+  package var isKeeper = false
   /// The name of the agent's program, which is beside this one.
   package var agentProgram = "vaultd"
   /// The directory of the agent's socket without $XDG_RUNTIME_DIR; nil for none.

@@ -23,7 +23,7 @@ struct FingerVerification: ~Copyable {
     until deadline: Deadline
   ) throws(SystemBus.Failure) {
     try reader.listen(until: deadline)
-    _ = try reader.call("Claim", text: "", until: deadline)
+    _ = try reader.call("Claim", text: reader.person, until: deadline)
     self.reader = reader
     self.signals = signals
     self.limits = limits

@@ -6,8 +6,11 @@ struct FingerprintReader: ~Copyable {
   /// The unique bus name of fprintd now. Every call goes to it, and only messages from it count.
   let owner: String
   let path: String
+  /// Whose fingers it knows; empty for the user of this process.
+  let person: String
 
-  init(until deadline: Deadline) throws(SystemBus.Failure) {
+  init(of person: String, until deadline: Deadline) throws(SystemBus.Failure) {
+    self.person = person
     let bus = try SystemBus(until: deadline)
     let manager = SystemBus.Target(
       service: Self.service, path: "/net/reactivated/Fprint/Manager",
@@ -22,7 +25,7 @@ struct FingerprintReader: ~Copyable {
 
   borrowing func enrolledFingers(until deadline: Deadline) throws(SystemBus.Failure) -> [String] {
     do throws(SystemBus.Failure) {
-      let names = try call("ListEnrolledFingers", text: "", until: deadline).readTexts(most: 32)
+      let names = try call("ListEnrolledFingers", text: person, until: deadline).readTexts(most: 32)
       return Array(Set(names.map { PromptText.visible($0, limit: 40) })).sorted()
     } catch .refused(Self.noPrints) {
       return []

@@ -8,12 +8,17 @@ public import VaultKit
 /// same name, looks the same. One verification is one attempt.
 public struct FprintdSource: BiometrySource, EndsWithRequest {
   private let limits: Limits
+  private let person: String
   private let open = OpenPrompt()
 
   /// The reader that fprintd calls its default.
   public init() { self.init(limits: Limits()) }
 
-  package init(limits: Limits) { self.limits = limits }
+  /// - Parameter person: The name of the user whose fingers are looked at; empty for the user of this process. For another one, polkit
+  ///   must allow `net.reactivated.fprint.device.setusername`.
+  package init(limits: Limits = Limits(), of person: String = "") {
+    (self.limits, self.person) = (limits, person)
+  }
 
   /// The enrolled fingers of the user of this process, ascending, without duplicates: "right-index-finger".
   ///
@@ -22,7 +27,7 @@ public struct FprintdSource: BiometrySource, EndsWithRequest {
   public func enrolledFingers() throws(VaultError) -> [String] {
     do throws(SystemBus.Failure) {
       let deadline = Deadline(after: limits.setUp)
-      return try FingerprintReader(until: deadline).enrolledFingers(until: deadline)
+      return try FingerprintReader(of: person, until: deadline).enrolledFingers(until: deadline)
     } catch { throw VaultError(fprintd: error) }
   }
 
@@ -45,7 +50,7 @@ public struct FprintdSource: BiometrySource, EndsWithRequest {
     for line in PromptText(request).lines { progress(line) }
     do throws(SystemBus.Failure) {
       let deadline = Deadline(after: limits.setUp)
-      let reader = try FingerprintReader(until: deadline)
+      let reader = try FingerprintReader(of: person, until: deadline)
       let fingers = try reader.enrolledFingers(until: deadline)
       guard !fingers.isEmpty else { throw .refused(FingerprintReader.noPrints) }
       return try FingerVerification(reader, signals: signals, limits: limits, until: deadline)

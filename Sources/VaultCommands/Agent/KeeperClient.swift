@@ -1,0 +1,74 @@
+import AgentMessages
+import CommandLineKit
+import VaultWords
+
+/// Commands that mean the vault in the keeper. None of them goes on without it.
+extension AgentClient {
+  /// Whether a command means the vault in the keeper.
+  ///
+  /// - Throws: Exit 2 for a name that only begins like it.
+  static func isForKeeper(
+    _ verb: any VaultVerb.Type, _ invocation: Invocation, in world: World
+  ) throws(CommandError) -> Bool {
+    if verb == KeeperStatus.self { return true }
+    guard verb.runsIn != .anywhere, !isOfAgentAlone(verb) else { return false }
+    return try Places(invocation: invocation, world: world).isInKeeper
+  }
+
+  /// Verbs about the agent, whatever vault a variable names.
+  private static func isOfAgentAlone(_ verb: any VaultVerb.Type) -> Bool {
+    verb == AgentBegin.self || verb == AgentEnd.self || verb == AgentShowStatus.self
+  }
+
+  static func runInKeeper(
+    _ verb: any VaultVerb.Type, _ invocation: Invocation, words: [String], in world: World, host: LocalHost,
+    messages: Messages
+  ) throws(CommandError) -> Ending? {
+    if invocation[CommonOptions.agent] == .never, verb != KeeperStatus.self {
+      throw .usage(
+        "--agent never and the keeper contradict each other", hint: "leave it out, or name a vault file")
+    }
+    guard verb.runsIn == .agent else { throw rootsWork(verb) }
+    let socket: AgentSocket
+    do throws(KeeperPlace.Flaw) { socket = try world.keeper.connect() } catch { throw CommandError(error) }
+    return try run(
+      invocation, AgentRun(toKeeper: words, in: world), verb, on: socket, in: world, host: host,
+      vaultFiles: nil
+    ) { end throws(CommandError) in
+      switch end {
+      case .refused(let refusal):
+        throw CommandError(
+          refusal.reason == .vaultChanged ? .noVault : .io, "the keeper did not run this: \(refusal.text)",
+          hint: refusal.reason == .version ? restart : nil, code: "keeperRefused")
+      case .notTaken(.ended): throw CommandError(KeeperPlace.Flaw.isDead)
+      default:
+        throw CommandError(.io, "the keeper does not answer", hint: restart, code: "keeperSilent")
+      }
+    }
+  }
+
+  private static let restart = "have an administrator restart it: systemctl restart vault-keeper@$(id -u)"
+
+  private static func rootsWork(_ verb: any VaultVerb.Type) -> CommandError {
+    CommandError(
+      .refused,
+      "in the keeper, '\(verb.words.joined(separator: " "))' is done by an administrator, who is a person",
+      hint: "sudo vault-keeper run \"$USER\" -- \(verb.words.joined(separator: " ")) …", code: "personNeeded")
+  }
+}
+
+extension CommandError {
+  /// Why the keeper is not used.
+  init(_ flaw: KeeperPlace.Flaw) {
+    let start = "have an administrator start it: systemctl start vault-keeper@$(id -u)"
+    switch flaw {
+    case .isAbsent: self.init(.io, "no keeper serves you", hint: start, code: "noKeeper")
+    case .isDead: self.init(.io, "the keeper has ended", hint: start, code: "noKeeper")
+    case .isForeign(let path):
+      self.init(
+        .refused, "the keeper's socket is not used: others than root could have made \(printable(path))",
+        hint: "have an administrator look at it", code: "keeperNotTrusted")
+    case .failed(let code): self = .io("connecting to the keeper", errno: code)
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import CommandLineKit
+import TextFormats
+import VaultWords
+
+/// `vaultctl keeper status`: always in the keeper, whatever vault is named.
+enum KeeperStatus: VaultVerb {
+  static let words = ["keeper", "status"]
+  static let summary = "Show whether the keeper runs, and whether its vault is unlocked."
+  static let needs = VaultNeed.noVault
+  static let ownExits: [ExitCode] = [.io, .refused]
+  static let notes = [
+    "The keeper is the agent under a user id of its own, which an administrator gives it: scripts/install-keeper. It has one vault, "
+      + "which is named 'keeper:' in place of a path: vaultctl item list --vault keeper:. Where no keeper runs, it ends with 13.",
+    "With --json: as 'vaultctl agent status'.",
+  ]
+  static let example = "vaultctl keeper status"
+  static let allowedInBatch = false
+
+  static func run(_ command: Command) throws -> Outcome {
+    guard command.world.isKeeper, let status = command.world.agent?.status() else {
+      throw CommandError(.io, "no keeper serves you", code: "noKeeper")
+    }
+    return AgentShowStatus.outcome(of: status)
+  }
+}

@@ -1,0 +1,3 @@
+import KeeperPlacement
+
+KeeperPlacement.main()
