@@ -36,7 +36,7 @@ struct KeeperStart {
     let program = try program(name)
     let words = unsafe ([name] + words).map { unsafe strdup($0) } + [nil]
     let environment = unsafe (self.variables + variables).map { unsafe strdup($0) } + [nil]
-    guard chdir("/") == 0 else { throw .system("changing to /", errno) }
+    guard unsafe chdir("/") == 0 else { throw .system("changing to /", errno) }
     _ = unsafe clinux_become_user(
       accounts.keeper.user, accounts.keeper.group, program.descriptor, words, environment, descriptors,
       Int32(descriptors.count))

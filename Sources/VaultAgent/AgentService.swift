@@ -1,3 +1,4 @@
+import AgentMessages
 import CommandLineKit
 import Dispatch
 import Glibc

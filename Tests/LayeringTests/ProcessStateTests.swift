@@ -64,6 +64,10 @@ struct ProcessStateTests {
     "Sources/HTTPTransport/Environment.swift": (
       ["setenv"], "vault-http: libcurl reads no variables of the caller"
     ),
+    "Sources/KeeperPlacement/KeeperPlacement.swift": (
+      ["_exit", "umask"], "main of vault-keeper, which becomes another program"
+    ),
+    "Sources/KeeperPlacement/KeeperStart.swift": (["chdir"], "becomes another program"),
     // What main calls, before a command runs and after it.
     "Sources/VaultCommands/World/VaultControl.swift": (["_exit", "signal"], "main of vaultctl"),
     "Sources/CommandLineKit/ThisProcess.swift": (

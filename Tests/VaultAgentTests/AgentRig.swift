@@ -21,8 +21,10 @@ final class AgentRig {
   private let runtime: ShortFolder
   private let deviceKey: String
 
-  /// - Parameter mostConnections: As many requests as the agent runs, but for those that are about itself.
-  init(mostConnections: Int = AgentLoop.usualConnections) throws {
+  /// - Parameters:
+  ///   - isKeeper: Whether it serves as a keeper, for the user of the tests and without a vault.
+  ///   - mostConnections: As many requests as the agent runs, but for those that are about itself.
+  init(isKeeper: Bool = false, mostConnections: Int = AgentLoop.usualConnections) throws {
     runtime = try ShortFolder()
     place = TemporaryVault(TestWorld(clock: clock))
     core = try place.makeCore(passcode: "1234")
@@ -32,6 +34,8 @@ final class AgentRig {
     deviceKey = place.protector.path(of: outline.deviceKey, outline.vault)
     var world = World(environment: Environment([:]))
     world.vault = .testing(clock: clock)
+    world.isKeeper = isKeeper
+    world.keeper = KeeperPlace(of: geteuid(), states: place.folder + "/states")
     service = try AgentService(in: world)
     loop = AgentLoop(
       service, listeningOn: try ListeningSocket(making: try runtime.place().socket), timer: nil,
@@ -68,6 +72,13 @@ final class AgentRig {
       version: version ?? service.world.agentVersion, words: words,
       vault: AgentRun.Vault(path: path ?? place.path, identity: identity),
       deviceKey: deviceKey ?? self.deviceKey)
+  }
+
+  /// A request as a command makes it that means the vault in the keeper.
+  func keeperRequest(_ words: String...) throws -> AgentRun {
+    AgentRun(
+      version: service.world.agentVersion, words: words,
+      vault: AgentRun.Vault(path: service.world.keeper.vault, identity: nil))
   }
 
   /// Turns the loop until something is so.

@@ -231,6 +231,7 @@ int clinux_become_user(
     return -1;
   }
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+  if (count == 0) return fexecve(program, words, environment);
   // Above what is kept, so that no number is needed twice.
   int moved[8], last = 3 + count;
   if (count > 8) {

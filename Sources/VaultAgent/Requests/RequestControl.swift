@@ -30,7 +30,7 @@ struct RequestControl: AgentControl {
   }
 
   func stop() {
-    // Root starts and ends it.
+    // Root starts and ends a keeper. No command asks for this, but a program of its own can.
     guard !service.world.isKeeper else { return }
     service.stop()
     service.waitUntilUnreachable()

@@ -51,7 +51,8 @@ int clinux_pipe(int ends[2]);
 /// Only for a process of one thread.
 int clinux_detach(int kept, const sigset_t *blocked);
 
-/// Gives up the rights of root for good, and has this process become a program. Descriptors 0, 1 and 2 stay, those in `kept`, at most 8,
-/// become 3 and the numbers after it, and all others end. Returns only if it failed: -1 with errno set.
+/// Gives up the rights of root for good, and has this process become a program, which is open with close-on-exec. Descriptors 0, 1 and 2
+/// stay, those in `kept`, at most 8, become 3 and the numbers after it, and all others end. With none in `kept`, all stay as they are.
+/// Returns only if it failed: -1 with errno set.
 int clinux_become_user(
   uid_t user, gid_t group, int program, char *const words[], char *const environment[], const int kept[], int count);
