@@ -41,7 +41,7 @@ package struct KeeperPlace: Sendable, Equatable {
     /// Others than root could have put it there.
     case isForeign(String)
     /// The system call failed with this error number.
-    case failed(Int32)
+    case failed(String, Int32)
   }
 
   /// How many seconds a command waits while many others connect at the same time.
@@ -51,14 +51,16 @@ package struct KeeperPlace: Sendable, Equatable {
   package func connect() throws(Flaw) -> AgentSocket {
     for directory in open.dropLast() { try Self.check(directory) }
     var about = stat()
-    guard unsafe lstat(socket, &about) == 0 else { throw errno == ENOENT ? .isAbsent : .failed(errno) }
+    guard unsafe lstat(socket, &about) == 0 else {
+      throw errno == ENOENT ? .isAbsent : .failed(socket, errno)
+    }
     guard about.st_mode & S_IFMT == S_IFSOCK, about.st_uid == person else { throw .isForeign(socket) }
     let descriptor = unsafe clinux_connect_packets(socket, Self.patience)
     guard descriptor >= 0 else {
       switch errno {
       case ENOENT: throw .isAbsent
       case ECONNREFUSED: throw .isDead
-      case let code: throw .failed(code)
+      case let code: throw .failed(socket, code)
       }
     }
     return AgentSocket(owning: descriptor)
@@ -67,7 +69,9 @@ package struct KeeperPlace: Sendable, Equatable {
   /// Whether root alone decides what is in a directory.
   private static func check(_ directory: String) throws(Flaw) {
     var about = stat()
-    guard unsafe lstat(directory, &about) == 0 else { throw errno == ENOENT ? .isAbsent : .failed(errno) }
+    guard unsafe lstat(directory, &about) == 0 else {
+      throw errno == ENOENT ? .isAbsent : .failed(directory, errno)
+    }
     guard about.st_mode & S_IFMT == S_IFDIR, about.st_uid == 0, about.st_mode & 0o022 == 0 else {
       throw .isForeign(directory)
     }

@@ -154,7 +154,7 @@ class Forged:
         1: "type", 2: "confirm", 3: "show", 4: "presence", 5: "fingers", 6: "finger", 20: "descriptor", 21: "secret", 22: "credential",
         23: "file", 24: "exists", 25: "own", 26: "make", 27: "finish", 28: "drop", 29: "remove", 40: "copy", 60: "check", 61: "give",
         62: "run", 63: "take", 80: "hand over"}
-    REFUSED, CALL, CANCEL, HELD, ENDED, BEGUN = 65, 66, 67, 68, 69, 70
+    STANDARD, REFUSED, CALL, CANCEL, HELD, ENDED, BEGUN = 4, 65, 66, 67, 68, 69, 70
 
     def __init__(self, place, patience=PATIENCE):
         self.place = place
@@ -164,6 +164,7 @@ class Forged:
         self.socket.settimeout(patience)
         self.out, self.err = b"", b""
         self.calls = []
+        self.standard, self.opened = [], []
         # What was handed over: the secrets of 'exec'.
         self.got = b""
 
@@ -237,11 +238,25 @@ class Forged:
         else:
             self.outs = self.errs = None
         flat = [text for pair in variables.items() for text in pair]
+        # Standard input, output and error go when the request is taken.
+        self.standard, self.opened = list(descriptors), opened
+        null = os.open(os.devnull, os.O_RDWR)
         self.send(1, {
-            1: 2, 2: version(place), 3: list(words), 4: flat, 5: vault, 6: device, 7: inode, 8: device_key, **(more or {})}, descriptors)
-        for descriptor in opened:
-            os.close(descriptor)
+            1: 3, 2: version(place), 3: list(words), 4: flat, 5: vault, 6: device, 7: inode, 8: device_key, **(more or {})}, [null] * 3)
+        os.close(null)
         return self
+
+    def lend(self):
+        """Sends standard input, output and error."""
+        try:
+            self.send(self.STANDARD, {}, self.standard)
+        finally:
+            self.keep_no_standard()
+
+    def keep_no_standard(self):
+        for descriptor in self.opened:
+            os.close(descriptor)
+        self.opened = []
 
     def reply(self, number, values, descriptors=()):
         self.send(2, {1: number, 2: values}, descriptors)
@@ -256,7 +271,14 @@ class Forged:
         for pair in (self.outs, self.errs):
             if pair:
                 sources.add(pair[0])
-        end, code = time.monotonic() + patience, None
+        end = time.monotonic() + patience
+        try:
+            return self.serve_until(end, sources, answer, until)
+        finally:
+            self.keep_no_standard()
+
+    def serve_until(self, end, sources, answer, until):
+        code = None
         while sources:
             ready = select.select(list(sources), [], [], max(0, end - time.monotonic()))[0]
             if not ready:
@@ -280,7 +302,15 @@ class Forged:
                     message = self.receive()
                 except (ConnectionResetError, TimeoutError):
                     message = None
+                if message and message[0] == self.BEGUN:
+                    try:
+                        self.lend()
+                    except (BrokenPipeError, ConnectionResetError):
+                        sources.discard(self.socket)
+                    continue
                 if message is None or message[0] in (self.REFUSED, self.ENDED):
+                    # Else its output would have no end.
+                    self.keep_no_standard()
                     sources.discard(self.socket)
                     if message and message[0] == self.ENDED:
                         code = struct.unpack(">q", message[1][1])[0] if 1 in message[1] else None
@@ -814,6 +844,9 @@ class FalseAgent:
         words = fields[3]
         numbers = re.findall(rb"--passcode-fd\0*.?([0-9]+)", words.replace(b"\0", b""))
         fake.send(Forged.BEGUN, {})
+        message = fake.receive()
+        for descriptor in message[2] if message else ():
+            os.close(descriptor)
         if numbers:
             fake.send(Forged.CALL, {1: 1, 2: 20, 3: {23: int(numbers[0])}})
             message = fake.receive()
@@ -875,6 +908,7 @@ def change_the_socket(place):
 
 @hostile("Closes the socket to everybody, also to the person, and ends.", changes=True)
 def close_the_socket(place):
+    """It keeps the person out, and gets nothing. What the error tells the person to do ends that."""
     try:
         os.chmod(place.socket, 0)
     except OSError as error:
@@ -1392,8 +1426,9 @@ def send_nonsense(place):
 @hostile("Connects, sends a request, and becomes another program that has the connection.", changes=True)
 def become_another_program(place):
     program = (
-        "import socket,sys; s=socket.socket(fileno=int(sys.argv[1])); s.settimeout(10)\n"
+        "import array,socket,sys; s=socket.socket(fileno=int(sys.argv[1])); s.settimeout(10); out=int(sys.argv[2])\n"
         "while True:\n m=s.recv(65536)\n if not m or m[0] in (65,69): break\n"
+        " if m[0]==70: s.sendmsg([bytes([4,3])],[(1,1,array.array('i',[out]*3))])\n"
         " if m[0]==66: s.send(bytes([2,0,1,0,0,0,8])+m[7:15]+bytes([2,0,0,0,10,1,0,0,0,0,4,0,0,0,0]))\n")
     output = loot(place, "output")
     child = os.fork()
@@ -1403,9 +1438,10 @@ def become_another_program(place):
             out = os.open(output, os.O_RDWR | os.O_CREAT, 0o600)
             command.ask(["item", "get", "guarded"], descriptors=[os.open(os.devnull, os.O_RDONLY), out, out])
             os.set_inheritable(command.socket.fileno(), True)
+            os.set_inheritable(out, True)
             for python in ("/usr/bin/python3", "/usr/local/bin/python3"):
                 if os.path.exists(python):
-                    os.execve(python, ["vaultctl", "-c", program, str(command.socket.fileno())], place.environment)
+                    os.execve(python, ["vaultctl", "-c", program, str(command.socket.fileno()), str(out)], place.environment)
         finally:
             os._exit(1)
     os.waitpid(child, 0)
@@ -1425,7 +1461,7 @@ def hand_over_a_connection(place):
             other = Forged.__new__(Forged)
             other.place, other.socket = place, socket.socket(fileno=number)
             other.out = other.err = other.got = b""
-            other.calls = []
+            other.calls, other.standard, other.opened = [], [], []
             other.socket.settimeout(PATIENCE)
             other.ask(["item", "get", "guarded"])
             other.serve(yes(typed=""), patience=10)

@@ -416,8 +416,17 @@ class World:
                 pass
             os.waitpid(child, 0)
             # Of the agent, which a program of the person may end, nothing is expected.
+            if self.owner == KEEPER and not os.stat(self.socket).st_mode & 0o600:
+                self.open_the_socket()
             self.served = self.owner != KEEPER or self.serves()
             self.tidy()
+
+    def open_the_socket(self):
+        """Does what the error tells a person to do whose socket a program has closed."""
+        told = self.ctl("keeper", "status")
+        advice = "chmod 600 " + self.socket
+        if told.exit == 13 and advice in told.err:
+            self.run(["/bin/sh", "-c", advice], None, {}, user=PERSON)
 
     def attend(self, program, lines, out):
         """Does what the person does meanwhile, until the program says what it got."""

@@ -1,5 +1,6 @@
 import AgentMessages
 import CommandLineKit
+import Glibc
 import VaultWords
 
 /// Commands that mean the vault in the keeper. None of them goes on without it.
@@ -68,7 +69,11 @@ extension CommandError {
       self.init(
         .refused, "the keeper's socket is not used: others than root could have made \(printable(path))",
         hint: "have an administrator look at it", code: "keeperNotTrusted")
-    case .failed(let code): self = .io("connecting to the keeper", errno: code)
+    case .failed(let path, EACCES):
+      self.init(
+        .io, "a program has closed \(printable(path)) to you",
+        hint: "open it again: chmod 600 \(printable(path))", code: "keeperClosed")
+    case .failed(_, let code): self = .io("connecting to the keeper", errno: code)
     }
   }
 }

@@ -14,6 +14,7 @@ enum AgentEnd: VaultVerb {
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {
+    guard !command.world.isKeeper else { throw CommandError(.io, "an administrator ends the keeper") }
     command.world.agent?.stop()
     let wasRunning = command.world.agent != nil
     return Outcome(

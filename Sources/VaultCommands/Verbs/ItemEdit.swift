@@ -28,6 +28,11 @@ enum ItemEdit: VaultVerb {
     "To change them, store the secret again: 'vaultctl item get NAME | vaultctl item add NEW --accessible CLASS', then remove NAME and "
     + "rename NEW."
 
+  static func needsPerson(_ invocation: Invocation) -> Bool {
+    let loosening: [any OptionKey] = [ItemOptions.expires, noExpiry, audit]
+    return loosening.contains { invocation.has($0) }
+  }
+
   static func run(_ command: Command) throws -> Outcome {
     let attributes: [(Setting<String>, Attribute<String>)] = [
       (ItemOptions.service, .service), (ItemOptions.account, .account), (ItemOptions.label, .label),

@@ -60,7 +60,9 @@ package struct World: Sendable {
     guard let host = host as? LocalHost else {
       throw CommandError(
         .refused, "the agent does not run this command",
-        hint: "run it by itself, or the batch with --agent never", code: "notInAgent")
+        hint: isKeeper
+          ? "have an administrator run it: sudo vault-keeper run PERSON -- …"
+          : "run it by itself, or the batch with --agent never", code: "notInAgent")
     }
     return host
   }
