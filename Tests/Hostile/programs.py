@@ -57,6 +57,12 @@ def hostile(does, service="nothing", locked=False, changes=False, user=PERSON):
     return add
 
 
+# Those that scripts/test runs: they wait for no moment, and another user id alone stops them.
+SHORT = {
+    "copy-vault-and-key", "read-as-another-keeper", "connect-as-another-user", "start-another-keeper", "plant-directories", "run-verbs-of-root",
+    "export-everything", "remove-members", "remove-the-date", "name-another-vault"}
+
+
 # --- What the programs use
 
 
@@ -339,6 +345,7 @@ class Forged:
         return code
 
     def close(self):
+        self.keep_no_standard()
         self.socket.close()
 
 
@@ -585,6 +592,8 @@ def hang_up_in_an_attempt(place):
                     break
                 if step == "begun":
                     break
+                if message[0] == Forged.BEGUN:
+                    command.lend()
         if step in ("reply", "output") and number is not None:
             source = os.pipe()
             os.write(source[1], b"%06d" % (90210 + guess * 7919))

@@ -1,0 +1,18 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Programs of the person attack a keeper under a user id of its own, and the agent of the person: Tests/Hostile. `scripts/hostile` runs all of
+/// them; these are the ones in which nothing depends on how fast the machine is.
+@Suite("Hostile programs of the person", .bounded, .requirement("G7"))
+struct HostileProgramsTests {
+  /// Verified to fail when the keeper's state can be read by others, and when 'export' asks for no passcode there.
+  @Test("the keeper gives them nothing, and the agent what is expected")
+  func short() throws {
+    try needMounts("accounts and directories of its own")
+    let environment = ProcessInfo.processInfo.environment.merging(
+      ["HOSTILE_PROGRAMS": Built.directory.path]) { _, own in own }
+    let run = try Program("scripts/hostile", ["--short"], environment: environment).run()
+    #expect(run.status == 0, "\(run.text)")
+  }
+}
