@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultAgent
 import VaultCommands
+import VaultTestKit
 
 /// What a keeper believes of a request. `Tests/Hostile` tries the same on a real one, under a user id of its own.
 @Suite("What a keeper refuses", .bounded, .requirement("G7"))
