@@ -28,7 +28,8 @@ extension Command {
     let fields = enforced.map { entry in
       (
         entry.constraint.shown.joined(),
-        JSON.string(entry.enforcement == .keyDerivation ? "keyDerivation" : "advisory")
+        JSON.string(
+          entry.enforcement == .keyDerivation ? "keyDerivation" : world.isKeeper ? "keeper" : "advisory")
       )
     }
     let json = json.adding("enforcement", .object(fields))
@@ -43,6 +44,7 @@ extension Command {
       let words =
         switch entry.enforcement {
         case .keyDerivation: "enforced by key derivation"
+        case .advisory where world.isKeeper: "enforced by the keeper"
         case .advisory(let why): "advisory in this process: \(why)"
         }
       return ("  " + entry.constraint.shown.joined(), words)

@@ -20,7 +20,7 @@ package enum VaultNames {
   static func taken(_ path: String) -> VaultError {
     VaultError(
       .fileExists, "there is something already: \(path)",
-      hint: "name another file, or move that one away; nothing was written")
+      hint: "move that one away; nothing was written")
   }
 
   /// The error for a name that belongs to another file, as ``SideFileName`` says; `nil` for a name of its own.
