@@ -76,7 +76,7 @@ struct AgentProcessTests {
       contentsOf: Tool.repository.appending(path: "docs/man/vaultd.1"), encoding: .utf8)
     let explained = page.split(separator: "\n").filter { $0.hasPrefix(".It Fl ") }
       .compactMap { line in line.split(separator: " ").last { $0.hasPrefix("-") }.map { "-\($0)" } }
-    expect(explained, equals: ["--ask", "--terminal", "--help"])
+    expect(explained, equals: ["--ask", "--terminal", "--keeper", "--help"])
     for option in explained { #expect(run.text.contains(option)) }
     for word in ["client", "unlocker", "terminal", "pinentry"] {
       #expect(page.contains(".It Cm \(word)\n") && run.text.contains(word), "\(word)")
