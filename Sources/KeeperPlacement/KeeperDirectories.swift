@@ -1,6 +1,7 @@
 import AgentMessages
 import CLinux
 import Glibc
+import TrustedPaths
 
 /// What root makes for a keeper: the directories, the note whose state it is, the lock, and the socket.
 ///
@@ -19,6 +20,10 @@ struct KeeperDirectories {
   func make() throws(KeeperError) {
     for directory in place.open {
       try make(directory, mode: 0o755, owner: 0, group: 0)
+    }
+    // Also /run and /var/lib, above them.
+    if let flaw = [place.socket, place.name].lazy.compactMap({ TrustedPath.flaw(of: $0) }).first {
+      throw .unsafe(flaw.part, why: "can be changed by others than root")
     }
     try noteOwner()
     try make(place.state, mode: 0o700, owner: accounts.keeper.user, group: accounts.keeper.group)

@@ -1432,6 +1432,36 @@ def send_nonsense(place):
     return place.finds(outs + command.out)
 
 
+@hostile("Answers a call with an error whose delay has no room in a number.", changes=True)
+def answer_with_an_endless_delay(place):
+    """One such answer ended the keeper."""
+    for seconds, attoseconds in ((2 ** 63 - 1, 2 ** 63 - 1), (-2 ** 63, 0), (0, -1)):
+        command = Forged(place)
+        command.ask(["otp", "activate", "start", "x", "--transport", "/t", "--code-fd", "9"])
+        try:
+            while True:
+                message = command.receive()
+                if message is None or message[0] == Forged.ENDED:
+                    break
+                if message[0] == Forged.BEGUN:
+                    command.lend()
+                elif message[0] == Forged.CALL:
+                    number = struct.unpack(">q", message[1][1])[0]
+                    command.send(2, {1: number, 3: {1: 1, 3: "x", 4: "m", 7: seconds, 8: attoseconds}})
+        except OSError:
+            pass
+        command.close()
+    return None
+
+
+@hostile("Sets the recorded time of the vault back.", changes=True)
+def set_the_clock_back(place):
+    for words in (["clock", "--reset"], ["clock", "--reset", "--no-input"]):
+        if ctl(place, *words).exit == 0 and place.is_keeper:
+            return "answer"
+    return None
+
+
 @hostile("Connects, sends a request, and becomes another program that has the connection.", changes=True)
 def become_another_program(place):
     program = (

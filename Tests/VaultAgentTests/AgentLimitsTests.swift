@@ -124,6 +124,30 @@ struct AgentLimitsTests {
     withExtendedLifetime((early, input)) {}
   }
 
+  /// Verified to fail on commit 016c4629, where the agent, and so the test, ends by a number without room.
+  @Test(
+    "an answer with a delay that cannot be cuts its client off", .requirement("G8"),
+    arguments: [
+      [.max, .max], [.min, 0], [-1, 0], [0, -1], [3_200_000_001, 0], [0, 1_000_000_000_000_000_000],
+    ] as [[Int64]])
+  func impossibleDelay(parts: [Int64]) throws {
+    let rig = try AgentRig()
+    for kind in [1, 2] as [Int64] {
+      let client = try rig.send("otp", "activate", "start", "x", "--transport", "/t", "--code-fd", "9")
+      let call = try AgentCall(rig.packet(for: client))
+      var failure = AgentFields<AgentReply.Failure>()
+      failure.set(.kind, kind)
+      failure.set(.code, "x")
+      failure.set(.message, "m")
+      failure.set(.exit, 13 as Int64)
+      failure.set(.retrySeconds, parts[0])
+      failure.set(.retryAttoseconds, parts[1])
+      try client.socket.send(AgentReply(call.number, .failure(failure)).packet)
+      try rig.turn(until: "the end of the request") { rig.loop.connectionCount == 0 }
+    }
+    try expect(rig.run("item", "list").ending, equals: .exit(0))
+  }
+
   /// The packet after the word that the agent takes the request, to a client that sends no descriptors.
   private func secondPacket(for client: Client, of rig: AgentRig) throws -> AgentPacket {
     var packet: AgentPacket?

@@ -231,6 +231,11 @@ int clinux_become_user(
     return -1;
   }
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+  // Who starts it may have blocked or ignored the signals by which it ends.
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
   if (count == 0) return fexecve(program, words, environment);
   // Above what is kept, so that no number is needed twice.
   int moved[8], last = 3 + count;

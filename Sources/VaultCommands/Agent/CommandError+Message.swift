@@ -23,11 +23,15 @@ extension CommandError {
     guard let exit = ExitCode.all.first(where: { $0.rawValue == number }) else {
       throw .wrongValue(AgentReply.Failure.exit.rawValue)
     }
+    let delay = try fields.ifAny(.retrySeconds, fields.number)
+    if let delay, !VaultError.delays.contains(delay) {
+      throw .wrongValue(AgentReply.Failure.retrySeconds.rawValue)
+    }
     self.init(
       exit, try fields.text(.message), hint: try fields.ifAny(.hint, fields.text),
       code: try fields.text(.code),
       attemptsLeft: try fields.ifAny(.attemptsLeft, fields.number).map { Int(clamping: $0) },
-      retryAfterSeconds: try fields.ifAny(.retrySeconds, fields.number),
+      retryAfterSeconds: delay,
       promptEnd: try fields.ifAny(.promptEnd) { tag throws(AgentMessageError) in try fields.value(tag) })
   }
 }

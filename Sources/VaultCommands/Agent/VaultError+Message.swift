@@ -37,10 +37,16 @@ extension VaultError {
       Hint.Action(rawValue: action), subject: try fields.ifAny(.subject, fields.text), saying: sentence)
   }
 
+  /// The seconds of a delay that a message can name: up to a hundred years. The sum of others has no room in a `Duration`.
+  static let delays: ClosedRange<Int64> = 0...3_200_000_000
+
   private static func retryAfter(_ fields: FailureMessage) throws(AgentMessageError) -> Duration? {
     guard let seconds = try fields.ifAny(.retrySeconds, fields.number) else { return nil }
-    return Duration(
-      secondsComponent: seconds,
-      attosecondsComponent: try fields.ifAny(.retryAttoseconds, fields.number) ?? 0)
+    let attoseconds = try fields.ifAny(.retryAttoseconds, fields.number) ?? 0
+    guard Self.delays.contains(seconds) else { throw .wrongValue(AgentReply.Failure.retrySeconds.rawValue) }
+    guard (0..<1_000_000_000_000_000_000).contains(attoseconds) else {
+      throw .wrongValue(AgentReply.Failure.retryAttoseconds.rawValue)
+    }
+    return Duration(secondsComponent: seconds, attosecondsComponent: attoseconds)
   }
 }

@@ -17,9 +17,13 @@ struct ImportLines {
 
   /// Reads and judges all lines.
   ///
-  /// - Parameter note: Called with each line that cannot be read, where there are several.
+  /// - Parameters:
+  ///   - interruption: Of the command: it ends the reading, which can have no end.
+  ///   - note: Called with each line that cannot be read, where there are several.
   /// - Throws: An error that counts them.
-  init(_ descriptor: Int32, note: (String) -> Void) throws(CommandError) {
+  init(
+    _ descriptor: Int32, endedBy interruption: Interruption, note: (String) -> Void
+  ) throws(CommandError) {
     self.descriptor = descriptor
     var status = stat()
     let isFile = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -30,6 +34,7 @@ struct ImportLines {
     var failureCount = 0
     while true {
       let number = reader.line
+      do throws(VaultError) { try interruption.check() } catch { throw CommandError(describing: error) }
       do throws(CommandError) {
         guard let line = try reader.next() else { break }
         count += 1

@@ -65,7 +65,8 @@ enum Import: VaultVerb {
   }
 
   private static func run(_ command: Command, reading descriptor: Int32) throws -> Outcome {
-    let lines = try ImportLines(descriptor, note: command.messages.note)
+    let lines = try ImportLines(
+      descriptor, endedBy: command.world.interruption, note: command.messages.note)
     let isDryRun = command[dryRun]
     // The result of a line that was just added is shown by --json alone.
     var importing = Importing(

@@ -24,6 +24,8 @@ enum ShowClock: VaultVerb {
   ]
   static let example = "vaultctl clock"
 
+  static func needsPerson(_ invocation: Invocation) -> Bool { invocation[reset] }
+
   static func run(_ command: Command) throws -> Outcome {
     var setBackFrom: Instant?
     if command[reset] {
