@@ -1,5 +1,6 @@
 import AgentMessages
 import CommandLineKit
+import VaultKit
 import VaultWords
 
 /// The fields of a failure that answers a call.
