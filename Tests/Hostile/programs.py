@@ -139,9 +139,12 @@ def end_agent(place):
     ctl(place, "agent", "stop", vault=False)
     try:
         os.kill(place.process, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-    return not lives(place.process)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    wait_for("the end of the agent", lambda: not lives(place.process))
+    return True
 
 
 def start_agent(place, environment):
