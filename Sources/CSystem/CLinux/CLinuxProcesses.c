@@ -235,7 +235,8 @@ int clinux_become_user(
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+  struct sigaction usual = {.sa_handler = SIG_DFL};
+  for (int number = 1; number < NSIG; number++) sigaction(number, &usual, NULL);
   if (count == 0) return fexecve(program, words, environment);
   // Above what is kept, so that no number is needed twice.
   int moved[8], last = 3 + count;
