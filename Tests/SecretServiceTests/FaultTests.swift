@@ -261,7 +261,9 @@ private final class Trial: @unchecked Sendable {  // one thread at a time uses i
       protector: outline.protector == .file ? session.place.protector : session.protector,
       environment: session.place.environment)
     let listed = try session.protector.keys(of: outline.vault).filter { $0 != outline.deviceKey }
-    return (listed, try core.deviceKeys(in: session.protector).filter { $0.standing == .unknown }.map(\.id))
+    // The rotation that failed has noted its key, and forgets the note only if the service says in time that there is no such key.
+    let old = try core.deviceKeys(in: session.protector).filter { [.unknown, .left].contains($0.standing) }
+    return (listed, old.map(\.id))
   }
 
   /// What is lost, or has been put in the place of what was there; nil when all is well.
