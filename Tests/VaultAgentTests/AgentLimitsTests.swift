@@ -124,7 +124,7 @@ struct AgentLimitsTests {
     withExtendedLifetime((early, input)) {}
   }
 
-  /// Verified to fail on commit 016c4629, where the agent, and so the test, ends by a number without room.
+  /// Would fail on commit 016c4629, where the agent, and so the test, ends by a number without room.
   @Test(
     "an answer with a delay that cannot be cuts its client off", .requirement("G8"),
     arguments: [

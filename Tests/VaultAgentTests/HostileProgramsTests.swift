@@ -6,7 +6,7 @@ import Testing
 /// them; these are the ones in which nothing depends on how fast the machine is.
 @Suite("Hostile programs of the person", .bounded, .requirement("G7"))
 struct HostileProgramsTests {
-  /// Verified to fail when the keeper's state can be read by others, and when 'export' asks for no passcode there.
+  /// The suite was seen to fail when the keeper's state could be read by others.
   @Test("the keeper gives them nothing, and the agent what is expected")
   func short() throws {
     try needMounts("accounts and directories of its own")

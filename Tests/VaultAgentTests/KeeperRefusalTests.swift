@@ -9,7 +9,7 @@ import VaultTestKit
 /// What a keeper believes of a request. `Tests/Hostile` tries the same on a real one, under a user id of its own.
 @Suite("What a keeper refuses", .bounded, .requirement("G7"))
 struct KeeperRefusalTests {
-  /// Verified to fail when the keeper looks at the vault that the command names.
+  /// Would fail when the keeper looks at the vault that the command names.
   @Test("another vault, another device key and a vault that the command has found are refused")
   func otherVault() throws {
     let rig = try AgentRig(isKeeper: true)
@@ -47,7 +47,7 @@ struct KeeperRefusalTests {
     #expect(end.ending == .exit(0) && end.text.hasPrefix("running "), "\(end)")
   }
 
-  /// Verified to fail when any version can stop it, as with the agent, and when the control of a request stops it.
+  /// Would fail when any version can stop it, as with the agent, and when the control of a request stops it.
   @Test("no command stops it, of whatever version")
   func stop() throws {
     let rig = try AgentRig(isKeeper: true)

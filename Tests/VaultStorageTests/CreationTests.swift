@@ -112,7 +112,7 @@ struct CreationTests {
     }
   }
 
-  /// Verified to fail on commit d4900947: whatever SQLite had begun was removed beside a lock.
+  /// Would fail on commit d4900947: whatever SQLite had begun was removed beside a lock.
   @Test(
     "a vault that the user put in the place of a draft stays, whatever the lock says", .requirement("S11"))
   func vaultInPlaceOfDraft() throws {
