@@ -231,7 +231,9 @@ let package = Package(
         "VaultCommands", "CLinux",
       ]),
     // The world of the tool and of the agent in tests; never installed.
-    room("ToolTestKit", on: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
+    room(
+      "ToolTestKit",
+      on: ["TrustedPaths", "CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
     .executableTarget(
       name: "vaultctl", dependencies: ["VaultCommands", "CLaneThreads"], swiftSettings: strict),
     .executableTarget(

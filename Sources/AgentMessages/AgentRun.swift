@@ -33,6 +33,8 @@ package struct AgentRun: Sendable {
   package var variables: [String: String] {
     Dictionary(variableList.map { ($0.name, $0.value) }) { first, _ in first }
   }
+  /// Those of them that say how to print. A keeper takes no others.
+  package static let printingVariables = ["NO_COLOR", "TERM"]
   /// A list, because the first dictionary of a process takes it longer than all else that it needs to look for an agent.
   private let variableList: [(name: String, value: String)]
   /// nil for a verb that needs none.

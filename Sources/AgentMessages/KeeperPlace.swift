@@ -20,7 +20,7 @@ package struct KeeperPlace: Sendable, Equatable {
   /// What `--vault` names the vault in the keeper with.
   package static let word = "keeper:"
 
-  /// The directories that root makes, which everybody may pass through and nobody else may change.
+  /// The directories that root makes. Everybody may pass through them; only root may change them.
   package var open: [String] { [sockets, "\(sockets)/\(person)", states] }
   package var socket: String { "\(sockets)/\(person)/socket" }
   /// Locked by the keeper that runs.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The two accounts of a keeper: the person whom it serves, and its own, which nobody logs in with.
+/// The two accounts of a keeper: that of the person whom it serves, and its own, which has no login.
 ///
 /// | account | name |
 /// |---|---|

@@ -59,7 +59,7 @@ enum KeeperError: Error, Equatable {
   case help
   case usage
   case notRoot
-  /// Nobody has this name or number.
+  /// There is no account with this name or number.
   case noPerson(String)
   /// Root reads each state anyway.
   case personIsRoot

@@ -54,14 +54,9 @@ struct KeeperStart {
   }
 
   private func program(_ name: String) throws(KeeperError) -> TrustedProgram {
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = unsafe bytes.withUnsafeMutableBytes { bytes in
-      unsafe readlink("/proc/self/exe", bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
-    }
-    guard count > 0, count < 4096, let slash = bytes[..<count].lastIndex(of: UInt8(ascii: "/")) else {
+    guard let path = TrustedProgram.path(beside: name) else {
       throw .system("finding the directory of this program", errno)
     }
-    let path = String(decoding: bytes[...slash], as: UTF8.self) + name
     do throws(TrustedProgram.Flaw) { return try TrustedProgram(path) } catch {
       switch error {
       case .missing: throw .program(path, why: "is missing")

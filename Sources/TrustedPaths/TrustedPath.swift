@@ -90,7 +90,8 @@ package enum TrustedPath {
     return unsafe lstat(path, &status) == 0 ? status : nil
   }
 
-  private static func target(of link: String) -> String? {
+  /// Where a link leads; nil for what is none.
+  static func target(of link: String) -> String? {
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { bytes, count in
       count = unsafe max(0, readlink(link, bytes.baseAddress!, bytes.count))
     }

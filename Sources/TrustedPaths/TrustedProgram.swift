@@ -19,6 +19,14 @@ package struct TrustedProgram: ~Copyable {
     case replaceable(TrustedPath.Flaw)
   }
 
+  /// The path of a program beside the running one; nil where the system does not say which that is.
+  package static func path(beside name: String) -> String? {
+    guard let own = TrustedPath.target(of: "/proc/self/exe"), own.hasPrefix("/"),
+      let slash = own.lastIndex(of: "/")
+    else { return nil }
+    return own[...slash] + name
+  }
+
   /// - Parameter path: Absolute.
   /// - Throws: Why another user could have put it there or could change it.
   package init(_ path: String) throws(Flaw) {

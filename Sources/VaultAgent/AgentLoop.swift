@@ -114,11 +114,11 @@ extension AgentLoop {
     let leaseEnd = service.vaults.endLeases()
     let now = now
     for connection in connections
-    where connection.isSilent && now >= connection.since + Self.silenceMilliseconds && !connection.hasInput {
+    where connection.isAwaited && now >= connection.since + Self.silenceMilliseconds && !connection.hasInput {
       refuse(connection, .silent)
     }
     connections.removeAll { $0.hasEnded }
-    let silenceEnd = connections.lazy.filter(\.isSilent).map { $0.since + Self.silenceMilliseconds }.min()
+    let silenceEnd = connections.lazy.filter(\.isAwaited).map { $0.since + Self.silenceMilliseconds }.min()
     let nextLook = listening?.isOwn == true ? looked + Self.lookMilliseconds : nil
     timer?.set([leaseEnd, silenceEnd, nextLook].compactMap(\.self).min())
   }
@@ -206,12 +206,8 @@ extension AgentLoop {
     do throws(AgentMessageError) {
       guard let packet = try connection.socket.receive(waits: false) else { return }
       if let link = connection.link { try link.received(packet) } else { begin(packet, on: connection) }
-    } catch AgentMessageError.failed(EMFILE)
-      where connection.isSilent || connection.link?.awaitsStandard == true
-    {
-      // Nothing was done for it yet.
-      try? connection.socket.send(AgentRefusal.noDescriptors.packet, waits: false)
-      end(connection)
+    } catch AgentMessageError.failed(EMFILE) where connection.isAwaited {
+      refuse(connection, .noDescriptors)
     } catch { end(connection) }
   }
 
@@ -235,11 +231,14 @@ extension AgentLoop {
       connection.end()
       service.wake.signal()
     }
-    if code != 0 { refuse(connection, .noThread) }
+    guard code != 0 else { return }
+    connection.link = nil
+    refuse(connection, .noThread)
   }
 
+  /// Tells a client that nothing is done for it. A request that waits for its descriptors ends.
   private func refuse(_ connection: Connection, _ refusal: AgentRefusal) {
     try? connection.socket.send(refusal.packet, waits: false)
-    connection.end()
+    end(connection)
   }
 }

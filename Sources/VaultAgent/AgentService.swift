@@ -14,7 +14,7 @@ package final class AgentService: Sendable {
   /// Who shows the prompts of commands. Nothing changes it while the agent runs.
   package let asking: AgentAsking
   let waiting = WaitingRequests()
-  let prompts = OpenPrompts()
+  let prompts = PromptBound()
   let wake: WakeUp
   private let closer = LateCloser()
   /// The thread that accepts and locks, as `pthread_self` names it; 0 before it began.

@@ -46,9 +46,7 @@ package enum VaultAgent {
       say(usage)
       _exit(2)
     }
-    run(
-      in: world, asking: asking, telling: Readiness(environment: world.environment, pipe: tells ? 3 : -1),
-      tells: tells)
+    run(in: world, asking: asking, tells: tells)
   }
 
   /// Runs the keeper of a person: the same, under a user id of its own.
@@ -60,13 +58,12 @@ package enum VaultAgent {
     var world = world
     world.isKeeper = true
     world.keeper = KeeperPlace(of: person)
-    run(
-      in: world, asking: .client, telling: Readiness(environment: world.environment, pipe: -1), tells: false)
+    run(in: world, asking: .client)
   }
 
-  private static func run(
-    in world: World, asking: AgentAsking, telling readiness: Readiness, tells: Bool
-  ) -> Never {
+  /// - Parameter tells: Whether the outcome is told on descriptor 3, and not on standard error.
+  private static func run(in world: World, asking: AgentAsking, tells: Bool = false) -> Never {
+    let readiness = Readiness(environment: world.environment, pipe: tells ? 3 : -1)
     do throws(AgentStartError) {
       try serve(in: world, asking: asking, telling: readiness)
       _exit(0)

@@ -53,6 +53,7 @@ package enum PlaceFindings {
       S_IFCHR: "a device", S_IFBLK: "a device",
     ]
     let fault: String
+    var mend = "remove it, after a look at who made it: the next change of the vault makes it again"
     if let kind = kinds[status.st_mode & S_IFMT] {
       fault = "is \(kind), not a file"
     } else if status.st_uid != geteuid() {
@@ -61,21 +62,23 @@ package enum PlaceFindings {
       fault = "can be written by others"
     } else if status.st_nlink > 1 {
       fault = "has a second name (a hard link)"
-    } else if status.st_mode & 0o600 != 0o600 || isClosed(path) {
+    } else if status.st_mode & 0o600 != 0o600 {
       fault = "cannot be read and written by you"
+    } else if unsafe access(path, R_OK | W_OK) != 0 {
+      // Also root cannot write on a medium that is read-only.
+      (fault, mend) = ("is on a disk that cannot be written to", "let that disk be written to")
     } else if status.st_size < 24 {
-      fault = "says nothing: its disk may be full"
+      (fault, mend) = (
+        "says nothing: its disk may be full", "free some space there: the next change of the vault writes it"
+      )
     } else {
       return nil
     }
     return Finding(
       "witnessFile", .warning,
       "\(path), which remembers the last commit of the vault, \(fault): an older state of the vault may not be noticed",
-      "remove it, after a look at who made it: the next change of the vault makes it again")
+      mend)
   }
-
-  /// Also root cannot write on a medium that is read-only.
-  private static func isClosed(_ path: String) -> Bool { unsafe access(path, R_OK | W_OK) != 0 }
 
   /// It is made at the first commit, where its directory can be written to.
   private static func unmadeWitness(_ path: String) -> Finding? {

@@ -26,7 +26,7 @@ struct KeeperPlaceTests {
     #expect(throws: KeeperPlace.Flaw.isDead) { _ = try folder.place.connect() }
   }
 
-  /// Would fail without the check of the directories.
+  /// Verified to fail without the check of the directories.
   @Test("a directory that others own or can write to, a link and the socket of another user are refused")
   func foreign() throws {
     try needRoot("directories of root")

@@ -67,7 +67,7 @@ struct UntoldBehindCamouflageTests {
     try scene.expectNoCode()
   }
 
-  /// Would fail on commit d4900947, where the vault is "damaged".
+  /// Verified to fail with the error of commit d4900947, where the vault is "damaged".
   @Test(
     "after its counter was set back, the acceptance is not made again until it is ahead",
     .requirement("B6"))

@@ -60,7 +60,7 @@ struct UntoldDecisionTests {
     try expect(scene.core.verify().problems, equals: [])
   }
 
-  /// Would fail on commit d4900947, where the item without its code is "damaged".
+  /// Verified to fail when the delivery is not looked at again: the item without its code is "damaged".
   @Test("a decision that another process tells meanwhile is final, and not damage", .requirement("B6"))
   func toldMeanwhile() throws {
     let scene = try TransactionScene()

@@ -100,7 +100,9 @@ enum Layers {
         "SecretMemory", "CommandLineKit", "VaultKit", "VaultPrompts", "VaultWords", "AgentMessages",
         "VaultCommands", "CLinux",
       ]),
-    Room("ToolTestKit", on: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
+    Room(
+      "ToolTestKit",
+      on: ["TrustedPaths", "CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
     Room("vaultctl", on: ["VaultCommands", "CLaneThreads"]),
     Room("vaultd", on: ["VaultAgent", "VaultCommands", "CLaneThreads"]),
     Room("vaultd-testing", on: ["VaultAgent", "VaultCommands", "ToolTestKit", "CLaneThreads"]),

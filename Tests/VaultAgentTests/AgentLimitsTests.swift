@@ -124,7 +124,7 @@ struct AgentLimitsTests {
     withExtendedLifetime((early, input)) {}
   }
 
-  /// Would fail on commit 016c4629, where the agent, and so the test, ends by a number without room.
+  /// Verified to fail without the bounds of commit 3ada7aba, where the agent, and so the test, ends by a number without room.
   @Test(
     "an answer with a delay that cannot be cuts its client off", .requirement("G8"),
     arguments: [
@@ -146,6 +146,22 @@ struct AgentLimitsTests {
       try rig.turn(until: "the end of the request") { rig.loop.connectionCount == 0 }
     }
     try expect(rig.run("item", "list").ending, equals: .exit(0))
+  }
+
+  @Test(
+    "a client that does not send its descriptors is told so after five seconds, and its place is free",
+    .requirement("G8"))
+  func unsentDescriptors() throws {
+    let rig = try AgentRig()
+    let client = try rig.send("item", "list")
+    try rig.turn(until: "the word that the request is taken") {
+      try client.socket.receive(waits: false)?.kind == .begun
+    }
+    rig.loop.turn(waits: false)
+    expect(rig.loop.requestCount, equals: 1)
+    rig.clock.advance(by: .seconds(5))
+    try expect(AgentRefusal(secondPacket(for: client, of: rig)).reason, equals: .full)
+    try rig.turn(until: "the end of the connection") { rig.loop.connectionCount == 0 }
   }
 
   /// The packet after the word that the agent takes the request, to a client that sends no descriptors.

@@ -6,7 +6,8 @@ import Testing
 /// them; these are the ones in which nothing depends on how fast the machine is.
 @Suite("Hostile programs of the person", .bounded, .requirement("G7"))
 struct HostileProgramsTests {
-  /// The suite was seen to fail when the keeper's state could be read by others.
+  /// Verified to fail when the keeper's state can be read by others, when 'export' asks for no passcode there, and when the keeper
+  /// looks at the vault that a command names.
   @Test("the keeper gives them nothing, and the agent what is expected")
   func short() throws {
     try needMounts("accounts and directories of its own")

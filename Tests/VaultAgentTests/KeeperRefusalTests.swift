@@ -9,7 +9,7 @@ import VaultTestKit
 /// What a keeper believes of a request. `Tests/Hostile` tries the same on a real one, under a user id of its own.
 @Suite("What a keeper refuses", .bounded, .requirement("G7"))
 struct KeeperRefusalTests {
-  /// Would fail when the keeper looks at the vault that the command names.
+  /// Verified to fail when the keeper looks at the vault that the command names.
   @Test("another vault, another device key and a vault that the command has found are refused")
   func otherVault() throws {
     let rig = try AgentRig(isKeeper: true)
@@ -47,17 +47,25 @@ struct KeeperRefusalTests {
     #expect(end.ending == .exit(0) && end.text.hasPrefix("running "), "\(end)")
   }
 
-  /// Would fail when any version can stop it, as with the agent, and when the control of a request stops it.
+  /// With a vault, without which it would run no command.
   @Test("no command stops it, of whatever version")
   func stop() throws {
     let rig = try AgentRig(isKeeper: true)
+    let vault = URL(fileURLWithPath: rig.service.world.keeper.vault)
+    try FileManager.default.createDirectory(
+      at: vault.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data().write(to: vault)
     for version in ["0.0.1", rig.service.world.agentVersion] {
       let client = try Client(rig.connect())
       var run = try rig.keeperRequest("agent", "stop")
       run.version = version
       try client.send(run, input: nil)
-      _ = try rig.packet(for: client)
-      for _ in 0..<3 { rig.loop.turn(waits: false) }
+      if version == "0.0.1" {
+        try expect(AgentRefusal(rig.packet(for: client)).reason, equals: .version)
+      } else {
+        try expect(rig.end(client).ending, equals: .exit(13))
+      }
+      rig.loop.turn(waits: false)
       #expect(!rig.loop.isDone)
     }
     #expect(try rig.takesConnections)

@@ -53,7 +53,7 @@ struct CounterEndTests {
     #expect(try tool("otp", "show", "p").text.contains("exhausted"))
   }
 
-  /// Would fail on commit b471ba6f, where one less was kept.
+  /// Verified to fail when one less was kept.
   @Test(
     "a credential that must be set keeps the greatest counter that is known, however often it is imported",
     arguments: [false, true])

@@ -69,7 +69,7 @@ struct KeyWitnessTests {
     #expect(core.remembersCommit)
     #expect(unsafe unlink(file) == 0 && mkdir(file, 0o700) == 0)
     _ = try core.add(NewItem(.genericPassword, name: "b"))
-    // Would fail where nothing compares what is remembered.
+    // Verified to fail when nothing compares what is remembered.
     #expect(!core.remembersCommit)
     _ = try vault.openCore().add(NewItem(.genericPassword, name: "c"))
     try expect(FileManager.default.contentsOfDirectory(atPath: file), equals: [])

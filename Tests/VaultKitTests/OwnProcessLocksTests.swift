@@ -113,7 +113,7 @@ struct OwnProcessLocksTests {
     #expect(!VaultNames.isOpenVault(path: place.path))
   }
 
-  /// Meant to fail on commit b471ba6f, which was not tried with it: what was kept was closed when the vault counted as closed already, so it took the
+  /// Verified to fail with the end of commit b471ba6f: what was kept was closed when the vault counted as closed already, so it took the
   /// locks of whoever opened it just then. Acknowledged changes were lost that way.
   @Test("a vault that is opened while what was kept of it is being closed has its locks")
   func closedMeanwhile() throws {

@@ -112,7 +112,7 @@ struct CreationTests {
     }
   }
 
-  /// Would fail on commit d4900947: whatever SQLite had begun was removed beside a lock.
+  /// Verified to fail when the number of the file is not compared. On commit d4900947 whatever SQLite had begun was removed beside a lock.
   @Test(
     "a vault that the user put in the place of a draft stays, whatever the lock says", .requirement("S11"))
   func vaultInPlaceOfDraft() throws {

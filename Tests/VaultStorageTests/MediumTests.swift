@@ -103,6 +103,23 @@ struct MediumTests {
     }
   }
 
+  @Test("a vault that has its name when the disk is full is not said to be missing")
+  func openingOnFull() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGXFSZ, SIG_IGN)
+      let folder = TemporaryFolder()
+      let code = outcome(expecting: .unconfirmed(code: 0, errno: ENOSPC)) {
+        _ = try Store.create(at: folder("v"), publishing: { () throws(StorageError) in limitFileSize(0) }) {
+          (store: inout Store) throws(StorageError) in try fill(&store, items: 5)
+        }
+      }
+      limitFileSize(.max)
+      require(code == 0, "\(code)")
+      var store = try Store.open(at: folder("v"), access: .readWrite)
+      require(try store.counts().items == 5, "not whole")
+    }
+  }
+
   @Test("a disk with 256 KiB: what was acknowledged stays, the rest is refused")
   func smallDisk() async throws {
     try needMounts("a small disk")

@@ -35,7 +35,7 @@ struct VaultPathTests {
     #expect(store.path.hasSuffix("/real/v"))
   }
 
-  /// Would fail on commit b471ba6f, where SQLite removes such a file.
+  /// Verified to fail when nothing looks at their bytes: SQLite removes such a file.
   @Test(
     "a file of the user in the place of one that SQLite keeps beside the vault is named, and stays",
     arguments: ["-wal", "-shm", "-journal"])

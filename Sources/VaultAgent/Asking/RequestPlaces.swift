@@ -17,8 +17,8 @@ struct RequestPlaces: PromptPlaces {
 
   var requester: PromptRequest.Requester? { .starting(command) }
 
-  func beginPrompt() throws(VaultError) { try service.prompts.begin(command) }
-  func endPrompt() { service.prompts.end(command) }
+  func beginPrompt() throws(VaultError) { try service.prompts.enter(command) }
+  func endPrompt() { service.prompts.leave(command) }
 
   /// PAM would ask for the account of the keeper.
   var presencePlace: PromptPlace {

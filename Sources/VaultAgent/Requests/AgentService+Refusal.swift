@@ -68,7 +68,7 @@ extension AgentService {
   func environment(of run: AgentRun) -> Environment {
     guard world.isKeeper else { return Environment(run.variables) }
     let (own, clients) = (world.environment, run.variables)
-    return Environment { ["NO_COLOR", "TERM"].contains($0) ? clients[$0] : own[$0] }
+    return Environment { AgentRun.printingVariables.contains($0) ? clients[$0] : own[$0] }
   }
 
   /// Whether the standard place of device keys is the same for the command and the agent.

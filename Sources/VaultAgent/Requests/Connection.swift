@@ -35,6 +35,9 @@ final class Connection: Sendable {
   /// Whether it has said nothing yet.
   var isSilent: Bool { state.withLock { $0.link == nil && !$0.hasEnded } }
 
+  /// Whether the client is waited for: it has said nothing yet, or has not sent the descriptors of its request.
+  var isAwaited: Bool { isSilent || link?.awaitsStandard == true }
+
   /// Whether something has come that was not read yet: this process was held up, and not the client.
   var hasInput: Bool {
     var input = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)

@@ -13,16 +13,16 @@ extension AgentRun {
     let identity = path.flatMap(VaultFiles.identity)
     guard identity != nil || !needsVault else { return nil }
     self.init(
-      version: world.agentVersion, words: words, variables: Self.variables(in: world.environment),
+      version: world.agentVersion, words: words, variables: Self.variables(Self.names, in: world.environment),
       vault: path.map { Vault(path: $0, identity: identity) },
       deviceKey: places.deviceKey.flatMap(Self.absolute), ignoresBrokenPipes: world.ignoredBrokenPipes)
   }
 
   /// The request for a command line that means the vault in the keeper. The keeper believes nothing of the environment but how to print.
   init(toKeeper words: [String], in world: World) {
-    let variables = ["NO_COLOR", "TERM"].compactMap { name in world.environment[name].map { (name, $0) } }
     self.init(
-      version: world.agentVersion, words: words, variables: variables,
+      version: world.agentVersion, words: words,
+      variables: Self.variables(Self.printingVariables, in: world.environment),
       vault: Vault(path: world.keeper.vault, identity: nil), ignoresBrokenPipes: world.ignoredBrokenPipes)
   }
 
@@ -32,7 +32,9 @@ extension AgentRun {
     "XDG_RUNTIME_DIR", "CREDENTIALS_DIRECTORY", "NO_COLOR", "TERM", "DISPLAY", "WAYLAND_DISPLAY",
   ]
 
-  private static func variables(in environment: Environment) -> [(name: String, value: String)] {
+  private static func variables(
+    _ names: [String], in environment: Environment
+  ) -> [(name: String, value: String)] {
     names.compactMap { name in environment[name].map { (name, $0) } }
   }
 

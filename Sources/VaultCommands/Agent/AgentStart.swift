@@ -39,7 +39,7 @@ package enum AgentStart {
   }
 
   private static func program(_ name: String) throws(CommandError) -> TrustedProgram {
-    guard let path = PAMPresence.Helper.beside(name) else {
+    guard let path = TrustedProgram.path(beside: name) else {
       throw CommandError(.io, "the directory of this program cannot be determined", hint: "mount /proc")
     }
     do throws(TrustedProgram.Flaw) { return try TrustedProgram(path) } catch { throw unusable(path, error) }

@@ -30,7 +30,7 @@ package final class ClientLink: Sendable {
   enum PromptsEnd {
     /// Another command has unlocked the vault.
     case answered
-    /// The agent ends: no more prompts are shown.
+    /// The agent ends. It shows no prompt after this.
     case agentEnds
   }
 

@@ -20,9 +20,7 @@ enum OTPCounter: VaultVerb {
   static let ownExits: [ExitCode] = [.refused]
   static let example = "vaultctl otp counter rfc --set 100"
 
-  static func needsPerson(_ invocation: Invocation) -> Bool {
-    invocation[force]
-  }
+  static func needsPerson(_ invocation: Invocation) -> Bool { invocation[force] }
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()

@@ -39,8 +39,8 @@ enum Restore: VaultVerb {
     "The recovery code of the backup is valid again when no vault was at PATH, or when the vault there has the same code. When "
       + "it has another code or none, no recovery code works afterwards: make one with 'vaultctl recovery-code new'.",
     "A restored vault accepts its passcode after a minute at the earliest, as after five wrong ones, and judges no PIN and no "
-      + "phrase before the passcode was right once. The recovery code ends the delay. With --replace and the passcode as "
-      + "the backup has it, neither changed nor set anew since, there is none.",
+      + "phrase before the passcode was right once. The recovery code ends the delay. With --replace there is no delay "
+      + "if the passcode is still that of the backup: it was not changed or set again since.",
     "What is damaged in the backup is named, the rest is restored, and the exit code is 10: an item that does not open is left out, one "
       + "whose secret alone is damaged is restored without a usable secret. Secrets that the passcode guards are not looked at: "
       + "'vaultctl verify' does, with the passcode.",

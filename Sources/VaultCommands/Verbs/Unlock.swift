@@ -22,9 +22,7 @@ enum Unlock: VaultVerb {
   static let example = "vaultctl unlock --passcode-file passcode --for 8h"
   static let allowedInBatch = false
 
-  static func needsPerson(_ invocation: Invocation) -> Bool {
-    true
-  }
+  static func needsPerson(_ invocation: Invocation) -> Bool { true }
 
   static func run(_ command: Command) throws -> Outcome {
     let core = try command.vault.opened()

@@ -69,7 +69,15 @@ extension VaultCore {
       publishing: publishing,
       progress: progress)
     report.recoveryCode = .of(change.header, from: source.keys.header, over: newer)
-    let core = try VaultCore.open(at: made, protector: protector, environment: environment)
+    let core: VaultCore
+    do throws(VaultError) {
+      core = try VaultCore.open(at: made, protector: protector, environment: environment)
+    } catch {
+      guard !isBeside, error.code == .io else { throw error }
+      throw VaultError(
+        .unconfirmed, "the vault was restored to \(made), and could not be opened then: \(error.message)",
+        hint: error.advice, underlying: error.underlying)
+    }
     core.noteState()
     return RestoredCore(core: core, report: report, path: made)
   }

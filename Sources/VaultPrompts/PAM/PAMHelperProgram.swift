@@ -27,16 +27,6 @@ extension PAMPresence {
       (self.given, self.word, self.services) = (given, word, services)
     }
 
-    /// The path of a program beside the running one.
-    package static func beside(_ name: String) -> String? {
-      var buffer = [CChar](repeating: 0, count: 4096)
-      let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
-      guard count > 0, count < buffer.count else { return nil }
-      let own = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      guard own.hasPrefix("/"), let slash = own.lastIndex(of: "/") else { return nil }
-      return own[...slash] + name
-    }
-
     private static let systemServices = ["/etc/pam.d", "/usr/lib/pam.d"]
     fileprivate static let installedPath = CLINUX_INSTALLED_HELPER
   }
@@ -60,7 +50,9 @@ extension PAMPresence.Helper {
   }
 
   private func places() throws(VaultError) -> [String] {
-    guard let given else { return [Self.beside("vault-pam"), Self.installedPath].compactMap(\.self) }
+    guard let given else {
+      return [TrustedProgram.path(beside: "vault-pam"), Self.installedPath].compactMap(\.self)
+    }
     guard given.hasPrefix("/") else {
       throw VaultError(.unsupported, "the path of vault-pam must be absolute: \(PromptText.visible(given))")
     }

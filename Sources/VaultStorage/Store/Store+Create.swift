@@ -34,7 +34,9 @@ extension Store {
     try fill(new.place.path(of: new.temporaryName), writing: body)
     try publishing()
     try E.from(new.publish(), at: new.path)
-    return try E.from(open(at: new.path, access: .readWrite), at: new.path)
+    do throws(StorageError) { return try open(at: new.path, access: .readWrite) } catch {
+      throw E(error.afterNaming, at: new.path)
+    }
   }
 
   /// Makes the schema and the first rows in one transaction, and leaves one file with an empty log.
@@ -54,5 +56,17 @@ extension Store {
     try connection.execute("PRAGMA page_size=\(Schema.pageSize); PRAGMA encoding='UTF-8'")
     try connection.useLog()
     return Store(path: path, isReadOnly: false, name: nil, connection: connection, queue: .none())
+  }
+}
+
+extension StorageError {
+  /// The same error of the first opening of a file that has its name: it is complete, so "not stored" would be wrong.
+  fileprivate var afterNaming: StorageError {
+    switch self {
+    case .full: .unconfirmed(code: 0, errno: ENOSPC)
+    case .io(let code, let number): .unconfirmed(code: code, errno: number)
+    case .cannotOpen(let number): .unconfirmed(code: 0, errno: number)
+    default: self
+    }
   }
 }
