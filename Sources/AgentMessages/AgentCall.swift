@@ -17,6 +17,9 @@ package struct AgentCall: Sendable {
     case giveRequest, runProgram, takeAnswer
     // Becoming a program.
     case handOver = 80
+    // A vault that is moved into or out of the keeper.
+    case giveVault = 100
+    case letGo, takeKey, isVaultThere
 
     /// Whether a person is asked. The prompt has the signals of the command's process meanwhile.
     package var asksPerson: Bool { rawValue < Kind.openDescriptor.rawValue }
@@ -44,6 +47,9 @@ package struct AgentCall: Sendable {
     case seconds
     // Becoming a program.
     case done = 80
+    // A vault that is moved.
+    case vaultMoved = 100
+    case keyPlace
   }
 
   package let number: Int64

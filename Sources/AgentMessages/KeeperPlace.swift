@@ -32,6 +32,13 @@ package struct KeeperPlace: Sendable, Equatable {
   /// The vault, at the standard place below the state.
   package var vault: String { state + "/.local/share/vault/default.vault" }
 
+  /// Where the device key of the vault is: the standard place below the state.
+  package var keys: String { state + "/.local/state/vault" }
+  /// What is on its way into the keeper or out of it.
+  package var moving: String { state + "/moving" }
+  /// The vaults that have left the keeper. Nothing opens them there; root destroys them.
+  package var left: String { state + "/left" }
+
   /// Why nothing uses the socket.
   package enum Flaw: Error, Equatable, Sendable {
     /// There is no socket.

@@ -17,6 +17,9 @@ package import VaultFormat
 /// 5. The key of a rotation or a recovery that was killed before its commit is noted beside the vault (`RotationLock`). It is deleted
 ///    after a later commit of the same file, which does not name it, and while no file of a restore beside the vault names it.
 ///
+/// 6. The key of a vault that was moved away is deleted when its file is gone, and so is the key of one that was to be moved here and
+///    did not come (`VaultMove`).
+///
 /// Every other key with this vault id may belong to a vault that this one does not know, such as a backup restored
 /// elsewhere: it is listed and never deleted. Read `DeviceKey.swift` and `Protectors/Protector.swift` first, then this
 /// file, `PendingDeviceKey.swift` and `Protectors/FileProtector.swift`.
@@ -126,12 +129,21 @@ package struct DeviceKeys: Sendable {
     deleteUnnamed(key, beside: path, except: file)
   }
 
-  /// Deletes a key that no file was given. The key stays if a file of a restore beside the path needs it.
-  func deleteUnnamed(_ key: DeviceKeyID, beside path: String, except file: String? = nil) {
+  /// Deletes a key that no file names, or none any more. The key stays if a file of a restore beside the path needs it.
+  package func deleteUnnamed(_ key: DeviceKeyID, beside path: String, except file: String? = nil) {
     do throws(VaultError) {
       guard try RestoreFiles(path: path).keeper(of: key, vault, except: file) == nil else { return }
       try protector.deleteKey(key, of: vault)
     } catch {}
+  }
+
+  // MARK: A vault that is moved
+
+  /// Stores the key of a vault that is moved here, before its file gets its name. If it gets none, ``deleteUnnamed(_:beside:except:)``
+  /// deletes the key.
+  package func store(_ key: borrowing DeviceKey, for path: String) throws(VaultError) {
+    try protector.refuseFolder(of: path, key: key.id, vault: vault)
+    try protector.storeKey(key, of: vault)
   }
 
   // MARK: Listing

@@ -21,6 +21,8 @@ package final class AgentService: Sendable {
   private let main = Atomic<UInt>(0)
   private let isHearing = Atomic(false)
   private let isStopping = Atomic(false)
+  /// Whether a request moves the vault of a keeper, or finds out where it is.
+  private let isBeingMoved = Atomic(false)
   private let unreachable = DispatchSemaphore(value: 0)
 
   /// - Parameters:
@@ -60,6 +62,20 @@ package final class AgentService: Sendable {
     guard unreachable.wait(timeout: .now() + 5) == .success else { return }
     // For another request that waits.
     unreachable.signal()
+  }
+
+  /// Whether the vault of a keeper is being moved. Then no other request is run.
+  var hasVaultOnItsWay: Bool { isBeingMoved.load(ordering: .sequentiallyConsistent) }
+
+  /// Runs `body` while no other request moves the vault of the keeper, nor begins to use it.
+  ///
+  /// - Throws: Exit 13 if another one does.
+  func moving<R>(_ body: () throws -> R) throws -> R {
+    guard !isBeingMoved.exchange(true, ordering: .sequentiallyConsistent) else {
+      throw CommandError(.io, "the vault of the keeper is being moved", hint: "try again", code: "keeperMoving")
+    }
+    defer { isBeingMoved.store(false, ordering: .sequentiallyConsistent) }
+    return try body()
   }
 
   /// Who may connect: this user, and the person whom a keeper serves.

@@ -9,11 +9,20 @@ struct HostileProgramsTests {
   /// Verified to fail when the keeper's state can be read by others, when 'export' asks for no passcode there, and when the keeper
   /// looks at the vault that a command names.
   @Test("the keeper gives them nothing, and the agent what is expected")
-  func short() throws {
+  func short() throws { try run("--short") }
+
+  /// Verified to fail when the keeper opens its file before the person's is gone, and when the command removes its own first.
+  @Test("'keeper adopt' and 'keeper leave', killed at system calls: one side has the vault, and only one")
+  func moves() throws {
+    try Shell.need("strace")
+    try run("--moves", "--short")
+  }
+
+  private func run(_ words: String...) throws {
     try needMounts("accounts and directories of its own")
     let environment = ProcessInfo.processInfo.environment.merging(
       ["HOSTILE_PROGRAMS": Built.directory.path]) { _, own in own }
-    let run = try Program("scripts/hostile", ["--short"], environment: environment).run()
+    let run = try Program("scripts/hostile", words, environment: environment).run()
     #expect(run.status == 0, "\(run.text)")
   }
 }

@@ -3,6 +3,7 @@ import CommandLineKit
 import Synchronization
 import VaultCommands
 import VaultKit
+import VaultWords
 
 /// One command line that runs in the agent, for one client.
 final class AgentRequest: Sendable {
@@ -52,8 +53,10 @@ final class AgentRequest: Sendable {
       if let refusal = service.refusal(of: numbers) {
         return try link.socket.send(refusal.packet, waits: false)
       }
+      let unsettled = settleMove(with: link, in: service)
       let file = service.file(of: run)
-      AgentRequest(run, file, numbers: numbers, of: descriptors, for: caller, over: link).serve(in: service)
+      AgentRequest(run, file, numbers: numbers, of: descriptors, for: caller, over: link)
+        .serve(in: service, orTelling: unsettled)
     } catch { link.gone() }
   }
 
@@ -75,15 +78,43 @@ final class AgentRequest: Sendable {
   }
 
   /// Runs it on this thread, and tells the client how it ended.
-  private func serve(in service: AgentService) {
+  ///
+  /// - Parameter refusal: Why nothing is run.
+  private func serve(in service: AgentService, orTelling refusal: CommandError?) {
     service.vaults.dropReplaced()
-    let ending = VaultControl.run(run.words.map { $0 }, in: world(of: service))
+    let world = world(of: service)
+    let ending: Ending
+    if let refusal {
+      VaultControl.tell(refusal, for: run.words, in: world)
+      ending = .exit(refusal.exit)
+    } else {
+      ending = VaultControl.run(run.words.map { $0 }, in: world)
+    }
     if let file { service.vaults.beginMissingLease(file) }
     // The vault is then as after a command without an agent.
-    if let file { service.vaults.ended(file, uses: uses.load(ordering: .sequentiallyConsistent)) }
+    endUses(in: service)
     // The reader of its output sees the end no later than the client.
     for number in descriptors.take() { service.close(number) }
     link.end(ending)
+  }
+
+  /// It uses the vault no more. One that is not unlocked is closed with its last use.
+  func endUses(in service: AgentService) {
+    guard let file else { return }
+    service.vaults.ended(file, uses: uses.exchange(0, ordering: .sequentiallyConsistent))
+  }
+
+  /// Ends a move of the keeper's vault that was interrupted, before anything else.
+  ///
+  /// - Returns: Why it is not known where the vault is.
+  private static func settleMove(with link: ClientLink, in service: AgentService) -> CommandError? {
+    guard service.world.isKeeper, KeeperMove.isUnsettled(in: service.world.keeper) else { return nil }
+    do {
+      try service.moving {
+        try KeeperMove(in: service.world.keeper, with: link, environment: service.world.vault).settle()
+      }
+      return nil
+    } catch { return CommandError(describing: error) }
   }
 
   /// It has the vault, until it ends.

@@ -48,12 +48,18 @@ extension AgentService {
     guard run.deviceKey == nil, run.vault == AgentRun.Vault(path: world.keeper.vault, identity: nil) else {
       return AgentRefusal(.otherKey, "the keeper has one vault, with its own device key")
     }
+    guard !hasVaultOnItsWay else { return AgentRefusal(.full, "the vault of the keeper is being moved") }
     guard let file = file(of: run) else {
-      // That there is none is what these say.
-      if run.words.starts(with: ["keeper", "status"]) { return nil }
+      // That there is none is what one says, and the other needs. After a move that was interrupted there can be one.
+      if run.words.starts(with: ["keeper", "status"]) || run.words.starts(with: ["keeper", "adopt"])
+        || KeeperMove.isUnsettled(in: world.keeper)
+      {
+        return nil
+      }
       return AgentRefusal(
         .vaultChanged,
-        "it has no vault yet; have an administrator make one: sudo vault-keeper run \"$USER\" -- init")
+        "it has no vault yet; move yours into it with 'vaultctl keeper adopt', or have an administrator make one: "
+          + "sudo vault-keeper run \"$USER\" -- init")
     }
     return vaults.hasRoom(for: file) ? nil : AgentRefusal(.full, "the keeper is replacing its vault")
   }

@@ -29,6 +29,16 @@ struct RequestControl: AgentControl {
     return [locked].compactMap(\.self) + service.vaults.lock(at: vault.path, because: .command)
   }
 
+  func withoutOthers<R>(_ body: () throws -> R) throws -> R {
+    try service.moving {
+      if let file = request.file {
+        service.vaults.lock(file, because: .moved)
+        request.endUses(in: service)
+      }
+      return try body()
+    }
+  }
+
   func stop() {
     // Root starts and ends a keeper. No command asks for this, but a program of its own can.
     guard !service.world.isKeeper else { return }

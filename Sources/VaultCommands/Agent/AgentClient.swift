@@ -40,12 +40,12 @@ enum AgentClient {
   /// - Parameter goOn: What follows where that process did not take it.
   static func run(
     _ invocation: Invocation, _ request: AgentRun, _ verb: any VaultVerb.Type, on socket: AgentSocket,
-    in world: World, host: LocalHost, vaultFiles: VaultFiles?,
+    in world: World, host: LocalHost, vaultFiles: VaultFiles?, side: PersonsSide? = nil,
     goingOn goOn: (AgentSession.End) throws(CommandError) -> Ending?
   ) throws(CommandError) -> Ending? {
     let signals = try AgentSignals(ofProcess: ProcessSignals.areAdopted)
     let server = CallServer(
-      invocation, in: world, host: host, vaultFiles: vaultFiles,
+      invocation, in: world, host: host, vaultFiles: vaultFiles, side: side,
       isOwn: { $0 == socket.descriptor || signals.has($0) })
     let standard = [world.standardInput, world.standardOutput, world.standardError]
     let session = AgentSession(

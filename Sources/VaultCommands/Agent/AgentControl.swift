@@ -13,6 +13,10 @@ package protocol AgentControl: Sendable {
   ///
   /// - Returns: The paths of those that were unlocked.
   func lock(everything: Bool) -> [String]
+  /// Runs `body` while no other request begins to use the vault of this request, which is closed.
+  ///
+  /// - Throws: What `body` throws; exit 13 if another request does so already.
+  func withoutOthers<R>(_ body: () throws -> R) throws -> R
   /// Locks everything. The agent ends when this request has its answer.
   func stop()
 }

@@ -39,7 +39,7 @@ extension AgentRun {
   }
 
   /// - Returns: nil where the working directory cannot be named.
-  private static func absolute(_ path: String) -> String? {
+  static func absolute(_ path: String) -> String? {
     guard !path.hasPrefix("/") else { return path }
     guard let text = unsafe getcwd(nil, 0) else { return nil }
     defer { unsafe free(text) }

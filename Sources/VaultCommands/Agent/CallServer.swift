@@ -16,6 +16,8 @@ final class CallServer {
   /// Shows the questions of PAM's modules, and what the fingerprint reader says.
   private let prompt: CommandPrompt
   private let vaultFiles: VaultFiles?
+  /// This side of a move of the vault, for the commands that move it.
+  private let side: PersonsSide?
   /// Whether a descriptor is one that this process uses for the agent.
   private let isOwn: (Int32) -> Bool
   /// The files that have no name yet, by the numbers that the agent knows.
@@ -31,14 +33,14 @@ final class CallServer {
 
   init(
     _ invocation: Invocation, in world: World, host: LocalHost, vaultFiles: VaultFiles?,
-    isOwn: @escaping (Int32) -> Bool
+    side: PersonsSide? = nil, isOwn: @escaping (Int32) -> Bool
   ) {
     self.host = host
     becomesProgram = invocation.verb.words == Exec.words
     prompt = CommandPrompt(
       secrets: Secrets(invocation: invocation, command: invocation, world: world, known: GivenSecrets()),
       namesProgram: true)
-    (self.vaultFiles, self.isOwn) = (vaultFiles, isOwn)
+    (self.vaultFiles, self.side, self.isOwn) = (vaultFiles, side, isOwn)
     // A signal ends a program through the agent, which cancels the call.
     programs = ServedPrograms(LocalRunner(.init(time: world.patience.transport)))
   }
@@ -50,6 +52,8 @@ final class CallServer {
     if let answer = try programs.answer(to: call, until: ending) { return AgentReply(call.number, answer) }
     if let file = try HostFile(call.kind, call.content) { return open(file, for: call) }
     if call.kind == .handOver { return try takeSecret(call) }
+    if call.kind == .isVaultThere { return try PersonsSide.isVaultThere(call) }
+    if let reply = try side?.reply(to: call) { return reply }
     if call.kind == .makeFile { return makeFile(try call.content.text(.path), for: call) }
     return AgentReply(call.number, try answer(call))
   }

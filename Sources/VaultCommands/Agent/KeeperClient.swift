@@ -11,9 +11,14 @@ extension AgentClient {
   static func isForKeeper(
     _ verb: any VaultVerb.Type, _ invocation: Invocation, in world: World
   ) throws(CommandError) -> Bool {
-    if verb == KeeperStatus.self { return true }
+    if isOfKeeperAlone(verb) { return true }
     guard verb.runsIn != .anywhere, !isOfAgentAlone(verb) else { return false }
     return try Places(invocation: invocation, world: world).isInKeeper
+  }
+
+  /// Verbs about the keeper, whatever vault a variable names.
+  private static func isOfKeeperAlone(_ verb: any VaultVerb.Type) -> Bool {
+    verb == KeeperStatus.self || verb == KeeperAdopt.self || verb == KeeperLeave.self
   }
 
   /// Verbs about the agent, whatever vault a variable names.
@@ -25,16 +30,17 @@ extension AgentClient {
     _ verb: any VaultVerb.Type, _ invocation: Invocation, words: [String], in world: World, host: LocalHost,
     messages: Messages
   ) throws(CommandError) -> Ending? {
-    if invocation[CommonOptions.agent] == .never, verb != KeeperStatus.self {
+    if invocation[CommonOptions.agent] == .never, !isOfKeeperAlone(verb) {
       throw .usage(
         "--agent never and the keeper contradict each other", hint: "leave it out, or name a vault file")
     }
     guard verb.runsIn == .agent else { throw rootsWork(verb) }
     let socket: AgentSocket
     do throws(KeeperPlace.Flaw) { socket = try world.keeper.connect() } catch { throw CommandError(error) }
-    return try run(
+    let side = try side(verb, invocation, in: world, messages: messages)
+    let ending = try run(
       invocation, AgentRun(toKeeper: words, in: world), verb, on: socket, in: world, host: host,
-      vaultFiles: nil
+      vaultFiles: nil, side: side
     ) { end throws(CommandError) in
       switch end {
       case .refused(let refusal):
@@ -46,6 +52,28 @@ extension AgentClient {
         throw CommandError(.io, "the keeper does not answer", hint: restart, code: "keeperSilent")
       }
     }
+    if ending == .exit(.done) {
+      do { try side?.finish() } catch { throw CommandError(describing: error) }
+    }
+    return ending
+  }
+
+  /// The person's side of a move.
+  ///
+  /// - Returns: nil for a verb that moves nothing.
+  private static func side(
+    _ verb: any VaultVerb.Type, _ invocation: Invocation, in world: World, messages: Messages
+  ) throws(CommandError) -> PersonsSide? {
+    let command = Command(
+      invocation, in: world, messages: messages,
+      vault: OpenVault(invocation: invocation, world: world, messages: messages), emit: { _ in })
+    do {
+      switch verb {
+      case is KeeperAdopt.Type: return try KeeperAdopt.side(command)
+      case is KeeperLeave.Type: return try KeeperLeave.side(command)
+      default: return nil
+      }
+    } catch { throw CommandError(describing: error) }
   }
 
   private static let restart = "have an administrator restart it: systemctl restart vault-keeper@$(id -u)"

@@ -40,19 +40,26 @@ extension OpenVault {
     hasJudged = true
   }
 
-  /// Has the person who asks prove it, in a keeper: by the passcode or the recovery code, in this very command line.
-  ///
-  /// - Throws: Exit 9 for a vault without a passcode: nothing there tells a person from a program.
+  /// Has the person who asks prove it, in a keeper: by the passcode or the recovery code, in this very command line; by the login
+  /// password where the vault has no passcode.
   func provePerson() throws {
     let core = try opened()
-    guard core.hasPasscode else {
-      throw CommandError(
-        .refused, "the vault in the keeper has no passcode, so nothing tells a person from a program",
-        hint: "run it as root: sudo vault-keeper run PERSON -- …", code: "personNeeded")
-    }
+    guard core.hasPasscode else { return try proveLogin(to: "let this leave the keeper") }
     guard !hasJudged, try unlock(core) == nil, !hasJudged else { return }
     _ = try verifiedPasscode(of: core, to: "let this leave the keeper") { try core.judge($0.passcode()) }
     hasJudged = true
+  }
+
+  /// Has the person prove the login password. A keeper verifies it itself.
+  func proveLogin(to purpose: String) throws {
+    do throws(VaultError) {
+      try world.host.presence.verifyPresence(PromptRequest(.presence, operation: purpose), asking: prompt)
+    } catch {
+      guard [.verificationUnavailable, .unsupported].contains(error.code) else { throw prompt.takeFailure() ?? error }
+      throw CommandError(
+        .refused, "nothing tells a person from a program here: \(error.message)",
+        hint: "run it as root: sudo vault-keeper run PERSON -- …", code: "personNeeded")
+    }
   }
 
   /// Whether an option or a credential gives a secret that the command line takes.

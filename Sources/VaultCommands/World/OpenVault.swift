@@ -21,7 +21,7 @@ final class OpenVault {
   var hasJudged = false
   /// Whether a person is asked for the passcode that unlocks the vault.
   var isAskingToUnlock = false
-  private let prompt: CommandPrompt
+  let prompt: CommandPrompt
   private var hasWarnedOfClock = false
   let world: World
   private let messages: Messages

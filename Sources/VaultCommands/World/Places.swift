@@ -1,5 +1,6 @@
 import AgentMessages
 import CommandLineKit
+import Glibc
 import VaultDoctor
 import VaultKit
 import VaultWords
@@ -29,14 +30,29 @@ struct Places {
       if let path = requested?.path, !path.isEmpty { return path }
       if try isInKeeper { return keeper.vault }
       if let path = named { return path }
-      // Ignore relative values, as the XDG Base Directory Specification requires.
-      if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/vault/default.vault" }
-      guard let home = environment["HOME"], home.hasPrefix("/") else {
+      guard let path = standard else {
         throw .usage(
           "neither --vault nor $VAULT_PATH nor $HOME says where the vault is", hint: "give --vault PATH")
       }
-      return home + "/.local/share/vault/default.vault"
+      return path
     }
+  }
+
+  /// `$XDG_DATA_HOME/vault/default.vault`; nil where no variable says where that is.
+  private var standard: String? {
+    // Ignore relative values, as the XDG Base Directory Specification requires.
+    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/vault/default.vault" }
+    guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+    return home + "/.local/share/vault/default.vault"
+  }
+
+  /// The absolute path of a vault on the person's side of a move, whatever `$VAULT_PATH` names.
+  func persons(_ path: String?) throws(CommandError) -> String {
+    guard path?.hasPrefix(KeeperPlace.word) != true, let path = path ?? standard else {
+      throw .usage("the vault on your side is a file", hint: "name it: a PATH after the verb")
+    }
+    guard let path = AgentRun.absolute(path) else { throw .io("naming the working directory", errno: errno) }
+    return path
   }
 
   /// `--vault`, else `$VAULT_PATH`.

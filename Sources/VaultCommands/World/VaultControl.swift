@@ -1,4 +1,4 @@
-import CommandLineKit
+package import CommandLineKit
 import Glibc
 import SecretMemory
 import TextFormats
@@ -56,16 +56,24 @@ package enum VaultControl {
     return world.interruption.signal.map { .signal($0) } ?? ending
   }
 
+  /// Tells why a command line is not run.
+  package static func tell(_ error: CommandError, for words: [String], in world: World) {
+    messages(for: words, in: world).error(error)
+  }
+
+  private static func messages(for words: [String?], in world: World) -> Messages {
+    let errors = OutputStream(
+      descriptor: world.standardError, name: "standard error", hint: undelivered)
+    return Messages(
+      of: "vaultctl", to: errors, isJSON: words.prefix { $0 != "--" }.contains("--json"),
+      hasColours: Colour.isWanted(on: errors, in: world.environment), escape: printableSentence)
+  }
+
   /// The same without a view to signals.
   private static func told(_ words: [String?], in world: World) -> Ending {
     let output = OutputStream(
       descriptor: world.standardOutput, name: "standard output", hint: undelivered)
-    let errors = OutputStream(
-      descriptor: world.standardError, name: "standard error", hint: undelivered)
-    let isJSON = words.prefix { $0 != "--" }.contains("--json")
-    let messages = Messages(
-      of: "vaultctl", to: errors, isJSON: isJSON,
-      hasColours: Colour.isWanted(on: errors, in: world.environment), escape: printableSentence)
+    let messages = messages(for: words, in: world)
     do {
       return try run(words, in: world, output: output, messages: messages)
     } catch is LostReader { return .signal(SIGPIPE) } catch is Interrupted {

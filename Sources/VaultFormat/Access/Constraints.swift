@@ -5,8 +5,16 @@ import VaultStorage
 /// numbers.
 ///
 /// Key derivation enforces a constraint where a person types something: what the person types then protects the item's
-/// data key. ``AccessControl/enforcement(with:)`` says which constraints a given vault enforces, and which are
-/// advisory.
+/// data key. ``AccessControl/enforcement(with:)`` says which constraints a given vault enforces so, and which are
+/// checked by the program that opens it. What such a check is worth follows from who runs that program:
+///
+/// | checked, not derived | in a file | with the agent, a service of the user | in the keeper, under a user id of its own |
+/// |---|---|---|---|
+/// | a finger, the login password | advisory | advisory | enforced by the keeper |
+/// | the count of wrong answers, and delays | advisory | advisory | enforced by the keeper |
+/// | a plain *yes* | advisory | advisory | enforced by the keeper where it asks on a channel of its own, else advisory |
+///
+/// *Advisory* is meant against programs of the same user: they have the file and the device key.
 public struct Constraints: OptionSet, Sendable, Hashable {
   /// The word in the file: Apple's bits.
   public let rawValue: UInt32
@@ -16,27 +24,30 @@ public struct Constraints: OptionSet, Sendable, Hashable {
   /// A person is present: the person types the passcode, is a member of the enrolled set, or gives the login password
   /// if that is enrolled.
   ///
-  /// Enforced by key derivation while all members are phrases; advisory in this process with a fingerprint reader or
-  /// the login password (PAM).
+  /// Enforced by derivation while all members are phrases. With a fingerprint reader or the login password (PAM):
+  /// advisory in a file and with the agent, enforced by the keeper.
   public static let userPresence = Constraints(rawValue: 1)
   /// Any enrolled member, also one that is enrolled later.
   ///
-  /// Enforced by key derivation while all members are phrases; advisory in this process with a fingerprint reader.
+  /// Enforced by derivation while all members are phrases. With a fingerprint reader: advisory in a file and with the
+  /// agent, enforced by the keeper.
   public static let biometryAny = Constraints(rawValue: 2)
   /// A member of the set as it is enrolled now. After a change of the set, the item never opens again. While a reader
   /// has other fingers than the set, it opens nothing and changes nothing.
   ///
-  /// Enforced by key derivation while all members are phrases; advisory in this process with a fingerprint reader.
+  /// Enforced by derivation while all members are phrases. With a fingerprint reader: advisory in a file and with the
+  /// agent, enforced by the keeper.
   public static let biometryCurrentSet = Constraints(rawValue: 8)
-  /// The passcode, typed for this use, whether the vault is unlocked or not. Enforced by key derivation.
+  /// The passcode, typed for this use, whether the vault is unlocked or not. Enforced by derivation in a
+  /// file, with the agent and in the keeper alike; how many wrong ones are judged is enforced by the keeper alone.
   public static let devicePasscode = Constraints(rawValue: 0x10)
-  /// One of the constraints is enough. Enforced by key derivation if all of them are; the item is only as strong as the
+  /// One of the constraints is enough. Enforced by derivation if all of them are; the item is only as strong as the
   /// weakest constraint.
   public static let or = Constraints(rawValue: 0x4000)
-  /// All constraints are needed, which is also the rule without this flag. Enforced by key derivation if one of them
-  /// is.
+  /// All constraints are needed, which is also the rule without this flag. Enforced by derivation if one of them is.
   public static let and = Constraints(rawValue: 0x8000)
-  /// The item's own password, in addition to all other constraints. Enforced by key derivation.
+  /// The item's own password, in addition to all other constraints. Enforced by derivation in a file, with the
+  /// agent and in the keeper alike.
   public static let applicationPassword = Constraints(rawValue: 0x8000_0000)
 
   /// Everything that this version can ask for.

@@ -18,7 +18,8 @@ public struct NewItem: Sendable {
   }
   private var givenState: ItemState?
   /// Whether the secret of a key (``ItemKind/key``) may be read; without meaning for other kinds. **Advisory**: only a
-  /// component adds and uses a key that is not exportable, and the library refuses to read its secret.
+  /// component adds and uses a key that is not exportable, and the library refuses to read its secret. Enforced by the keeper, out of
+  /// which no program reads it.
   public var isExportable = true
   /// The identifier, 16 random bytes, if its component has bound the secret to it; `nil` for a new one.
   package var id: ItemID?

@@ -59,14 +59,33 @@ package enum VaultNames {
     guard unsafe clinux_rename_to_free(old, aside) == 0 else {
       throw .failed("naming the old vault \(aside)")
     }
-    let folder = aside.lastIndex(of: "/").map { String(aside[...$0]) } ?? "."
+    try synchronizeFolder(of: aside)
+  }
+
+  /// Gives a closed vault file a name that is free, durably.
+  package static func move(_ path: String, to free: String) throws(VaultError) {
+    guard unsafe clinux_rename_to_free(path, free) == 0 else { throw .failed("moving \(path) to \(free)") }
+    try synchronizeFolder(of: free)
+    try synchronizeFolder(of: path)
+  }
+
+  /// Makes the names in the folder of a path durable.
+  package static func synchronizeFolder(of path: String) throws(VaultError) {
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .failed("opening the folder of \(aside)") }
+    guard descriptor >= 0 else { throw .failed("opening the folder of \(path)") }
     defer { close(descriptor) }
     // EINVAL: the file system does not synchronize directories.
-    guard fsync(descriptor) == 0 || errno == EINVAL else {
-      throw .failed("writing the folder of \(aside)")
-    }
+    guard fsync(descriptor) == 0 || errno == EINVAL else { throw .failed("writing the folder of \(path)") }
+  }
+
+  /// Makes a closed vault file and its name durable.
+  static func synchronize(_ path: String) throws(VaultError) {
+    let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard file >= 0 else { throw .failed("opening \(path)") }
+    defer { close(file) }
+    guard fsync(file) == 0 else { throw .failed("writing \(path)") }
+    try synchronizeFolder(of: path)
   }
 
   /// Files beside a vault with the name of a vault or backup that is being made (`.NAME.new`), and whose making no process goes on with.
@@ -135,13 +154,18 @@ package enum VaultNames {
     /// Does nothing. A call marks the point until which the caller needs the hold.
     package func keep() {}
 
+    /// Lends the descriptor of the file, which is complete: nobody has it open. It is open for reading and writing.
+    package borrowing func lend<R: ~Copyable, E: Error>(
+      _ body: (Int32) throws(E) -> R
+    ) throws(E) -> R { try body(descriptor) }
+
     deinit { close(descriptor) }
   }
 }
 
 extension VaultError {
   /// A failed system call, named by what was being done.
-  fileprivate static func failed(_ doing: String) -> VaultError {
+  static func failed(_ doing: String) -> VaultError {
     let number = errno
     return VaultError(.io, unsafe "\(doing): \(String(cString: strerror(number)))", underlying: number)
   }

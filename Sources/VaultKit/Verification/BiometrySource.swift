@@ -1,6 +1,6 @@
 import VaultFormat
 
-/// A fingerprint reader (fprintd). Advisory: this process enforces it, without a key.
+/// A fingerprint reader (fprintd). Advisory in a file and with the agent, because it gives no key; enforced by the keeper.
 public protocol BiometrySource: Sendable {
   /// The enrolled fingers, by the names of the source, ascending.
   ///

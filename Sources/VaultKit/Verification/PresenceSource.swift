@@ -1,6 +1,7 @@
 import VaultFormat
 
-/// Finds out whether a person is there (PAM). Advisory: this process enforces it, without a key.
+/// Finds out whether a person is there (PAM). Advisory in a file and with the agent, because it gives no key; enforced by the
+/// keeper.
 public protocol PresenceSource: Sendable {
   /// Returns after the person was verified. Every other outcome throws and is a denial.
   ///

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Kills `vaultctl keeper adopt` and `keeper leave`, and the keeper in them, at each system call that names, writes or sends something.
+
+usage: test_moves.py [--programs DIRECTORY] [--short]
+
+After each kill exactly one side has a vault that opens: the person's file or the keeper's. The same command then completes the move.
+--short kills at a few of them, for scripts/test. The programs are those of test_hostile.py; it needs root and strace.
+"""
+import argparse
+import collections
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+import rig
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FILE = rig.HOME + "/.local/share/vault/default.vault"
+STATE = "/var/lib/vaultd/%d" % rig.PERSON
+# What changes a file or a name, or is seen by the other process.
+CALLS = (
+    "openat", "unlink", "rename", "renameat2", "linkat", "mkdir", "write", "pwrite64", "fsync", "fdatasync", "ftruncate", "sendmsg",
+    "recvmsg", "close")
+
+
+class Side:
+    """Where the vault is: whose item can be read."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.keeper = rig.KeeperWorld(machine)
+
+    def ctl(self, *words, **given):
+        return self.keeper.run([rig.PROGRAMS + "/vaultctl", *words], None, given, user=rig.PERSON)
+
+    def must(self, *words, **given):
+        done = self.ctl(*words, **given)
+        if done.exit != 0:
+            raise rig.Broken("'%s' ended with %d: %s" % (" ".join(words), done.exit, done.err))
+
+    def has(self, vault):
+        """Whether the item is read from a vault: '' or why not."""
+        done = self.ctl("item", "get", "mail", "--vault", vault, passcode=True)
+        return "" if done.exit == 0 and done.out else "%d %s" % (done.exit, done.err.strip())
+
+    def opens(self):
+        """The sides whose vault opens. The second one is asked again: the command to the keeper may end a move."""
+        first = not self.has(FILE)
+        keepers = self.has("keeper:")
+        second = not self.has(FILE)
+        return first, second, not keepers, keepers
+
+
+class Moves(unittest.TestCase):
+    options = None
+
+    @classmethod
+    def setUpClass(cls):
+        found = {name: os.path.join(cls.options.programs, name) for name in ("vaultd", "vaultctl", "vault-keeper", "vault-pam")}
+        found["vault-pam"] = cls.options.pam or found["vault-pam"]
+        for name, path in found.items():
+            if not os.path.isfile(path):
+                raise AssertionError("there is no %s at %s: build it first" % (name, path))
+        if not shutil.which("strace"):
+            raise AssertionError("strace is missing: scripts/install-deps")
+        cls.machine = machine = rig.Rig(found)
+        for path in ("/run", "/var/lib", "/home"):
+            rig.call("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", path)
+        os.mkdir(rig.PRIVATE, 0o700)
+        machine.make_accounts()
+        machine.install()
+        machine.make_secrets()
+        cls.side = Side(machine)
+        cls.side.must("init", "--no-recovery-code", passcode=True)
+        source = cls.side.keeper.run([rig.PROGRAMS + "/vaultctl", "item", "add", "mail"], "mail", {"passcode": True}, user=rig.PERSON)
+        if source.exit != 0:
+            raise rig.Broken(source.err)
+        cls.outside = cls.files()
+        cls.start()
+        cls.side.must("keeper", "adopt", passcode=True)
+        cls.stop()
+        cls.inside = cls.files()
+        cls.addClassCleanup(cls.stop)
+
+    # The two sides as files.
+
+    @staticmethod
+    def files():
+        """Everything of both sides: path, owner, mode, content; a directory has none."""
+        found = {}
+        for top in (rig.HOME + "/.local", STATE):
+            for folder, _, names in os.walk(top):
+                for path in [folder] + [os.path.join(folder, name) for name in names]:
+                    about = os.lstat(path)
+                    content = None if os.path.isdir(path) else open(path, "rb").read()
+                    found[path] = (about.st_uid, about.st_mode & 0o7777, content)
+        return found
+
+    @classmethod
+    def put(cls, files):
+        for top in (rig.HOME + "/.local", STATE):
+            shutil.rmtree(top, ignore_errors=True)
+        for path, (owner, mode, content) in files.items():
+            if content is None:
+                os.makedirs(path, exist_ok=True)
+                os.chmod(path, mode)
+                os.chown(path, owner, owner)
+            else:
+                rig.write(path, content, owner=owner, mode=mode)
+
+    @classmethod
+    def start(cls):
+        cls.side.keeper.start()
+
+    @classmethod
+    def stop(cls):
+        cls.side.keeper.stop()
+
+    # One run.
+
+    def command(self, words, trace, given="passcode"):
+        """The command of the person, under strace."""
+        secret = os.open(rig.PRIVATE + "/" + given, os.O_RDONLY)
+        try:
+            process = subprocess.run(
+                [*trace, rig.PROGRAMS + "/vaultctl", *words, "--%s-fd" % given, str(secret)], pass_fds=[secret], capture_output=True,
+                env=self.side.keeper.environment, cwd="/", stdin=subprocess.DEVNULL, timeout=60)
+        finally:
+            os.close(secret)
+        return process.returncode, process.stderr.decode(errors="replace")
+
+    def run_under(self, words, victim, what, log="/run/strace.log"):
+        """Runs the command with `what` done to the victim: the command or the keeper."""
+        options = ["strace", "-f", "-qq", "-o", log, *what]
+        if victim == "command":
+            return self.command(words, [*options, "-u", "hostile-person"])
+        tracer = subprocess.Popen([*options, "-p", str(self.side.keeper.process)], stderr=subprocess.PIPE)
+        # It says nothing when it has attached; the kernel does.
+        rig.wait_for("strace", lambda: self.traced(self.side.keeper.process))
+        try:
+            return self.command(words, ["setpriv", "--reuid", str(rig.PERSON), "--regid", str(rig.PERSON), "--clear-groups"])
+        finally:
+            tracer.terminate()
+            tracer.communicate()
+
+    @staticmethod
+    def traced(process):
+        for thread in os.listdir("/proc/%d/task" % process):
+            with open("/proc/%d/task/%s/status" % (process, thread)) as file:
+                if "TracerPid:\t0\n" in file.read():
+                    return False
+        return True
+
+    def points(self, words, victim, before):
+        """The calls of an undisturbed run: each as (name, which one of that name)."""
+        self.put(before)
+        self.start()
+        exit, err = self.run_under(words, victim, ["-e", "trace=" + ",".join(CALLS)])
+        self.assertEqual(exit, 0, err)
+        self.stop()
+        counted = collections.Counter()
+        found = []
+        for line in open("/run/strace.log"):
+            rest = line.split(None, 1)[1] if " " in line else ""
+            name = rest.split("(", 1)[0]
+            if name in CALLS:
+                counted[name] += 1
+                found.append((name, counted[name]))
+        return found
+
+    def kill_all(self, words, victim, before, ends_at):
+        points = self.points(words, victim, before)
+        if self.options.short:
+            # The last ones decide.
+            points = points[-60::10]
+        sides = collections.Counter()
+        for name, number in points:
+            with self.subTest("%s killed at %s %d" % (victim, name, number)):
+                self.put(before)
+                self.start()
+                self.run_under(
+                    words, victim, ["-e", "trace=" + name, "-e", "inject=%s:signal=KILL:when=%d" % (name, number)])
+                if not rig.lives(self.side.keeper.process):
+                    self.stop()
+                    self.start()
+                first, second, keepers, why = self.side.opens()
+                self.assertEqual(first, second, "the command to the keeper has changed what the file is")
+                self.assertNotEqual(first, keepers, "file %s, keeper %s (%s)" % (first, keepers, why))
+                sides["keeper" if keepers else "file"] += 1
+                if keepers != (ends_at == "keeper"):
+                    self.assertEqual(self.command(words, ["setpriv", "--reuid", str(rig.PERSON), "--regid", str(rig.PERSON), "--clear-groups"])[0], 0)
+                    first, second, keepers, why = self.side.opens()
+                    self.assertEqual((first, second, keepers), (ends_at == "file", ends_at == "file", ends_at == "keeper"), why)
+                self.no_second(ends_at)
+            self.stop()
+        print("%s, %s killed at %d calls: the vault was then %s" % (" ".join(words), victim, len(points), json.dumps(sides)), flush=True)
+        self.assertTrue(self.options.short or len(sides) == 2, "all kills fell to one side")
+
+    def no_second(self, ends_at):
+        """Nothing of the side that has it no more opens: neither a file nor a key is there."""
+        if ends_at == "keeper":
+            left = [path for path in self.files() if path.startswith(rig.HOME) and path.endswith((".vault", ".key"))]
+        else:
+            left = [path for path in self.files() if path.startswith(STATE) and path.endswith(".vault") and "/left/" not in path]
+        self.assertEqual(left, [], "what is left on the other side")
+
+    def test_adopt_and_the_command_is_killed(self):
+        self.kill_all(["keeper", "adopt"], "command", self.outside, "keeper")
+
+    def test_adopt_and_the_keeper_is_killed(self):
+        self.kill_all(["keeper", "adopt"], "keeper", self.outside, "keeper")
+
+    def test_leave_and_the_command_is_killed(self):
+        self.kill_all(["keeper", "leave"], "command", self.inside, "file")
+
+    def test_leave_and_the_keeper_is_killed(self):
+        self.kill_all(["keeper", "leave"], "keeper", self.inside, "file")
+
+
+def main():
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--programs", default=os.path.join(HERE, "../../.build/release"))
+    parser.add_argument("--pam")
+    parser.add_argument("--short", action="store_true")
+    parser.add_argument("name", nargs="*")
+    try:
+        rig.enter()
+    except rig.Broken as error:
+        sys.exit("test_moves.py: %s" % error)
+    Moves.options = parser.parse_args()
+    unittest.main(argv=["test_moves.py", *Moves.options.name], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()
