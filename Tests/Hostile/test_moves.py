@@ -27,6 +27,11 @@ CALLS = (
     "recvmsg", "close")
 
 
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 class Side:
     """Where the vault is: whose item can be read."""
 
@@ -96,7 +101,7 @@ class Moves(unittest.TestCase):
             for folder, _, names in os.walk(top):
                 for path in [folder] + [os.path.join(folder, name) for name in names]:
                     about = os.lstat(path)
-                    content = None if os.path.isdir(path) else open(path, "rb").read()
+                    content = None if os.path.isdir(path) else read(path)
                     found[path] = (about.st_uid, about.st_mode & 0o7777, content)
         return found
 
@@ -111,6 +116,9 @@ class Moves(unittest.TestCase):
                 os.chown(path, owner, owner)
             else:
                 rig.write(path, content, owner=owner, mode=mode)
+
+    def tearDown(self):
+        self.stop()
 
     @classmethod
     def start(cls):
@@ -138,14 +146,15 @@ class Moves(unittest.TestCase):
         options = ["strace", "-f", "-qq", "-o", log, *what]
         if victim == "command":
             return self.command(words, [*options, "-u", "hostile-person"])
-        tracer = subprocess.Popen([*options, "-p", str(self.side.keeper.process)], stderr=subprocess.PIPE)
+        tracer = subprocess.Popen([*options, "-p", str(self.side.keeper.process)], stderr=subprocess.DEVNULL)
         # It says nothing when it has attached; the kernel does.
         rig.wait_for("strace", lambda: self.traced(self.side.keeper.process))
         try:
             return self.command(words, ["setpriv", "--reuid", str(rig.PERSON), "--regid", str(rig.PERSON), "--clear-groups"])
         finally:
-            tracer.terminate()
-            tracer.communicate()
+            # One that has killed a thread may wait for it for ever.
+            tracer.kill()
+            tracer.wait()
 
     @staticmethod
     def traced(process):
@@ -161,10 +170,9 @@ class Moves(unittest.TestCase):
         self.start()
         exit, err = self.run_under(words, victim, ["-e", "trace=" + ",".join(CALLS)])
         self.assertEqual(exit, 0, err)
-        self.stop()
         counted = collections.Counter()
         found = []
-        for line in open("/run/strace.log"):
+        for line in read("/run/strace.log").decode(errors="replace").splitlines():
             rest = line.split(None, 1)[1] if " " in line else ""
             name = rest.split("(", 1)[0]
             if name in CALLS:
@@ -180,6 +188,7 @@ class Moves(unittest.TestCase):
         sides = collections.Counter()
         for name, number in points:
             with self.subTest("%s killed at %s %d" % (victim, name, number)):
+                self.stop()
                 self.put(before)
                 self.start()
                 self.run_under(
@@ -196,7 +205,6 @@ class Moves(unittest.TestCase):
                     first, second, keepers, why = self.side.opens()
                     self.assertEqual((first, second, keepers), (ends_at == "file", ends_at == "file", ends_at == "keeper"), why)
                 self.no_second(ends_at)
-            self.stop()
         print("%s, %s killed at %d calls: the vault was then %s" % (" ".join(words), victim, len(points), json.dumps(sides)), flush=True)
         self.assertTrue(self.options.short or len(sides) == 2, "all kills fell to one side")
 
@@ -232,7 +240,7 @@ def main():
     except rig.Broken as error:
         sys.exit("test_moves.py: %s" % error)
     Moves.options = parser.parse_args()
-    unittest.main(argv=["test_moves.py", *Moves.options.name], verbosity=2)
+    unittest.main(argv=["test_moves.py", *Moves.options.name], verbosity=2, warnings="ignore")
 
 
 if __name__ == "__main__":

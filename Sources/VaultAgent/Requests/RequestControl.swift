@@ -32,8 +32,10 @@ struct RequestControl: AgentControl {
   func withoutOthers<R>(_ body: () throws -> R) throws -> R {
     try service.moving {
       if let file = request.file {
-        service.vaults.lock(file, because: .moved)
         request.endUses(in: service)
+        service.vaults.lock(file, because: .moved)
+        // It is closed when its log has the entry.
+        service.vaults.waitForLog()
       }
       return try body()
     }

@@ -104,6 +104,7 @@ extension KeeperMove {
       throw error
     }
     try settle(note, isTheirs: true)
+    source.keep()
     return note
   }
 
@@ -134,7 +135,12 @@ extension KeeperMove {
     let isTheirs = try link.ask(.isVaultThere, content) { answer throws(AgentMessageError) in
       try answer.content.flag(.isTrue)
     }
-    try settle(note, isTheirs: isTheirs)
+    guard note.direction == .outOfKeeper, isTheirs, try FilePlace.exists(place.vault) else {
+      return try settle(note, isTheirs: isTheirs)
+    }
+    let source = try VaultMove.Source(of: place.vault)
+    try settle(note, isTheirs: true)
+    source.keep()
   }
 
   /// Follows the person's side. Each step can be done again.
@@ -150,7 +156,7 @@ extension KeeperMove {
         try VaultNames.move(draft, to: place.vault)
       }
     case (.outOfKeeper, true):
-      if try FilePlace.exists(place.vault) { try setAside() }
+      if try FilePlace.exists(place.vault) { try setAside(note) }
     case (.intoKeeper, true), (.outOfKeeper, false): break
     }
     VaultMove.removeCopy(at: draft, protector: keys)
@@ -165,9 +171,8 @@ extension KeeperMove {
   }
 
   /// The vault has left: nothing opens it here any more. It is kept for root, because a program of the person could say so as well.
-  private func setAside() throws {
-    let key = try VaultCore.outline(at: place.vault).deviceKey
-    let path = place.left + "/" + key.hexadecimal + ".vault"
+  private func setAside(_ note: MoveNote) throws {
+    let path = place.left + "/" + note.key.hexadecimal + ".vault"
     try FileProtector.makeFolders(above: path)
     try VaultNames.move(place.vault, to: path)
   }

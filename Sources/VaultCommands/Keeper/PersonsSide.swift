@@ -78,17 +78,23 @@ extension PersonsSide {
     return AgentReply(call.number, answer, descriptors: descriptors)
   }
 
-  /// The step that decides: the vault is in the keeper from here on.
+  /// The step that decides: the vault is in the keeper from here on. The device key is removed before the keeper forgets the move.
   private func letGo() throws {
     guard try source?.remove() != nil else { throw Self.nothing }
+    // If it stays, the command says so at its end.
+    try? removeKey()
   }
 
-  /// The vault is in the keeper: its device key here opens nothing but old copies.
+  /// The vault is in the keeper.
   ///
-  /// - Throws: If it is still there.
+  /// - Throws: If its device key is still there: it opens old copies.
   func finish() throws {
-    guard let outline = source?.outline else { return }
+    try removeKey()
     source = nil
+  }
+
+  private func removeKey() throws {
+    guard let outline = source?.outline else { return }
     try Self.remove(outline.deviceKey, of: outline.vault, from: keys, at: path)
   }
 }

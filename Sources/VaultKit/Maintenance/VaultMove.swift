@@ -31,6 +31,9 @@ package enum VaultMove {
       _ body: (Int32) throws(E) -> R
     ) throws(E) -> R { try hold.lend(body) }
 
+    /// Does nothing. A call marks the point until which nobody may open the vault.
+    package borrowing func keep() {}
+
     /// Removes the vault: from here on nothing opens at its path. Durable when this returns.
     package borrowing func remove() throws(VaultError) {
       guard unsafe unlink(path) == 0 else { throw .failed("removing \(path)") }
