@@ -110,10 +110,10 @@ extension OCRASuite.Part: CustomStringConvertible {
     case .hash: "the hash is -SHA1, -SHA256 or -SHA512"
     case .digits: "the number of digits is -0 or -4 to -10"
     case .counter: "the counter is C, before the question"
-    case .question: "the question is QA, QN or QH and a length from 04 to 64, after : or :C-"
-    case .pinHash: "the hash of the PIN is PSHA1, PSHA256 or PSHA512"
-    case .session: "the session is S and three digits from 001 to 512"
-    case .timeStep: "the time step is T and 1S to 59S, 1M to 59M or 0H to 48H"
+    case .question: "the question is Q, or QA, QN or QH and a length from 04 to 64, after : or :C-"
+    case .pinHash: "the hash of the PIN is P, PSHA1, PSHA256 or PSHA512"
+    case .session: "the session is S, or S and three digits from 001 to 512"
+    case .timeStep: "the time step is T, or T and 1S to 59S, 1M to 59M or 0H to 48H"
     case .order: "only -P, -S and -T follow the question, in this order, each at most once"
     }
   }

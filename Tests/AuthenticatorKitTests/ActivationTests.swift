@@ -196,6 +196,31 @@ struct ActivationTests {
     expect(result.counter, equals: 9)
   }
 
+  /// Verified to fail when `Q` or `S` alone is no part of a suite.
+  @Test("a suite with the defaults of RFC 6287 is activated, and is stored and hashed as the server wrote it")
+  func suiteWithDefaults() async throws {
+    for (text, question, session) in [
+      ("C-Q", "12345678", [UInt8]?.none), ("C-QH10-S-T", "0123456789", [1, 2]),
+    ] {
+      let scene = try ActivationScene()
+      let suite = "OCRA-1:HOTP-SHA1-6:\(text)"
+      scene.server.change {
+        $0.credential = ActivationServer.credential("ocra", ["suite": .text(suite)])
+      }
+      try scene.start()
+      let done = try scene.finish()
+      let credential = try await OCRACredential(id: done.credential, in: Vault(core: scene.core))
+      expect(credential.suite.description, equals: suite)
+      var request = OCRARequest(try OCRAQuestion(question, for: credential.suite))
+      request.session = session
+      let made = try await credential.sign(request)
+      var input = OCRADataInput(question: request.question, counter: 0, session: session)
+      input.timeStep = made.validity.map { UInt64($0.lowerBound / 60) }
+      let generator = try OCRAGenerator(key: SecretBytes(copying: PINRig.rawKey), suite: OCRASuite(suite))
+      try expect(generator.code(for: input), equals: made.code)
+    }
+  }
+
   /// Verified to fail when the old secret is deleted at the start.
   @Test(
     "a new activation ends the state disabled, and replaces the credential at its end", .requirement("A1"))

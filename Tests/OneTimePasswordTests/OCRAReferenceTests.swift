@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 
 /// Verified to fail when the number of QN keeps its zeros on the left, when the counter is written in the other byte
-/// order, and when a suite of 513 bytes of session information or a length of 65 is read.
+/// order, when a suite of 513 bytes of session information or a length of 65 is read, and when `S` alone means 128 bytes
+/// or is hashed as `S064`.
 @Suite("OCRA against an implementation in Python", .bounded, .requirement("A16"))
 struct OCRAReferenceTests {
   private static let python = "/usr/bin/python3"
@@ -75,6 +76,7 @@ struct OCRAReferenceTests {
       "OCRA-1", "HOTP", "SHA1", "SHA256", "SHA512", "0", "3", "6", "10", "11", "C", "QN08", "QA64", "QH65",
       "QH8",
       "PSHA1", "PSHA512", "S064", "S512", "S513", "T1M", "T0H", "T49H", "T60S", "T59S", "-", ":", "--", "",
+      "Q", "P", "S", "T", "QN", "Q08",
     ]
     var parts = [
       "OCRA-1", ":", "HOTP", "-", ["SHA1", "SHA256", "SHA512"].randomElement(using: &random)!, "-",

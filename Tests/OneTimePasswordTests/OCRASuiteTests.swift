@@ -2,7 +2,8 @@ import OneTimePassword
 import TestSupport
 import Testing
 
-/// Verified to fail when lower case, `S513`, `QN65`, `QN008` or `T0S` is read.
+/// Verified to fail when lower case, `S513`, `QN65`, `QN008`, `QN`, `Q08` or `T0S` is read, and when `Q`, `P`, `S` or `T` alone
+/// is refused.
 @Suite("OCRA suites", .bounded, .requirement("A16"))
 struct OCRASuiteTests {
   private typealias Part = OCRASuite.Part
@@ -39,6 +40,34 @@ struct OCRASuiteTests {
     #expect(try OCRASuite("OCRA-1:HOTP-SHA1-6:QH8") != OCRASuite("OCRA-1:HOTP-SHA1-6:QH08"))
   }
 
+  @Test("Q, P, S and T alone have the defaults of RFC 6287, section 6.3, and stay as they are written")
+  func defaults() throws {
+    let bare = try OCRASuite("OCRA-1:HOTP-SHA256-6:C-Q-P-S-T")
+    #expect(bare.questionFormat == .numeric && bare.questionLength == 8 && bare.hasCounter)
+    #expect(bare.pinHash == .sha1 && bare.sessionByteCount == 64 && bare.timeStepSeconds == 60)
+    expect(bare.description, equals: "OCRA-1:HOTP-SHA256-6:C-Q-P-S-T")
+    #expect(try bare != OCRASuite("OCRA-1:HOTP-SHA256-6:C-QN08-PSHA1-S064-T1M"))
+    let session = try OCRASuite("OCRA-1:HOTP-SHA1-6:QH10-S")
+    #expect(session.questionFormat == .hexadecimal && session.questionLength == 10)
+    #expect(session.pinHash == nil && session.sessionByteCount == 64 && session.timeStepSeconds == nil)
+    try expect(OCRASuite("OCRA-1:HOTP-SHA1-6:Q").description, equals: "OCRA-1:HOTP-SHA1-6:Q")
+  }
+
+  @Test("a part with its default makes another code than the same part written out")
+  func hashedAsWritten() throws {
+    for (short, long) in [("Q", "QN08"), ("QN08-P", "QN08-PSHA1"), ("Q-S", "Q-S064"), ("Q-T", "Q-T1M")] {
+      let codes = try [short, long].map { data in
+        let suite = try OCRASuite("OCRA-1:HOTP-SHA1-8:\(data)")
+        var input = OCRADataInput(question: try OCRAQuestion("12345678", for: suite))
+        if suite.pinHash != nil { input.pinHash = try OCRADataInput.pinHash(of: "1234", .sha1) }
+        if suite.sessionByteCount != nil { input.session = [1, 2, 3] }
+        if suite.timeStepSeconds != nil { input.timeStep = 1 }
+        return try OCRAGenerator(key: rfcKey(), suite: suite).code(for: input)
+      }
+      #expect(codes[0] != codes[1], "\(short)")
+    }
+  }
+
   /// The part that is missing or wrong, and the offset at which it begins or should begin.
   @Test(
     "each fault is found at its part and its place",
@@ -53,8 +82,9 @@ struct OCRASuiteTests {
       ("OCRA-1:HOTP-SHA1-6", .question, 18), ("OCRA-1:HOTP-SHA1-6:", .question, 19),
       ("OCRA-1:HOTP-SHA1-6:C", .question, 20), ("OCRA-1:HOTP-SHA1-6:C-", .question, 21),
       ("OCRA-1:HOTP-SHA1-6:C-PSHA1", .question, 21), ("OCRA-1:HOTP-SHA1-6:PSHA1", .question, 19),
-      ("OCRA-1:HOTP-SHA1-6:QN08-", .order, 24), ("OCRA-1:HOTP-SHA1-6:QN08-P", .pinHash, 24),
-      ("OCRA-1:HOTP-SHA1-6:QN08-S", .session, 24), ("OCRA-1:HOTP-SHA1-6:QN08-T", .timeStep, 24),
+      ("OCRA-1:HOTP-SHA1-6:QN08-", .order, 24), ("OCRA-1:HOTP-SHA1-6:Q-", .order, 21),
+      ("OCRA-1:HOTP-SHA1-6:Q-S-P", .order, 23), ("OCRA-1:HOTP-SHA1-6:Q-T-S", .order, 23),
+      ("OCRA-1:HOTP-SHA1-6:Q-S-S064", .order, 23), ("OCRA-1:HOTP-SHA1-6:C-S", .question, 21),
       // Parts that are there twice, or at another place.
       ("OCRA-1:HOTP-SHA1-SHA256-6:QN08", .digits, 17), ("OCRA-1:HOTP-SHA1-6-8:QN08", .question, 18),
       ("OCRA-1:HOTP-SHA1-6:QN08-PSHA1-PSHA256", .order, 30), ("OCRA-1:HOTP-SHA1-6:QN08-QN08", .order, 24),
@@ -83,13 +113,15 @@ struct OCRASuiteTests {
       ("OCRA-1:HOTP-SHA1-6:QN03", .question, 19), ("OCRA-1:HOTP-SHA1-6:QN65", .question, 19),
       ("OCRA-1:HOTP-SHA1-6:QN3", .question, 19), ("OCRA-1:HOTP-SHA1-6:QN008", .question, 19),
       ("OCRA-1:HOTP-SHA1-6:QX08", .question, 19), ("OCRA-1:HOTP-SHA1-6:Q08", .question, 19),
-      ("OCRA-1:HOTP-SHA1-6:QN", .question, 19), ("OCRA-1:HOTP-SHA1-6:Q", .question, 19),
+      ("OCRA-1:HOTP-SHA1-6:QN", .question, 19), ("OCRA-1:HOTP-SHA1-6:QA-S", .question, 19),
+      ("OCRA-1:HOTP-SHA1-6:q", .question, 19), ("OCRA-1:HOTP-SHA1-6:Q-s", .order, 21),
+      ("OCRA-1:HOTP-SHA1-6:QN08-PSHA", .pinHash, 24), ("OCRA-1:HOTP-SHA1-6:QN08-S0", .session, 24),
       ("OCRA-1:HOTP-SHA1-6:QN08 ", .question, 19), ("OCRA-1:HOTP-SHA1-6:QN0８", .question, 19),
       ("OCRA-1:HOTP-SHA1-6:C-QN65-PSHA1", .question, 21), ("OCRA-1:HOTP-SHA1-6:QN08-psha1", .order, 24),
       ("OCRA-1:HOTP-SHA1-6:QN08-PMD5", .pinHash, 24), ("OCRA-1:HOTP-SHA1-6:QN08-Psha1", .pinHash, 24),
       ("OCRA-1:HOTP-SHA1-6:QN08-S65536", .session, 24), ("OCRA-1:HOTP-SHA1-6:QN08-S64", .session, 24),
       ("OCRA-1:HOTP-SHA1-6:QN08-S000", .session, 24), ("OCRA-1:HOTP-SHA1-6:QN08-S513", .session, 24),
-      ("OCRA-1:HOTP-SHA1-6:QN08-S06４", .session, 24), ("OCRA-1:HOTP-SHA1-6:QN08-PSHA1-S-64", .session, 30),
+      ("OCRA-1:HOTP-SHA1-6:QN08-S06４", .session, 24), ("OCRA-1:HOTP-SHA1-6:QN08-PSHA1-S-64", .order, 32),
       ("OCRA-1:HOTP-SHA1-6:QN08-T0S", .timeStep, 24), ("OCRA-1:HOTP-SHA1-6:QN08-T0M", .timeStep, 24),
       ("OCRA-1:HOTP-SHA1-6:QN08-T60S", .timeStep, 24), ("OCRA-1:HOTP-SHA1-6:QN08-T60M", .timeStep, 24),
       ("OCRA-1:HOTP-SHA1-6:QN08-T49H", .timeStep, 24), ("OCRA-1:HOTP-SHA1-6:QN08-T60H", .timeStep, 24),
@@ -118,7 +150,8 @@ struct OCRASuiteTests {
     #expect(error.code == .invalidSuite && error.part == .session && error.position == 24)
     expect(
       error.message,
-      equals: "that is not an OCRA suite (character 25): the session is S and three digits from 001 to 512")
+      equals:
+        "that is not an OCRA suite (character 25): the session is S, or S and three digits from 001 to 512")
     expect(Set(Part.allCases.map(\.description)).count, equals: Part.allCases.count)
   }
 

@@ -61,7 +61,7 @@ struct VectorTests {
     case "generated_hotp_totp.json": try generatedCounters(file) + generatedTimes(file)
     case "steam_guard.json": try steamVectors(file)
     case "otpauth_uris.json": try acceptedURIs(file) + refusedURIs(file)
-    case "rfc6287_ocra.json", "generated_ocra.json": try ocraVectors(file)
+    case "rfc6287_ocra.json", "generated_ocra.json", "tiqr_ocra.json": try ocraVectors(file)
     default: throw UnknownVectorFile(name: file.name)
     }
   }

@@ -32,7 +32,7 @@ def hotp(credential, counter):
 
 def question_of_data(suite, data):
     """The rule of `transaction sign` (docs/guides/ocra.md): nothing is cut off, filled up or trimmed."""
-    parts = ocra.SUITE.fullmatch(suite)
+    parts = ocra.parts_of(suite)
     letter, length = parts["format"], int(parts["length"])
     if (letter, length) == ("H", 64):
         return hashlib.sha256(data).hexdigest()
@@ -43,21 +43,21 @@ def question_of_data(suite, data):
 
 
 def check_suite(suite):
-    parts = ocra.SUITE.fullmatch(suite)
+    parts = ocra.parts_of(suite)
     if parts is None or parts["pin"] or parts["session"] or (parts["step"] or "")[:-1] == "0":
         raise UnsuitableData(f"this peer cannot judge {suite}")
 
 
 def has_counter(credential):
     if credential["type"] == "ocra":
-        return ocra.SUITE.fullmatch(credential["suite"])["counter"] is not None
+        return ocra.parts_of(credential["suite"])["counter"] is not None
     return credential["type"] == "hotp"
 
 
 def step_seconds(credential):
     if credential["type"] == "totp":
         return credential["periodSeconds"]
-    step = credential["type"] == "ocra" and ocra.SUITE.fullmatch(credential["suite"])["step"]
+    step = credential["type"] == "ocra" and ocra.parts_of(credential["suite"])["step"]
     return int(step[:-1]) * ocra.UNITS[step[-1]] if step else None
 
 

@@ -206,6 +206,39 @@ struct TransactionVerbTests {
     try expectRefused(tool, ["otp", "add", "x", "--secret-format", "hex"], input: Self.key, exit: 2)
   }
 
+  /// Verified to fail when `S` alone is read as `S128`, and when any of the four is refused.
+  @Test("Q, P, S and T alone have the defaults of RFC 6287, when added, signed with and verified")
+  func defaults() throws {
+    let tool = try newTool()
+    let tiqr = "OCRA-1:HOTP-SHA1-6:QH10-S"
+    try add(tool, "tiqr", tiqr, key: "3132333435363738393031323334353637383930313233343536373839303132")
+    let session = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+    let words = ["--question", "0000000000", "--session", session, "--session-format", "hex"]
+    try expect(tool.run(["transaction", "sign", "tiqr"] + words).text, equals: "525367\n")
+    try expect(tool("otp", "show", "tiqr", "--json").json["suite"] as? String, equals: tiqr)
+
+    let suite = "OCRA-1:HOTP-SHA256-8:C-Q-P-S-T"
+    try add(tool, "bank", suite)
+    try add(tool, "gate", suite, role: "verifier")
+    try add(tool, "long", "OCRA-1:HOTP-SHA256-8:C-QN08-PSHA1-S064-T1M")
+    func sign(_ name: String, _ question: String, _ session: String) throws -> Tool.Run {
+      try tool(
+        "transaction", "sign", name, "--question", question, "--session", session, "--suite-pin-fd", "3",
+        secrets: [3: "1234"])
+    }
+    let most = String(repeating: "s", count: 64)
+    try expect(sign("bank", "123456789", most).exit, equals: 12)
+    try expect(sign("bank", "1234567a", most).exit, equals: 12)
+    try expect(sign("bank", "12345678", most + "s").exit, equals: 12)
+    let run = try sign("bank", "12345678", most)
+    expect(run.exit, equals: 0, "\(run.errors)")
+    #expect(try sign("long", "12345678", most).text != run.text)
+    let verified = try tool(
+      "transaction", "verify", "gate", "--question", "12345678", "--session", most, "--suite-pin-fd", "3",
+      "--code-fd", "4", secrets: [3: "1234", 4: run.text.filter(\.isNumber)])
+    #expect(verified.text == "accepted\n", "\(verified.errors)")
+  }
+
   @Test("a question or a value that does not fit is refused, no counter is used, and nothing is stored")
   func badQuestions() throws {
     let tool = try newTool()

@@ -4,7 +4,8 @@ extension OCRASuite {
   /// Accepted are exactly the texts of the RFC, in capital letters: `OCRA-1:HOTP-` with SHA1, SHA256 or SHA512 and 0 or
   /// 4 to 10 digits, `:`, an optional `C-`, then QA, QN or QH with 04 to 64 (a single digit as in RFC 6287 §6.4's
   /// `QH8`), and optionally, in this order, `-P` with a hash, `-S` with 001 to 512, and `-T` with 1S to 59S, 1M to 59M
-  /// or 0H to 48H.
+  /// or 0H to 48H. `Q`, `P`, `S` and `T` alone have the defaults of §6.3: QN08, PSHA1, S064 and T1M. The text stays as it
+  /// is, also in the codes.
   ///
   /// - Throws: ``OTPError/invalidSuite(_:position:)``, which says which part is missing or wrong, and where.
   public init(_ text: some StringProtocol) throws(OTPError) {
@@ -61,6 +62,7 @@ private struct SuiteReader {
 
   mutating func question() throws(OTPError) -> (OCRAQuestion.Format, Int) {
     try word(.question) { word in
+      if word.elementsEqual("Q".utf8) { return (.numeric, 8) }
       guard word.count >= 2, word.first == UInt8(ascii: "Q") else { return nil }
       let digits = word.dropFirst(2)
       guard let format = OCRAQuestion.Format(letter: word[word.startIndex + 1]), digits.count <= 2,
@@ -71,11 +73,12 @@ private struct SuiteReader {
   }
 
   mutating func pinHash() throws(OTPError) -> OTPAlgorithm? {
-    try optional("P", .pinHash, Self.algorithm)
+    try optional("P", .pinHash) { $0.isEmpty ? .sha1 : Self.algorithm($0) }
   }
 
   mutating func session() throws(OTPError) -> Int? {
     try optional("S", .session) { digits in
+      if digits.isEmpty { return 64 }
       guard digits.count == 3, let count = ASCII.decimal(digits), (1...512).contains(count) else {
         return nil
       }
@@ -85,6 +88,7 @@ private struct SuiteReader {
 
   mutating func timeStep() throws(OTPError) -> Int64? {
     try optional("T", .timeStep) { step in
+      if step.isEmpty { return 60 }
       guard let number = Self.number(step.dropLast()) else { return nil }
       switch step.last {
       case UInt8(ascii: "S"): return (1...59).contains(number) ? Int64(number) : nil

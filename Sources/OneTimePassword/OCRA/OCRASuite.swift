@@ -3,7 +3,7 @@ import VaultCrypto
 /// What an OCRA code is made of, as its two parties agree on it: `OCRA-1:HOTP-SHA256-8:C-QN08-PSHA1` (RFC 6287 §6).
 ///
 /// The text itself goes into each code. So two suites that mean the same but are written differently, such as `QH8`
-/// and `QH08`, are two suites, and there is no default for a part that is left out.
+/// and `QH08`, or `S` and `S064`, are two suites with different codes.
 public struct OCRASuite: Sendable, Hashable, CustomStringConvertible {
   /// The suite as it was read, letter by letter.
   public let description: String
