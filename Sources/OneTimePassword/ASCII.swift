@@ -38,3 +38,14 @@ extension RawSpan {
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 }
+
+extension RawSpan {
+  func firstIndex(of wanted: UInt8, in range: Range<Int>) -> Int? {
+    range.first { byte(at: $0) == wanted }
+  }
+
+  /// Whether a word is at this place, in any case. There must be as many bytes.
+  func isEqualIgnoringCase(to word: String, at start: Int) -> Bool {
+    zip(start..., word.utf8).allSatisfy { ASCII.uppercased(byte(at: $0)) == ASCII.uppercased($1) }
+  }
+}

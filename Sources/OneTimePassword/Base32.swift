@@ -2,8 +2,8 @@ public import SecretMemory
 
 /// Base32 of RFC 4648 §6, the way in which services write shared secrets for people.
 ///
-/// Reading tolerates what people and services do: upper and lower case, spaces and dashes anywhere, with or without
-/// padding. It refuses lost or wrong characters: a foreign character, padding in the middle, more than six padding
+/// Reading tolerates what people and services do: upper and lower case, spaces (also the no-break spaces of web pages) and
+/// dashes anywhere, with or without padding. It refuses lost or wrong characters: a foreign character, padding in the middle, more than six padding
 /// characters, and a length that no whole number of bytes has (1, 3 or 6 characters left over). Bits left over at
 /// the end that are not zero are dropped, as every authenticator does, because some services draw the letters at
 /// random. RFC 4648 §3.5 leaves the choice; ``OTPAuthURI/warnings`` reports it.
@@ -70,9 +70,12 @@ private struct Decoder {
   private var bitCount = 0
   private var paddingCount = 0
   private var firstFault: Int?
+  /// Whether the last byte began a no-break space.
+  private var isInSpace = false
 
   /// Takes one character. Returns the byte that it completes, if any.
   mutating func take(_ character: UInt8, at position: Int) -> UInt8? {
+    if skipsNoBreakSpace(character, at: position) { return nil }
     if character == UInt8(ascii: " ") || character == UInt8(ascii: "-") { return nil }
     if character == UInt8(ascii: "=") {
       paddingCount += 1
@@ -91,9 +94,21 @@ private struct Decoder {
   /// Whether bits other than zero are left over. Throws the fault that was found on the way.
   func finish(at end: Int) throws(OTPError) -> Bool {
     if let firstFault { throw .invalidBase32(position: firstFault) }
+    if isInSpace { throw .invalidBase32(position: end - 1) }
     // A character too many: the text lost one, or was never an encoding of bytes.
     if bitCount >= 5 { throw .invalidBase32(position: end) }
     return pending & (1 << UInt32(bitCount) - 1) != 0
+  }
+
+  /// U+00A0 is C2 A0 in UTF-8.
+  private mutating func skipsNoBreakSpace(_ character: UInt8, at position: Int) -> Bool {
+    guard isInSpace else {
+      isInSpace = character == 0xC2
+      return isInSpace
+    }
+    isInSpace = false
+    if character != 0xA0 { fault(at: position - 1) }
+    return character == 0xA0
   }
 
   private mutating func fault(at position: Int) {

@@ -21,10 +21,16 @@ extension OTPAuthURI {
     if case .hotp = kind { "hotp" } else { "totp" }
   }
 
+  /// Readers split a label at its first colon, some of them also at `%3A`. So an issuer with a colon is in the parameter
+  /// only, as long as the account has none. An account with a colon always has a plain colon before it.
   private func writeLabel(into output: inout OutputRawSpan) {
-    if let labelIssuer { PercentCoding.encode(labelIssuer, into: &output) }
-    // Without an issuer, an account with a colon would be split at the colon.
-    if labelIssuer != nil || account.utf8.contains(UInt8(ascii: ":")) { output.append(":") }
+    let isAccountSplit = account.utf8.contains(UInt8(ascii: ":"))
+    if let issuer, isAccountSplit || !issuer.utf8.contains(UInt8(ascii: ":")) {
+      PercentCoding.encode(issuer, into: &output)
+      output.append(":")
+    } else if isAccountSplit {
+      output.append(":")
+    }
     PercentCoding.encode(account, into: &output)
   }
 

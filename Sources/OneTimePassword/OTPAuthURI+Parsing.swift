@@ -4,20 +4,37 @@ extension OTPAuthURI {
   /// Reads a URI.
   ///
   /// Tolerated: any case of scheme, type, parameter names and algorithm; raw spaces and UTF-8; `+` for a space in
-  /// parameters; empty parameters. At most ``maximumByteCount`` bytes.
-  /// - Throws: ``OTPError``; nothing in it comes from the text but an offset or a bit count.
-  public init(parsing text: borrowing SecretBytes) throws(OTPError) {
-    self = try text.expose { (span) throws(OTPError) in try OTPAuthURI(parsing: span) }
+  /// parameters; empty parameters; blanks and ends of lines around it; `&amp;` or `&#38;`, as HTML has it, for `&`. At
+  /// most ``maximumByteCount`` bytes. A parameter without a value counts as absent.
+  /// - Parameters:
+  ///   - text: The URI.
+  ///   - allowsWeak: Whether a secret of fewer than 80 bits, and codes of 4 and 5 digits, are accepted: for a person whose
+  ///     server chose them.
+  /// - Throws: ``OTPError``; nothing in it comes from the text but an offset, a bit count, and the name of an unknown
+  ///   parameter where this cannot be a part of the secret.
+  public init(
+    parsing text: borrowing SecretBytes, allowingWeak allowsWeak: Bool = false
+  ) throws(OTPError) {
+    self = try text.expose { (span) throws(OTPError) in
+      try OTPAuthURI(parsing: span, allowingWeak: allowsWeak)
+    }
   }
 
   /// Reads a URI. The caller wipes the text.
   ///
-  /// - Throws: As ``init(parsing:)-(SecretBytes)``.
-  public init(parsing text: RawSpan) throws(OTPError) {
+  /// - Throws: As ``init(parsing:allowingWeak:)-(SecretBytes,_)``.
+  public init(parsing text: RawSpan, allowingWeak allowsWeak: Bool = false) throws(OTPError) {
+    guard text.byteCount <= OTPAuthURI.maximumByteCount else { throw .invalidURI(.tooLong) }
+    self = try URIText.plain(text).expose { (span) throws(OTPError) in
+      try OTPAuthURI(plain: span, allowingWeak: allowsWeak)
+    }
+  }
+
+  private init(plain text: RawSpan, allowingWeak allowsWeak: Bool) throws(OTPError) {
     let parts = try URIParts(text)
     var parameters = URIParameters()
     try parameters.read(text, query: parts.query)
-    let label = try URILabel(text, range: parts.label)
+    let label = try URILabel(text, range: parts.label, issuer: parameters.issuer)
     guard let encodedSecret = parameters.secret.take() else { throw .invalidURI(.missingSecret) }
     var hasTrailingBits = false
     let secret = try encodedSecret.expose { (span) throws(OTPError) in
@@ -25,17 +42,49 @@ extension OTPAuthURI {
     }
     let type = try parameters.refined(parts.type, issuer: parameters.issuer ?? label.issuer)
     let kind = try parameters.kind(of: type)
-    var warnings: [Warning] = []
-    if hasTrailingBits { warnings.append(.trailingBits) }
-    let ignored = parameters.ignoredCount(for: type)
-    if ignored > 0 { warnings.append(.ignoredParameters(count: ignored)) }
     try self.init(
       kind: kind, labelIssuer: label.issuer, issuerParameter: parameters.issuer, account: label.account,
-      secret: secret, algorithm: parameters.algorithm, digits: parameters.digits, warnings: warnings)
+      secret: secret, algorithm: parameters.algorithm, digits: parameters.digits, allowingWeak: allowsWeak,
+      warnings: (hasTrailingBits ? [.trailingBits] : []) + parameters.warnings(for: type))
   }
 }
 
-private enum URIType { case hotp, totp, steam }
+enum URIType { case hotp, totp, steam }
+
+/// What a URI meets on its way through pages, mails and files.
+private enum URIText {
+  /// The URI without blanks and ends of lines around it, and with a plain `&` where HTML has `&amp;`.
+  static func plain(_ text: RawSpan) -> SecretBytes {
+    var range = 0..<text.byteCount
+    while let first = range.first, isBlank(text.byte(at: first)) { range.removeFirst() }
+    while let last = range.last, isBlank(text.byte(at: last)) { range.removeLast() }
+    return SecretBytes(capacity: range.count) { output in
+      var offset = range.lowerBound
+      while offset < range.upperBound {
+        let byte = text.byte(at: offset)
+        output.append(byte)
+        offset += 1
+        // A text that was escaped twice has `&amp;amp;`.
+        while byte == UInt8(ascii: "&"), let count = escapeCount(text, at: offset, end: range.upperBound) {
+          offset += count
+        }
+      }
+    }
+  }
+
+  /// How many bytes the rest of an escaped `&` has; `nil` where this is none.
+  private static func escapeCount(_ text: RawSpan, at start: Int, end: Int) -> Int? {
+    escapes.first { escape in
+      start + escape.utf8.count <= end && text.isEqualIgnoringCase(to: escape, at: start)
+    }?.utf8.count
+  }
+
+  private static let escapes = ["amp;", "#38;", "#038;", "#x26;"]
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte)
+  }
+}
 
 /// The positions of the parts of a URI.
 private struct URIParts {
@@ -44,11 +93,10 @@ private struct URIParts {
   let query: Range<Int>
 
   init(_ text: RawSpan) throws(OTPError) {
-    guard text.byteCount <= OTPAuthURI.maximumByteCount else { throw .invalidURI(.tooLong) }
     try Self.refuseForbiddenBytes(text)
-    let scheme: StaticString = "otpauth://"
-    let start = scheme.utf8CodeUnitCount
-    guard text.byteCount >= start, ASCII.equalIgnoringCase(text.bytes(0..<start), to: scheme) else {
+    let scheme = "otpauth://"
+    let start = scheme.utf8.count
+    guard text.byteCount >= start, text.isEqualIgnoringCase(to: scheme, at: 0) else {
       throw .invalidURI(.notOTPAuth)
     }
     // Without a `?`, everything after the type could be the secret, so it is not looked at.
@@ -58,7 +106,7 @@ private struct URIParts {
     guard let slash = text.firstIndex(of: UInt8(ascii: "/"), in: start..<question) else {
       throw .invalidURI(.missingLabel)
     }
-    type = try Self.type(named: text.bytes(start..<slash))
+    type = try Self.type(named: text, start..<slash)
     label = slash + 1..<question
     query = question + 1..<text.byteCount
   }
@@ -73,141 +121,48 @@ private struct URIParts {
     }
   }
 
-  private static func type(named word: [UInt8]) throws(OTPError) -> URIType {
-    if ASCII.equalIgnoringCase(word, to: "totp") { return .totp }
-    if ASCII.equalIgnoringCase(word, to: "hotp") { return .hotp }
-    if ASCII.equalIgnoringCase(word, to: "steam") { return .steam }
+  private static func type(named text: RawSpan, _ range: Range<Int>) throws(OTPError) -> URIType {
+    for (word, type) in [("totp", URIType.totp), ("hotp", .hotp), ("steam", .steam)]
+    where word.utf8.count == range.count && text.isEqualIgnoringCase(to: word, at: range.lowerBound) {
+      return type
+    }
     throw .invalidURI(.unknownType)
   }
 }
 
 /// `issuer:account`, or an account alone.
+///
+/// The format forbids a colon in both, and services have one in both. So the issuer of the parameter says where the label
+/// is split, if it begins with it. Otherwise a plain colon counts more than `%3A`, which can be part of a name.
 private struct URILabel {
   let issuer: String?
   let account: String
 
-  init(_ text: RawSpan, range: Range<Int>) throws(OTPError) {
+  init(_ text: RawSpan, range: Range<Int>, issuer named: String?) throws(OTPError) {
     let bytes = try PercentCoding.bytes(of: text, range: range, plus: .isPlus)
-    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
-      issuer = nil
-      account = try NameRules.text(of: bytes)
+    if let named, let rest = Self.rest(of: bytes, after: named) {
+      (issuer, account) = (named, try NameRules.text(of: rest))
       return
     }
-    let name = try NameRules.text(of: Array(bytes[..<colon]))
+    let colon = UInt8(ascii: ":")
+    var parts = (issuer: [UInt8](), account: bytes)
+    if let plain = text.firstIndex(of: colon, in: range) {
+      parts.issuer = try PercentCoding.bytes(of: text, range: range.lowerBound..<plain, plus: .isPlus)
+      parts.account = try PercentCoding.bytes(of: text, range: plain + 1..<range.upperBound, plus: .isPlus)
+    } else if let encoded = bytes.firstIndex(of: colon) {
+      parts = (Array(bytes[..<encoded]), Array(bytes[(encoded + 1)...]))
+    }
+    let name = try NameRules.text(of: parts.issuer)
     issuer = name.isEmpty ? nil : name
-    account = try NameRules.text(of: Array(bytes[(colon + 1)...]))
-  }
-}
-
-/// The known parameters, each at most once.
-private struct URIParameters: ~Copyable {
-  var secret: SecretBytes?
-  private(set) var issuer: String?
-  private(set) var algorithm: OTPAlgorithm?
-  private(set) var digits: Int?
-  private var period: [UInt8]?
-  private var counter: [UInt8]?
-  private var isSteam = false
-  private var seen: [String] = []
-  private var unknownCount = 0
-
-  init() {}
-
-  mutating func read(_ text: RawSpan, query: Range<Int>) throws(OTPError) {
-    var start = query.lowerBound
-    while start < query.upperBound {
-      let end = text.firstIndex(of: UInt8(ascii: "&"), in: start..<query.upperBound) ?? query.upperBound
-      if start < end { try readOne(text, range: start..<end) }
-      start = end + 1
-    }
+    account = try NameRules.text(of: parts.account)
   }
 
-  private mutating func readOne(_ text: RawSpan, range: Range<Int>) throws(OTPError) {
-    let equals = text.firstIndex(of: UInt8(ascii: "="), in: range) ?? range.upperBound
-    let value = min(equals + 1, range.upperBound)..<range.upperBound
-    guard let name = Self.knownName(in: text, range: range.lowerBound..<equals) else {
-      unknownCount += 1
-      return
-    }
-    guard !seen.contains(name) else { throw .invalidURI(.duplicateParameter) }
-    seen.append(name)
-    if name == "secret" {
-      secret = try PercentCoding.secret(of: text, range: value, plus: .isSpace)
-    } else {
-      try take(name, value: PercentCoding.bytes(of: text, range: value, plus: .isSpace))
-    }
-  }
-
-  private mutating func take(_ name: String, value: [UInt8]) throws(OTPError) {
-    switch name {
-    case "issuer":
-      let name = try NameRules.text(of: value)
-      issuer = name.isEmpty ? nil : name
-    case "algorithm": algorithm = try OTPAlgorithm(uriName: value)
-    case "digits":
-      guard value.count == 1, let number = ASCII.decimal(value) else { throw .invalidDigits }
-      digits = Int(number)
-    case "period": period = value
-    case "counter": counter = value
-    default:
-      guard ASCII.equalIgnoringCase(value, to: "steam") else { throw .invalidURI(.unknownEncoder) }
-      isSteam = true
-    }
-  }
-
-  /// Steam codes are written as type `steam`, as `encoder=steam`, or as issuer Steam with no other length.
-  func refined(_ type: URIType, issuer: String?) throws(OTPError) -> URIType {
-    guard type == .totp else {
-      if isSteam && type == .hotp { throw .invalidURI(.unknownEncoder) }
-      return type
-    }
-    let isIssuedBySteam = issuer.map { ASCII.equalIgnoringCase(Array($0.utf8), to: "Steam") } ?? false
-    return isSteam || isIssuedBySteam && digits ?? 5 == 5 ? .steam : .totp
-  }
-
-  func kind(of type: URIType) throws(OTPError) -> OTPAuthURI.Kind {
-    switch type {
-    case .hotp:
-      guard let counter else { throw .invalidURI(.missingCounter) }
-      guard let number = ASCII.decimal(counter) else { throw .invalidCounter }
-      return .hotp(counter: number)
-    case .totp:
-      return .totp(periodSeconds: try periodSeconds())
-    case .steam:
-      guard try periodSeconds() == 30 else { throw .invalidPeriod }
-      return .steam
-    }
-  }
-
-  private func periodSeconds() throws(OTPError) -> Int64 {
-    guard let period else { return 30 }
-    guard let number = ASCII.decimal(period), let seconds = Int64(exactly: number), seconds >= 1 else {
-      throw .invalidPeriod
-    }
-    return seconds
-  }
-
-  /// How many parameters were not used: unknown ones, a counter of time-based codes, a period of counted ones.
-  func ignoredCount(for type: URIType) -> Int {
-    let unused = type == .hotp ? period : counter
-    return unknownCount + (unused == nil ? 0 : 1)
-  }
-
-  private static func knownName(in text: RawSpan, range: Range<Int>) -> String? {
-    // Compared in place, because this can be a piece of a secret with a stray `&` in it.
-    ["secret", "issuer", "algorithm", "digits", "period", "counter", "encoder"].first { name in
-      name.utf8.elementsEqual(range, by: { $0 == text.byte(at: $1) | 0x20 })
-    }
-  }
-}
-
-extension RawSpan {
-  /// A copy of bytes that are not secret.
-  fileprivate func bytes(_ range: Range<Int>) -> [UInt8] {
-    range.map { byte(at: $0) }
-  }
-
-  fileprivate func firstIndex(of wanted: UInt8, in range: Range<Int>) -> Int? {
-    range.first { byte(at: $0) == wanted }
+  /// What follows an issuer and a colon.
+  private static func rest(of label: [UInt8], after issuer: String) -> [UInt8]? {
+    let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") }
+    let label = label.drop(while: isSpace)
+    guard label.starts(with: issuer.utf8) else { return nil }
+    let rest = label.dropFirst(issuer.utf8.count).drop(while: isSpace)
+    return rest.first == UInt8(ascii: ":") ? Array(rest.dropFirst()) : nil
   }
 }

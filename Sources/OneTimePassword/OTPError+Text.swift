@@ -13,7 +13,7 @@ extension OTPError: CustomStringConvertible {
     case .secretTooLong: "the secret is longer than 512 bytes"
     case .invalidBase32: "the secret is not Base32" + (position.map { " (character \($0 + 1))" } ?? "")
     case .unknownAlgorithm: "the algorithm is not SHA1, SHA256 or SHA512"
-    case .invalidDigits: "a code has 6, 7 or 8 digits"
+    case .invalidDigits: "the number of digits of a code is not 6, 7 or 8"
     case .invalidPeriod: "the period is not a whole number of seconds, 1 or more"
     case .invalidCounter: "the counter is not a number from 0 to 2^64 - 1"
     case .counterExhausted: "the counter has reached its end"
@@ -94,6 +94,9 @@ extension OTPError.URIFault: CustomStringConvertible {
     case .nameTooLong: "a name is longer than 255 bytes"
     case .fragment: "it has a #"
     case .duplicateParameter: "it has one parameter twice"
+    case .unknownParameter(let name?, _): "its parameter '\(name)' is unknown, and could change the codes"
+    case .unknownParameter(nil, let count):
+      "it has an unknown parameter of \(count) characters, whose name could be a part of the secret"
     case .missingSecret: "it has no secret"
     case .missingCounter: "a hotp URI needs a counter"
     case .unknownEncoder: "its encoder is unknown"

@@ -1,7 +1,7 @@
 /// Why a one-time-password operation was refused.
 ///
-/// The set of codes is open, so that a new code breaks no program. An error never carries any part of a secret, a code or
-/// a name. It has the shape of `VaultError`: a code for the program, a message for a person.
+/// The set of codes is open, so that a new code breaks no program. An error never carries any part of a secret or a code, nor
+/// the name of an issuer or account. It has the shape of `VaultError`: a code for the program, a message for a person.
 public struct OTPError: Error, Hashable, Sendable {
   /// The kind of failure.
   public let code: Code
@@ -40,7 +40,7 @@ public struct OTPError: Error, Hashable, Sendable {
   public static func invalidBase32(position: Int) -> OTPError { OTPError(.invalidBase32, position: position) }
   /// The algorithm is not SHA1, SHA256 or SHA512, or not the one that Steam codes use.
   public static var unknownAlgorithm: OTPError { OTPError(.unknownAlgorithm) }
-  /// The number of digits is not 6, 7 or 8 (5 for Steam codes).
+  /// The number of digits is not 6, 7 or 8 (5 for Steam codes; 4 and 5 where weak credentials are allowed).
   public static var invalidDigits: OTPError { OTPError(.invalidDigits) }
   /// The period is not a whole number of seconds, 1 or more, or not the one that Steam codes use.
   public static var invalidPeriod: OTPError { OTPError(.invalidPeriod) }
@@ -149,6 +149,9 @@ extension OTPError {
     case fragment
     /// The same parameter twice.
     case duplicateParameter
+    /// A parameter that this version does not know, so its codes could be others. `name` is `nil` where it could be a part
+    /// of the secret; `byteCount` is the length of the name.
+    case unknownParameter(name: String?, byteCount: Int)
     /// No `secret` parameter.
     case missingSecret
     /// No `counter` parameter in a `hotp` URI.

@@ -1,23 +1,28 @@
-/// The format of a code: 6 to 8 decimal digits, or Steam's five characters.
+/// The format of a code: 6 to 8 decimal digits, or Steam's five characters. Servers that chose badly have 4 or 5 digits.
 ///
 /// Both are the truncated HMAC value (RFC 4226 §5.3) modulo ``modulus``, written in a number system.
 public struct OTPFormat: Sendable, Hashable {
   /// Five characters of Steam's alphabet, the least significant first.
-  public static let steam = OTPFormat(length: 5)
+  public static let steam = OTPFormat(length: 5, isSteam: true)
 
   /// Six decimal digits.
   public static let sixDigits = OTPFormat(length: 6)
 
   /// Decimal codes of 6, 7 or 8 digits, zeros kept on the left.
   ///
+  /// - Parameter allowsWeak: Whether 4 and 5 digits, fewer than RFC 4226 R4 allows, are accepted as well.
   /// - Throws: ``OTPError/invalidDigits`` for any other number.
-  public static func decimal(_ digits: Int) throws(OTPError) -> OTPFormat {
+  public static func decimal(
+    _ digits: Int, allowingWeak allowsWeak: Bool = false
+  ) throws(OTPError) -> OTPFormat {
     switch digits {
-    case 6: sixDigits
-    case 7: OTPFormat(length: 7)
-    case 8: OTPFormat(length: 8)
-    default: throw .invalidDigits
+    case 4, 5: if allowsWeak { return OTPFormat(length: UInt8(digits)) }
+    case 6: return sixDigits
+    case 7: return OTPFormat(length: 7)
+    case 8: return OTPFormat(length: 8)
+    default: break
     }
+    throw .invalidDigits
   }
 
   /// How many characters a code has.
@@ -25,26 +30,30 @@ public struct OTPFormat: Sendable, Hashable {
   /// How many different codes there are.
   public var modulus: UInt32 {
     switch characterCount {
-    case 5: 26 * 26 * 26 * 26 * 26
+    case 4: 10_000
+    case 5: isSteam ? 26 * 26 * 26 * 26 * 26 : 100_000
     case 6: 1_000_000
     case 7: 10_000_000
     default: 100_000_000
     }
   }
   /// Whether codes are written in Steam's alphabet.
-  public var isSteam: Bool { characterCount == 5 }
+  public let isSteam: Bool
+  /// Whether codes have fewer digits than RFC 4226 R4 allows.
+  public var isWeak: Bool { characterCount < 6 && !isSteam }
 
-  /// No two formats have the same length, so the length identifies the format: 5 is Steam, 6 to 8 are decimal.
   private let characterCount: UInt8
 
-  private init(length: UInt8) {
+  private init(length: UInt8, isSteam: Bool = false) {
     characterCount = length
+    self.isSteam = isSteam
   }
 
   /// `value` modulo ``modulus``. Division by a constant is several times as fast.
   func reduced(_ value: UInt32) -> UInt32 {
     switch characterCount {
-    case 5: value % (26 * 26 * 26 * 26 * 26)
+    case 4: value % 10_000
+    case 5: isSteam ? value % (26 * 26 * 26 * 26 * 26) : value % 100_000
     case 6: value % 1_000_000
     case 7: value % 10_000_000
     default: value % 100_000_000

@@ -258,20 +258,24 @@ package enum VaultFindings {
     return findings
   }
 
-  /// Counters that may be behind, items that do not open, and those that have expired.
+  /// Counters that may be behind, credentials that are weak, items that do not open, and those that have expired.
   ///
   /// - Parameter progress: Gets how many items were seen.
   package static func items(of core: VaultCore, progress: (Int) -> Void) throws -> [Finding] {
-    let (behind, expired) = try core.read { transaction in
+    let (behind, expired, weak) = try core.read { transaction in
       try transaction.readTime()
       let moment = transaction.expiryMoment
       var expired = 0
       var credentials: [ItemID] = []
+      var weak: [String] = []
       var seen = 0
       try transaction.forEachItem(keepingPages: false, damaged: { _, _ in }) {
         item throws(VaultError) in
         if item.countsCodes { credentials.append(item.id) }
         if moment.hasExpired(item) { expired += 1 }
+        if let weakness = item.weakness {
+          weak.append("'\(item.name ?? item.id.hexadecimal)' has \(weakness)")
+        }
         seen += 1
         if seen % 1024 == 0 { progress(seen) }
         return true
@@ -282,7 +286,7 @@ package enum VaultFindings {
           where error.isUnreadable
         {}
       }
-      return (behind, expired)
+      return (behind, expired, weak)
     }
     var findings: [Finding] = []
     if behind > 0 {
@@ -290,6 +294,11 @@ package enum VaultFindings {
         Finding(
           "counters", .warning, "\(behind) counters may be behind their servers, after a copy or a restore",
           "ask each server for its counter and set it: 'vaultctl otp counter NAME --set N'"))
+    }
+    findings += weak.map {
+      Finding(
+        "weak", .warning, "the credential \($0): its codes can be guessed, or its secret found from them",
+        "ask the service for a new secret, or protect the account in another way as well")
     }
     findings += try damage(of: core)
     if expired > 0 {

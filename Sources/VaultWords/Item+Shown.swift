@@ -37,6 +37,16 @@ extension Accessibility {
 }
 
 extension Item {
+  /// What the server of a credential chose too weak, as a phrase; `nil` for anything else.
+  package var weakness: String? {
+    guard kind == .otp else { return nil }
+    let bits = attributes[.otpSecretBits].map { "a secret of \($0) bits" }
+    let isSteam = attributes[.otpType] == 3
+    let digits = attributes[.otpDigits].flatMap { isSteam || $0 >= 6 ? nil : "codes of \($0) digits" }
+    let parts = [bits, digits].compactMap(\.self)
+    return parts.isEmpty ? nil : parts.joined(separator: " and ")
+  }
+
   /// Everything but the secret.
   package var json: JSON { json(at: nil) }
 
@@ -94,6 +104,7 @@ extension Item {
     }
     if let digits = attributes[.otpDigits] { fields.append(Field("digits", digits)) }
     if let suite = attributes[.ocraSuite] { fields.append(Field("suite", suite)) }
+    if let weakness { fields.append(Field("weak", weakness)) }
     if attributes[.otpType] != 1, let period = attributes[.otpPeriod] {
       fields.append(Field("period", period))
     }

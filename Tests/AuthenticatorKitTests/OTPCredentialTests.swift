@@ -163,6 +163,55 @@ struct OTPCredentialTests {
     try expect(core.timedCode(of: id, at: 1234).code, equals: core.timedCode(of: again, at: 1234).code)
   }
 
+  /// Verified to fail when the bits are stored of every secret, and when 5 digits are taken for Steam codes.
+  @Test("a weak credential is refused, or stored with what is weak, and makes its codes")
+  func weak() throws {
+    let core = try TemporaryVault().makeCore()
+    let short = "otpauth://totp/x?secret=MY3DQZRR"
+    let few = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0&digits=5"
+    for (name, text, bits) in [("short", short, 40), ("few", few, nil)] as [(String, String, Int64?)] {
+      #expect(throws: OTPError.self) { _ = try OTPAuthURI(parsing: SecretBytes(testing: text)) }
+      let uri = try OTPAuthURI(parsing: SecretBytes(testing: text), allowingWeak: true)
+      let item = try core.addOTP(uri, named: name).item
+      expect(item.attributes[.otpSecretBits], equals: bits)
+      let exported = try core.exportOTP(of: item.id)
+      let again = try OTPAuthURI(parsing: exported, allowingWeak: true)
+      #expect(again.format == uri.format && again.kind == uri.kind)
+      let isSame = again.secret.isEqualInConstantTime(to: uri.secret)
+      #expect(isSame)
+    }
+    let counted = try core.item(named: "few").id
+    try expect(core.nextHOTPCode(of: counted).code, equals: String(rfc4226[0].suffix(5)))
+    let strong = try add(core, "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQ&counter=0")
+    #expect(try core.read { try $0.item(strong) }.attributes[.otpSecretBits] == nil)
+  }
+
+  @Test("a program enrolls a weak credential only where it allows it")
+  func weakByParameters() async throws {
+    let core = try TemporaryVault().makeCore()
+    let vault = Vault(core: core)
+    let text = SecretBytes(testing: "otpauth://totp/x?secret=MY3DQZRR")
+    await expect(.malformed) {
+      _ = try await OTPCredential.enroll(text, named: "a", in: vault)
+    }
+    _ = try await OTPCredential.enroll(text, named: "a", in: vault, allowingWeak: true)
+    var new = NewOTPCredential(.totp(periodSeconds: 30), name: "b")
+    new.digits = 5
+    await expect(.malformed) {
+      _ = try await OTPCredential.enroll(new, key: SecretBytes(testing: "12345678901234567890"), in: vault)
+    }
+    new.allowsWeak = true
+    _ = try await OTPCredential.enroll(new, key: SecretBytes(testing: "12345678901234567890"), in: vault)
+    var signer = NewOCRACredential(try OCRASuite("OCRA-1:HOTP-SHA1-6:Q"), name: "c")
+    await expect(.malformed) {
+      _ = try await OCRACredential.enroll(signer, key: SecretBytes(testing: "12345"), in: vault)
+    }
+    signer.allowsWeak = true
+    _ = try await OCRACredential.enroll(signer, key: SecretBytes(testing: "12345"), in: vault)
+    try expect(core.item(named: "c").attributes[.otpSecretBits], equals: 40)
+    #expect(try core.item(named: "b").attributes[.otpSecretBits] == nil)
+  }
+
   private func add(_ core: VaultCore, _ text: String, role: OTPRole = .prover) throws -> ItemID {
     let uri = try OTPAuthURI(parsing: SecretBytes(testing: text))
     return try core.addOTP(uri, named: "n", role: role).item.id

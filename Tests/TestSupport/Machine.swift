@@ -11,6 +11,7 @@ package enum Lack: String, CaseIterable {
   case sanitizer = "under a sanitizer"
   case userDirectory = "another user directory"
   case vectors = "no large vector sets"
+  case newerPyotp = "no newer pyotp"
 }
 
 /// Ends the test, or this case of it, as skipped. The run lists it with the reason.

@@ -25,7 +25,7 @@ synchronizable,accessibility,server,securityDomain,protocol,authenticationType,p
 keyType,bits,effectiveBits,startDate,endDate,canEncrypt,canDecrypt,canDerive,canSign,canVerify,canWrap,canUnwrap,tokenID,
 certificateType,certificateEncoding,subject,issuer,serialNumber,subjectKeyID,publicKeyHash,creationDate,
 modificationDate""".replace("\n", "").split(","), 1)) | {64: "otpType", 65: "otpRole", 66: "otpAlgorithm", 67: "otpDigits",
-  68: "otpPeriod", 69: "otpWindow", 70: "pinItem", 71: "pinAttemptLimit", 72: "ocraSuite", 73: "pinPolicy"}
+  68: "otpPeriod", 69: "otpWindow", 70: "pinItem", 71: "pinAttemptLimit", 72: "ocraSuite", 73: "pinPolicy", 96: "otpSecretBits"}
 INDEXED = {2, 3, 4, 7, 12, 15, 21, 22, 40, 41, 43}
 PRIMARY = {1: [2, 3], 2: [3, *range(15, 21)], 3: [8, *range(21, 29)], 4: [37, 40, 41], 22: [3, 4], 23: [3]}
 KINDS = {1: "genericPassword", 2: "internetPassword", 3: "key", 4: "certificate", 16: "otp", 17: "pin", 18: "biokey", 19: "cardToken",

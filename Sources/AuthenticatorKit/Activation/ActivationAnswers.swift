@@ -136,7 +136,8 @@ extension Item {
   var lastingAttributes: Attributes {
     var kept = attributes
     for attribute in [
-      Attribute<Int64>.otpType, .otpRole, .otpAlgorithm, .otpDigits, .otpPeriod, .otpWindow, .unlockPINMode,
+      Attribute<Int64>.otpType, .otpRole, .otpAlgorithm, .otpDigits, .otpPeriod, .otpWindow, .otpSecretBits,
+      .unlockPINMode,
     ] {
       kept[attribute] = nil
     }

@@ -33,6 +33,8 @@ public struct NewOCRACredential: Sendable {
   /// How many seconds a prover makes codes without a synchronization, from its enrollment on; `nil` for any time.
   /// **Enforced by this library**.
   public var offlineSeconds: UInt32?
+  /// Whether a secret of fewer than 80 bits is accepted: for a person whose server chose it.
+  public var allowsWeak = false
   /// The PIN that guards the key; `nil` for none. It is not the PIN of a suite with `P`. ``access`` must have the
   /// accessibility of the PIN item, and be on this device only if that is.
   public var pin: PINItem?

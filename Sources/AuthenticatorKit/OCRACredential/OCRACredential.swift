@@ -36,7 +36,7 @@ public struct OCRACredential: Sendable {
   ///   - context: Gives the passcode of a locked vault, the PIN, and the application password if the access rule asks for
   ///     one.
   /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``; with
-  ///   ``NewOCRACredential/pin`` as ``OTPCredential/enroll(_:role:window:access:named:in:pin:context:)``.
+  ///   ``NewOCRACredential/pin`` as ``OTPCredential/enroll(_:role:window:access:named:in:pin:allowingWeak:context:)``.
   public static func enroll(
     _ new: NewOCRACredential, key: consuming SecretBytes, in vault: Vault,
     context: AuthenticationContext? = nil

@@ -73,13 +73,14 @@ extension NewOCRACredential {
         hint: "agree on a suite with T1S to T48H, or without T")
     }
     guard window ?? 0 <= OCRAVerifier.maximumWindow else { throw VaultError(otp: .invalidWindow) }
-    guard key.byteCount >= 10 else {
+    guard key.byteCount >= (allowsWeak ? 1 : OTPAuthURI.minimumSecretByteCount) else {
       throw VaultError(otpParameters: .secretTooShort(bitCount: 8 * key.byteCount))
     }
     guard key.byteCount <= OTPAuthURI.maximumSecretByteCount else {
       throw VaultError(otpParameters: .secretTooLong)
     }
     var new = NewItem(.otp, name: name, attributes: attributes, access: access, audit: audit)
+    new.attributes[.otpSecretBits] = OTPItem.secretBits(ifWeak: key)
     if suite.hasCounter { new.state.counter = counter }
     return new
   }

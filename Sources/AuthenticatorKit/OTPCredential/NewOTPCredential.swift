@@ -17,7 +17,7 @@ public struct NewOTPCredential: Sendable {
   public var role: OTPRole
   /// The hash under the HMAC. Steam codes have SHA-1.
   public var algorithm = OTPAlgorithm.sha1
-  /// 6, 7 or 8 decimal digits; `nil` for 6, and for the 5 characters of Steam.
+  /// 6, 7 or 8 decimal digits; `nil` for 6, and for the 5 characters of Steam. ``allowsWeak`` adds 4 and 5.
   public var digits: Int?
   /// How many counters, or steps to either side, a verifier tries; `nil` for 10 and 1.
   public var window: UInt64?
@@ -35,6 +35,8 @@ public struct NewOTPCredential: Sendable {
   /// How many seconds a prover makes codes without a synchronization, from its enrollment on; `nil` for any time. **Enforced
   /// by this library**, as ``offlineCodes``.
   public var offlineSeconds: UInt32?
+  /// Whether a secret of fewer than 80 bits, and codes of 4 and 5 digits, are accepted: for a person whose server chose them.
+  public var allowsWeak = false
   /// The PIN that guards the key; `nil` for none. ``access`` must have the accessibility of the PIN item, and be on this
   /// device only if that is.
   public var pin: PINItem?
@@ -52,7 +54,8 @@ public struct NewOTPCredential: Sendable {
   func uri(key: consuming SecretBytes) throws(VaultError) -> OTPAuthURI {
     do throws(OTPError) {
       return try OTPAuthURI(
-        kind: kind, issuer: issuer, account: account ?? "", secret: key, algorithm: algorithm, digits: digits)
+        kind: kind, issuer: issuer, account: account ?? "", secret: key, algorithm: algorithm, digits: digits,
+        allowingWeak: allowsWeak)
     } catch { throw VaultError(otpParameters: error) }
   }
 }

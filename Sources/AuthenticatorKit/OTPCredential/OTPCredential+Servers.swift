@@ -12,7 +12,7 @@ extension OTPCredential {
   ///   - context: Gives the passcode of a locked vault, the PIN, and the application password if the access rule asks for
   ///     one.
   /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``; with
-  ///   ``NewOTPCredential/pin`` as ``enroll(_:role:window:access:named:in:pin:context:)``.
+  ///   ``NewOTPCredential/pin`` as ``enroll(_:role:window:access:named:in:pin:allowingWeak:context:)``.
   public static func enroll(
     _ new: NewOTPCredential, key: consuming SecretBytes, in vault: Vault,
     context: AuthenticationContext? = nil

@@ -47,6 +47,8 @@ public struct OTPCredential: Sendable {
   ///   - name: The vault-wide name of its item.
   ///   - vault: The vault that stores it.
   ///   - pin: The PIN that guards the key; `nil` for none.
+  ///   - allowsWeak: Whether a secret of fewer than 80 bits, and codes of 4 and 5 digits, are accepted: for a person whose
+  ///     server chose them.
   ///   - context: Gives the PIN, and the application password where `access` asks for one.
   /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``;
   ///   ``VaultError/Code/policy`` for another accessibility than that of the PIN, and behind a camouflaged PIN for a
@@ -55,11 +57,12 @@ public struct OTPCredential: Sendable {
   public static func enroll(
     _ uri: borrowing SecretBytes, role: OTPRole = .prover, window: UInt64? = nil,
     access: AccessControl = AccessControl(), named name: String, in vault: Vault, pin: PINItem? = nil,
-    context: AuthenticationContext? = nil
+    allowingWeak allowsWeak: Bool = false, context: AuthenticationContext? = nil
   ) async throws(VaultError) -> OTPCredential {
     let text = uri.expose { SecretBytes(copying: $0) }
     return try await vault.enroll(
-      text, role: role, window: window, access: access, name: name, pin: pin?.id, context: context)
+      text, role: role, window: window, access: access, name: name, pin: pin?.id, allowsWeak: allowsWeak,
+      context: context)
   }
 
   /// The credential with this name.
@@ -138,11 +141,13 @@ public struct OTPCredential: Sendable {
 extension Vault {
   fileprivate func enroll(
     _ text: consuming SecretBytes, role: OTPRole, window: UInt64?, access: AccessControl,
-    name: String, pin: ItemID?, context: AuthenticationContext?
+    name: String, pin: ItemID?, allowsWeak: Bool, context: AuthenticationContext?
   ) async throws(VaultError) -> OTPCredential {
     let text = SharedSecret(text)
     let description = try await asking(context) { core, context throws(VaultError) in
-      let parsed = try otp { () throws(OTPError) in try OTPAuthURI(parsing: text.bytes) }
+      let parsed = try otp { () throws(OTPError) in
+        try OTPAuthURI(parsing: text.bytes, allowingWeak: allowsWeak)
+      }
       return try core.addOTP(
         parsed, named: name, role: role, window: window, access: access, pin: pin, context: context)
     }

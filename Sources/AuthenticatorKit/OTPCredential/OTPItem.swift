@@ -63,10 +63,16 @@ struct OTPItem {
     attributes[.otpRole] = role.rawValue
     attributes[.otpAlgorithm] = [.sha1: 1, .sha256: 2, .sha512: 3][uri.algorithm]!
     attributes[.otpDigits] = Int64(uri.format.length)
+    attributes[.otpSecretBits] = secretBits(ifWeak: uri.secret)
     if let window { attributes[.otpWindow] = Int64(clamping: window) }
     if let issuer = uri.issuer, !issuer.isEmpty { attributes[.issuer] = issuer }
     if !uri.account.isEmpty { attributes[.account] = uri.account }
     return attributes
+  }
+
+  /// The bits of a secret that is shorter than it should be; `nil` for any other.
+  static func secretBits(ifWeak secret: borrowing SecretBytes) -> Int64? {
+    secret.byteCount < OTPAuthURI.minimumSecretByteCount ? Int64(8 * secret.byteCount) : nil
   }
 
   private static func greatestWindow(of kind: OTPAuthURI.Kind) -> UInt64 {
@@ -104,7 +110,7 @@ struct OTPItem {
     do throws(OTPError) {
       return try OTPAuthURI(
         kind: uriKind, issuer: attributes[.issuer], account: account, secret: key, algorithm: algorithm,
-        digits: format.length)
+        digits: format.length, allowingWeak: true)
     } catch { throw VaultError(otp: error) }
   }
 
@@ -119,7 +125,7 @@ struct OTPItem {
 
   private static func format(of kind: OTPDescription.Kind, digits: Int64) -> OTPFormat? {
     if kind == .steam { return digits == 5 ? .steam : nil }
-    return try? OTPFormat.decimal(Int(clamping: digits))
+    return try? OTPFormat.decimal(Int(clamping: digits), allowingWeak: true)
   }
 }
 
@@ -141,10 +147,17 @@ extension VaultError {
   package init(otp error: OTPError) {
     let (code, hint): (Code, Hint?) =
       switch error.code {
-      case .emptyKey, .secretTooShort, .invalidBase32: (.malformed, "copy the whole URI again")
+      case .emptyKey, .invalidBase32: (.malformed, "copy the whole URI again")
+      case .secretTooShort, .invalidDigits:
+        (.malformed, Hint(.allowWeak, saying: "allow weak credentials, if the server chose it"))
+      case .unknownAlgorithm:
+        (
+          .malformed,
+          "keep the credential in another program: this program makes codes with SHA1, SHA256 and SHA512 only"
+        )
       case .counterExhausted: (.expired, "enroll a new credential")
       case .desynchronized: (.outOfStep, "synchronize it first")
-      case .invalidURI: (.malformed, "it looks like otpauth://totp/NAME?secret=...")
+      case .invalidURI: (.malformed, Self.hint(for: error.fault))
       case .invalidSuite: (.malformed, "it looks like OCRA-1:HOTP-SHA256-8:QH64")
       case .missingInput: (.malformed, "give exactly the values that the suite names")
       case .unexpectedInput: (.malformed, "leave it out: the code would not depend on it")
@@ -154,11 +167,22 @@ extension VaultError {
     self.init(code, error.message, hint: hint)
   }
 
+  private static func hint(for fault: OTPError.URIFault?) -> Hint {
+    if case .unknownParameter = fault {
+      return "if the service says that it does not change the codes, remove it from the URI"
+    }
+    return "it looks like otpauth://totp/NAME?secret=..."
+  }
+
   /// An error of the module OneTimePassword about parameters that a program gave one by one: there is no URI to copy.
   package init(otpParameters error: OTPError) {
     switch error.code {
-    case .emptyKey, .secretTooShort, .secretTooLong:
+    case .emptyKey, .secretTooLong:
       self.init(.malformed, error.message, hint: "give a key of 10 to 512 bytes; 20 are recommended")
+    case .secretTooShort:
+      self.init(
+        .malformed, error.message,
+        hint: Hint(.allowWeak, saying: "give a key of 10 to 512 bytes; 20 are recommended"))
     case .invalidURI:
       let fault = error.fault.map { ": \($0)" } ?? ""
       self.init(.malformed, "the issuer or the account cannot be part of a URI\(fault)")

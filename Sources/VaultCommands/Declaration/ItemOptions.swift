@@ -16,6 +16,8 @@ enum ItemOptions {
   static let comment = Setting("comment", .text, "C", "A remark for people.")
   static let attributes = [service, account, label, comment]
 
+  static let allowWeak = Flag(
+    "allow-weak", "Also store what a server chose too weak: a secret under 80 bits, codes of 4 or 5 digits.")
   static let thisDeviceOnly = Flag("this-device-only", "Never put it into a backup.")
   static let access = Setting(
     "access", .constraints, "FLAGS", "What a person must show before the secret is read: a comma list.")

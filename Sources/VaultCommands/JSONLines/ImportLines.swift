@@ -8,6 +8,7 @@ import VaultWords
 /// Those of a file are then read again, because there can be more of them than fit into memory. Those of a pipe are kept.
 struct ImportLines {
   private let descriptor: Int32
+  private let allowsWeak: Bool
   /// Where the lines begin; `nil` in a pipe.
   private let start: off_t?
   private var kept: [ItemLine] = []
@@ -18,18 +19,21 @@ struct ImportLines {
   /// Reads and judges all lines.
   ///
   /// - Parameters:
+  ///   - allowsWeak: Whether credentials may be weak.
   ///   - interruption: Of the command: it ends the reading, which can have no end.
   ///   - note: Called with each line that cannot be read, where there are several.
   /// - Throws: An error that counts them.
   init(
-    _ descriptor: Int32, endedBy interruption: Interruption, note: (String) -> Void
+    _ descriptor: Int32, allowingWeak allowsWeak: Bool, endedBy interruption: Interruption,
+    note: (String) -> Void
   ) throws(CommandError) {
     self.descriptor = descriptor
+    self.allowsWeak = allowsWeak
     var status = stat()
     let isFile = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     let position = lseek(descriptor, 0, SEEK_CUR)
     start = isFile && position >= 0 ? position : nil
-    let reader = ItemLineReader(descriptor: descriptor)
+    let reader = ItemLineReader(descriptor: descriptor, allowingWeak: allowsWeak)
     var failures: [CommandError] = []
     var failureCount = 0
     while true {
@@ -60,7 +64,7 @@ struct ImportLines {
     guard lseek(descriptor, start, SEEK_SET) == start else {
       throw CommandError.io("reading the items again", errno: errno)
     }
-    let reader = ItemLineReader(descriptor: descriptor)
+    let reader = ItemLineReader(descriptor: descriptor, allowingWeak: allowsWeak)
     var left = count
     while let line = try reader.next() {
       left -= 1

@@ -227,7 +227,7 @@ extension ItemLine {
     do {
       guard item.kind == .otp else { return (try transaction.add(item, secret: secret.copy()), warnings) }
       if let suite { return (try add(suite, to: &transaction), warnings) }
-      let uri = try secret.expose { (text) throws(OTPError) in try OTPAuthURI(parsing: text) }
+      let uri = try self.uri()
       warnings += uri.warnings.map(\.words)
       let added = try transaction.addOTP(uri, named: name, role: role, window: window, adjusting: adjust)
       return (added, warnings)
@@ -238,7 +238,7 @@ extension ItemLine {
 
   private func add(_ suite: OCRASuite, to transaction: inout WriteTransaction) throws(VaultError) -> Item {
     var new = NewOCRACredential(suite, name: name, role: role)
-    (new.counter, new.window) = (item.state.counter, window)
+    (new.counter, new.window, new.allowsWeak) = (item.state.counter, window, allowsWeak)
     return try transaction.addOCRA(new, key: secret.copy(), adjusting: adjust)
   }
 

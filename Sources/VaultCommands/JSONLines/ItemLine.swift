@@ -15,6 +15,8 @@ struct ItemLine {
   var window: UInt64?
   /// What a credential's codes are made of, if they are not in a URI.
   var suite: OCRASuite?
+  /// Whether a credential may be weak.
+  var allowsWeak = false
   /// The secret, or the otpauth URI of a credential without a suite.
   let secret: SharedSecret
 
@@ -24,8 +26,12 @@ struct ItemLine {
 /// Reads the lines of a file or of standard input; what is secret goes into secret memory and nowhere else.
 struct ItemLineReader {
   private let json: JSONReader
+  private let allowsWeak: Bool
 
-  init(descriptor: Int32) { json = JSONReader(ByteReader(descriptor: descriptor)) }
+  init(descriptor: Int32, allowingWeak allowsWeak: Bool) {
+    json = JSONReader(ByteReader(descriptor: descriptor))
+    self.allowsWeak = allowsWeak
+  }
 
   /// The line of the next byte, from 1.
   var line: Int { json.line }
@@ -39,7 +45,7 @@ struct ItemLineReader {
       number = json.line
       try read(&fields)
     } catch { throw CommandError(error) }
-    return try fields.line(number)
+    return try fields.line(number, allowingWeak: allowsWeak)
   }
 
   /// Skips the rest of a malformed line.
@@ -83,7 +89,7 @@ struct ItemLineReader {
 
 extension ItemLineReader.Fields {
   /// Checks what the fields say together.
-  fileprivate func line(_ number: Int) throws(CommandError) -> ItemLine {
+  fileprivate func line(_ number: Int, allowingWeak allowsWeak: Bool) throws(CommandError) -> ItemLine {
     guard let kind = texts["kind"], kind == "password" || kind == "otp" else {
       throw .unreadableLine("\"kind\" is neither password nor otp")
     }
@@ -101,7 +107,8 @@ extension ItemLineReader.Fields {
       )
     }
     guard secret.byteCount > 0 else { throw .unreadableLine("the secret is empty") }
-    var line = ItemLine(number: number, item: try newItem(kind, name: name), secret: secret)
+    var line = ItemLine(
+      number: number, item: try newItem(kind, name: name), allowsWeak: allowsWeak, secret: secret)
     guard kind == "otp" else {
       guard texts["role"] == nil, numbers["window"] == nil, flags["needsResync"] == nil,
         flags["exhausted"] == nil, counter == nil, texts["suite"] == nil
@@ -195,11 +202,16 @@ extension ItemLine {
   /// - Throws: exit 12 for a URI that is none.
   func hotpCounter() throws(CommandError) -> UInt64? {
     do throws(OTPError) {
-      return try secret.expose { (text) throws(OTPError) -> UInt64? in
-        guard case .hotp(let counter) = try OTPAuthURI(parsing: text).kind else { return nil }
-        return counter
-      }
+      guard case .hotp(let counter) = try uri().kind else { return nil }
+      return counter
     } catch { throw CommandError(VaultError(otp: error)) }
+  }
+
+  /// The URI of a credential without a suite.
+  func uri() throws(OTPError) -> OTPAuthURI {
+    try secret.expose { (text) throws(OTPError) in
+      try OTPAuthURI(parsing: text, allowingWeak: allowsWeak)
+    }
   }
 
   /// The keys that are texts, as they are stored.

@@ -236,7 +236,6 @@ extension ItemLine {
   fileprivate func codeSource() throws -> CodeSource? {
     guard item.kind == .otp else { return nil }
     if let suite { return CodeSource(suite, key: secret.bytes, role: role, counter: item.state.counter) }
-    let uri = try secret.expose { (text) throws(OTPError) in try OTPAuthURI(parsing: text) }
-    return CodeSource(uri, role: role)
+    return CodeSource(try uri(), role: role)
   }
 }

@@ -20,7 +20,7 @@ enum Doctor: VaultVerb {
     "With the passcode, which it does not ask for, it also says whether the passcode can be guessed.",
     "It looks at locked memory, core dumps, swap, the clock, libraries, PAM and its helper, the passcode, the recovery "
       + "code, "
-      + "protector and device key, permissions, the file system, counters, expired items, and everything that 'verify' checks "
+      + "protector and device key, permissions, the file system, counters, weak credentials, expired items, and everything that 'verify' checks "
       + "with the keys that are open.",
     "Warnings do not change the exit code; a vault that cannot be opened does. With --json: warnings and "
       + "problems (how many), and items with check, state (ok, warning or problem), message and hint.",

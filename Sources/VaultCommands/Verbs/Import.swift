@@ -23,7 +23,7 @@ enum Import: VaultVerb {
     "on-duplicate",
     .choice(["skip": Duplicates.skip, "rename": .rename, "replace": .replace, "fail": .fail]), "",
     "What to do with a line whose name an item of the vault has already.", defaultValue: "fail")
-  static let ownOptions: [any OptionKey] = [dryRun, onDuplicate]
+  static let ownOptions: [any OptionKey] = [dryRun, onDuplicate, ItemOptions.allowWeak]
   static let standardInput = StandardInput.data("items, one JSON object on each line")
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
@@ -44,6 +44,7 @@ enum Import: VaultVerb {
       + "listed as skipped, expired, and counted as expired. The other lines are imported, and the exit code is 0. A credential "
       + "whose counter is behind that of the one that it replaces, or not ahead of another one with its secret, gives no code (17) "
       + "before 'vaultctl otp counter NAME --set N'. A verifier goes on where another one with its secret is.",
+    "A uri is read as by 'vaultctl otp add': an unknown parameter refuses its line, and a weak credential needs --allow-weak.",
     "Items of the same service and account are no duplicates. Lines never replace each other: the second line of a name is "
       + "renamed, or with fail refused (8). Nothing but the name is ever changed.",
     "With --json: added, skipped, renamed, replaced, expired, dryRun, and items with line, name and result, id where it was stored, "
@@ -66,7 +67,8 @@ enum Import: VaultVerb {
 
   private static func run(_ command: Command, reading descriptor: Int32) throws -> Outcome {
     let lines = try ImportLines(
-      descriptor, endedBy: command.world.interruption, note: command.messages.note)
+      descriptor, allowingWeak: command[ItemOptions.allowWeak], endedBy: command.world.interruption,
+      note: command.messages.note)
     let isDryRun = command[dryRun]
     // The result of a line that was just added is shown by --json alone.
     var importing = Importing(

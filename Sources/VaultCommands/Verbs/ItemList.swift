@@ -87,8 +87,10 @@ extension Item {
       name ?? id.hexadecimal, kind.word, attributes[.issuer] ?? attributes[.service] ?? "",
       attributes[.account] ?? "",
     ]
-    let marks = [attributes[.ocraSuite], moment.hasExpired(self) ? "expired" : nil, counter?.words]
-      .compactMap(\.self)
+    let marks = [
+      attributes[.ocraSuite], weakness.map { "weak: \($0)" }, moment.hasExpired(self) ? "expired" : nil,
+      counter?.words,
+    ].compactMap(\.self)
     return cells + marks
   }
 }

@@ -33,6 +33,7 @@ extension OTPAdd {
     var new = NewOCRACredential(suite, name: name, role: command[role] ?? .prover)
     (new.access, new.audit) = (access, command[ItemOptions.audit] ?? .changes)
     (new.offlineCodes, new.offlineSeconds) = (limits.codes, limits.seconds)
+    new.allowsWeak = command[ItemOptions.allowWeak]
     return new
   }
 
@@ -40,7 +41,9 @@ extension OTPAdd {
     let key = SharedSecret(try command.secrets.key(in: command[secretFormat] ?? .raw))
     let bits = 8 * key.byteCount
     if (80..<128).contains(bits) {
-      command.messages.warn("the secret has \(bits) bits only; RFC 4226 asks for 128")
+      command.messages.warn(OTPAuthURI.Warning.shortSecret(bitCount: bits).words)
+    } else if (8..<80).contains(bits), new.allowsWeak {
+      command.messages.warn(OTPAuthURI.Warning.weakSecret(bitCount: bits).words)
     }
     let source = CodeSource(new.suite, key: key.bytes, role: new.role, counter: new.counter)
     var notes: [String] = []

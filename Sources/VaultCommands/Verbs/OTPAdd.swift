@@ -23,7 +23,7 @@ enum OTPAdd: VaultVerb {
   static let ownOptions: [any OptionKey] = [
     role, suite, secretFormat, offlineCodes, offlineAge, PINOptions.guardMode, PINOptions.guardItem,
     accessible,
-    ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit,
+    ItemOptions.allowWeak, ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit,
   ]
   static let channels = [SecretChannel.applicationPassword, .pin]
   static let standardInput = StandardInput.line("otpauth:// URI, or with --suite the secret")
@@ -35,6 +35,11 @@ enum OTPAdd: VaultVerb {
       "Beyond --offline-codes or --offline-age a prover makes no code (17) until 'otp sync' or, for a credential that no server "
         + "has activated, 'otp counter --set'. The time of adding counts as a synchronization.",
       "The URI is never an argument, because every program could read it.",
+      "A parameter of the URI that is not known refuses it (12), because its codes could be others. What other programs write for their "
+        + "display (color, icon, image, lock and the like) is left out, with a warning that names it. A parameter without a value is "
+        + "absent. '&amp;' is read as '&'.",
+      "A secret under 80 bits, and codes of 4 or 5 digits, are refused (12) without --allow-weak. With it they are stored, and 'otp "
+        + "list', 'otp show' and 'doctor' name them as weak.",
       "Where the codes of the new credential have counters, its secret is compared with those of the vault, as 'import' does: a prover "
         + "that is not ahead of another one with its secret gives no code (17) before 'vaultctl otp counter NAME --set N', and a "
         + "verifier goes on where another one with its secret is. Secrets that have an access rule, are behind a PIN or are locked are "
@@ -59,7 +64,8 @@ enum OTPAdd: VaultVerb {
       return try add(new, guarding, command)
     }
     let uri = try OTPAuthURI(
-      parsing: command.secrets.line("otpauth:// URI", to: "store a credential", twice: true))
+      parsing: command.secrets.line("otpauth:// URI", to: "store a credential", twice: true),
+      allowingWeak: command[ItemOptions.allowWeak])
     for warning in uri.warnings { command.messages.warn(warning.words) }
     let role = command[role] ?? .prover
     let source = CodeSource(uri, role: role)
@@ -104,14 +110,20 @@ extension Command {
 }
 
 extension OTPAuthURI.Warning {
+  /// Names that this program knows, from the URI.
+  private static func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
+
   var words: String {
     switch self {
     case .shortSecret(let bits): "the secret has \(bits) bits only; RFC 4226 asks for 128"
     case .trailingBits: "the Base32 text of the secret ends in bits that mean nothing"
     case .issuerMismatch: "the label names another issuer than the parameter, which counts"
     case .emptyAccount: "the label names no account"
-    case .ignoredParameters(let count):
-      "\(count) parameter\(count == 1 ? "" : "s") of the URI mean nothing here"
+    case .weakSecret(let bits): "the secret has \(bits) bits only: it can be found from the codes"
+    case .fewDigits(let digits): "the codes have \(digits) digits only: they can be guessed"
+    case .ignoredParameters(let names):
+      "not stored, because it does not change the codes: \(Self.list(names))"
+    case .emptyParameters(let names): "without a value in the URI, so its default counts: \(Self.list(names))"
     }
   }
 }

@@ -217,5 +217,7 @@ extension Hint {
     public static let exportItems = Action(rawValue: "exportItems")
     /// Add a credential with a suite: this one has none.
     public static let addSuite = Action(rawValue: "addSuite")
+    /// Allow a weak credential, if its server chose a short secret or few digits.
+    public static let allowWeak = Action(rawValue: "allowWeak")
   }
 }

@@ -71,6 +71,8 @@ extension Attribute where Value == Int64 {
   public static var otpPeriod: Self { Self(code: 68) }
   /// One-time password: look-ahead window of a verifier.
   public static var otpWindow: Self { Self(code: 69) }
+  /// One-time password: the bits of a secret that has fewer than 80 and was stored all the same.
+  public static var otpSecretBits: Self { Self(code: 96) }
 }
 
 extension Attribute where Value == Bool {

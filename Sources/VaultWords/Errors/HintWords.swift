@@ -147,6 +147,10 @@ package enum HintWords {
     """,
     .exportItems: "export the items of the vault with 'vaultctl export jsonl FILE --plain'",
     .addSuite: "add one with 'vaultctl otp add --suite', or use 'vaultctl otp code' or 'vaultctl otp verify'",
+    .allowWeak: """
+    compare it with what the service shows; where the service chose a short secret, or codes of 4 or 5 digits, --allow-weak \
+    stores it, and any other length needs another program
+    """,
   ]
 
   private static let servers: [Hint.Action: String] = [
