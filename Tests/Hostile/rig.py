@@ -112,13 +112,17 @@ class Rig:
         self.programs = programs
         self.worlds = {}
 
-    def make(self):
+    def make_base(self):
+        """File systems, accounts, programs and secrets: no vault."""
         for path in ("/run", "/var/lib", "/home"):
             call("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", path)
         os.mkdir(PRIVATE, 0o700)
         self.make_accounts()
         self.install()
         self.make_secrets()
+
+    def make(self):
+        self.make_base()
         for name, kind in (("keeper", KeeperWorld), ("service", ServiceWorld)):
             self.worlds[name] = kind(self)
             self.worlds[name].make()

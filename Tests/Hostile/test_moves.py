@@ -73,12 +73,7 @@ class Moves(unittest.TestCase):
         if not shutil.which("strace"):
             raise AssertionError("strace is missing: scripts/install-deps")
         cls.machine = machine = rig.Rig(found)
-        for path in ("/run", "/var/lib", "/home"):
-            rig.call("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", path)
-        os.mkdir(rig.PRIVATE, 0o700)
-        machine.make_accounts()
-        machine.install()
-        machine.make_secrets()
+        machine.make_base()
         cls.side = Side(machine)
         cls.side.must("init", "--no-recovery-code", passcode=True)
         source = cls.side.keeper.run([rig.PROGRAMS + "/vaultctl", "item", "add", "mail"], "mail", {"passcode": True}, user=rig.PERSON)

@@ -18,6 +18,10 @@ struct HostileProgramsTests {
     try run("--moves", "--short")
   }
 
+  /// Verified to fail when the keeper asks no passcode for an item whose rule wants it.
+  @Test("every transcript is the same with a keeper, but for what is meant to differ")
+  func transcripts() throws { try run("--transcripts") }
+
   private func run(_ words: String...) throws {
     try needMounts("accounts and directories of its own")
     let environment = ProcessInfo.processInfo.environment.merging(
