@@ -12,6 +12,9 @@ package enum DescriptorWait {
     try $isEnded.withValue(isEnded, operation: body)
   }
 
+  /// Whether this thread waits for nothing any longer. Asked by waits that are for no descriptor, such as for the turn of this process.
+  package static var hasEnded: Bool { isEnded?() ?? false }
+
   /// Waits until a descriptor is ready, where a wait can end early.
   ///
   /// - Returns: Whether it has ended: the descriptor is not used.

@@ -22,6 +22,12 @@ package final class ByteReader {
     end = count
   }
 
+  /// Reads a secret.
+  package convenience init(_ bytes: consuming SecretBytes) {
+    let count = bytes.byteCount
+    self.init(bytes, count: count)
+  }
+
   /// The next byte, left in place; `nil` at the end.
   package func peek() throws(TextError) -> UInt8? {
     if position == end { try refill() }

@@ -1,4 +1,4 @@
-import SecretMemory
+package import SecretMemory
 
 /// Values of any type, for input that may have members that the reader does not know.
 extension JSONReader {
@@ -38,17 +38,35 @@ extension JSONReader {
     }
   }
 
+  /// Passes over a value that nothing depends on, up to the comma or the bracket behind it. Its texts are not decoded, an object in it
+  /// may have a member twice, and it may nest as deep as it likes.
+  package func passOver() throws(TextError) {
+    var scan = RawValue()
+    try skipSpace()
+    while try scan.next(bytes) != nil {}
+  }
+
+  /// The bytes of a value as they are, for a reader of their own: a fault in them is none of what is around them.
+  ///
+  /// - Parameter limit: The most bytes.
+  package func raw(limit: Int) throws(TextError) -> SecretBytes {
+    var scan = RawValue()
+    try skipSpace()
+    return try gather(limit: limit) { () throws(TextError) in try scan.next(bytes) }
+  }
+
   /// A number.
   ///
-  /// - Returns: `nil` for one that is below zero, above 2^64 − 1, or written with a fraction or an exponent.
-  package func number() throws(TextError) -> UInt64? {
+  /// - Parameter allowsZeroFraction: Whether `3600.0` is 3600.
+  /// - Returns: `nil` for one that is below zero, above 2^64 − 1, or written with another fraction or an exponent.
+  package func number(allowsZeroFraction: Bool = false) throws(TextError) -> UInt64? {
     let isNegative = try accept("-")
     let whole = try digits()
     guard whole.count == 1 || whole.first != 0 else { throw .malformed("a number begins with a zero") }
     var isWhole = true
     if try acceptNext([UInt8(ascii: ".")]) {
-      isWhole = false
-      _ = try digits()
+      let fraction = try digits()
+      isWhole = allowsZeroFraction && fraction.value == 0
     }
     if try acceptNext([UInt8(ascii: "e"), UInt8(ascii: "E")]) {
       isWhole = false
@@ -91,5 +109,47 @@ extension JSONReader {
     guard let byte = try bytes.peek(), characters.contains(byte) else { return false }
     _ = try bytes.next()
     return true
+  }
+}
+
+/// Where a value ends, by its brackets and quotation marks alone.
+private struct RawValue {
+  /// The brackets that are still to come, the last one first.
+  private var closing: [UInt8] = []
+  private var isInText = false
+  private var isEscaped = false
+  private var isEmpty = true
+
+  /// The next byte of the value; `nil` behind its end.
+  mutating func next(_ bytes: ByteReader) throws(TextError) -> UInt8? {
+    guard let byte = try bytes.peek(), isInText || !closing.isEmpty || !Self.isBetween(byte) else {
+      guard !isEmpty, !isInText, closing.isEmpty else { throw .malformed("a value is missing") }
+      return nil
+    }
+    isEmpty = false
+    if isInText { goOn(inText: byte) } else { try goOn(with: byte) }
+    return try bytes.next()
+  }
+
+  private mutating func goOn(inText byte: UInt8) {
+    if isEscaped { return isEscaped = false }
+    isEscaped = byte == UInt8(ascii: "\\")
+    isInText = byte != UInt8(ascii: "\"")
+  }
+
+  private mutating func goOn(with byte: UInt8) throws(TextError) {
+    switch byte {
+    case UInt8(ascii: "\""): isInText = true
+    case UInt8(ascii: "{"): closing.append(UInt8(ascii: "}"))
+    case UInt8(ascii: "["): closing.append(UInt8(ascii: "]"))
+    case UInt8(ascii: "}"), UInt8(ascii: "]"):
+      guard closing.popLast() == byte else { throw .malformed("its brackets do not match") }
+    default: break
+    }
+  }
+
+  /// White space, and what separates values.
+  private static func isBetween(_ byte: UInt8) -> Bool {
+    byte <= 0x20 || [UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}")].contains(byte)
   }
 }

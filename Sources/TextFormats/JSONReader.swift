@@ -173,7 +173,7 @@ extension JSONReader {
   }
 
   /// Reads bytes to the end. The memory grows as needed.
-  private func gather(
+  func gather(
     limit: Int, _ next: () throws(TextError) -> UInt8?
   ) throws(TextError) -> SecretBytes {
     var secret = SecretBytes(capacity: 0) { _ in }

@@ -31,6 +31,8 @@ extension World {
     setPatience(of: &world)
     // A test never reaches the agent of the person who runs it.
     world.standardRuntimeDirectory = nil
+    // It waits for other programs, which take their time.
+    world.vault.pause = VaultEnvironment.system.pause
     world.agentProgram = "vaultd-testing"
     return world
   }

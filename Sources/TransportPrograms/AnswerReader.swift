@@ -51,8 +51,9 @@ struct AnswerReader {
     return VaultError(peer: code, message, hint: hint, attemptsLeft: attemptsLeft, isUnsent: isUnsent)
   }
 
+  /// The request may have been answered, so it is not to be sent again.
   private func malformed(_ flaw: String) -> VaultError {
-    .transport(path, "gave a malformed answer: \(flaw)")
+    .transport(path, "gave a malformed answer: \(flaw)").final()
   }
 
   /// The name of a member is not secret; its value may be.

@@ -78,7 +78,7 @@ struct RunningProgram: ~Copyable {
       lookForEnd()
       if isInputOpen { write(request, from: &offset) }
       guard !answer.read(from: output) else {
-        throw .transport(path, "wrote more than \(limits.byteCount) bytes")
+        throw .transport(path, "wrote more than \(limits.byteCount) bytes").final()
       }
       guard end == nil else { break }
       guard !ending.isEnded else {

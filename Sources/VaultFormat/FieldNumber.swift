@@ -194,6 +194,7 @@ package enum FieldNumber {
     static let redirect: UInt16 = 10
     static let template: UInt16 = 11
     static let namesIssuer: UInt16 = 12
+    static let deviceEndpoint: UInt16 = 13
   }
 
   /// Section 12: the data of a token set.

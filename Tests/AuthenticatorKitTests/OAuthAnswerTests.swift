@@ -140,48 +140,6 @@ struct OAuthAnswerTests {
     }
     try expect(scene.core.refreshTokens(of: registered.id, over: scene.server).unaskedScope, equals: "more")
   }
-
-  /// The fault: “get new tokens”, although they were there a moment later. Verified to fail when the set is looked for once.
-  @Test("of two refreshes at once with a server that rotates, the slower one gets what the faster one stores")
-  func loser() throws {
-    let scene = try OAuthScene()
-    let client = try scene.register().id
-    _ = try scene.authorize(client)
-    let (fast, server) = (scene.core, scene.server)
-    let isRefused = Once()
-    let stores = Atomic(0)
-    var environment = VaultEnvironment.testing(clock: scene.clock)
-    // The answer of the faster process is on the way while the slower one is refused, and is stored while that one waits.
-    environment.pause = { _ in
-      guard stores.add(1, ordering: .relaxed).newValue == 3 else { return }
-      server.answer(nil)
-      _ = try? fast.refreshTokens(of: client, over: server)
-    }
-    let slow = try VaultCore.open(
-      at: scene.place.path, protector: scene.place.protector, environment: environment)
-    server.answer { _ throws(VaultError) in isRefused.take() ? .refusal("invalid_grant") : nil }
-    _ = try slow.refreshTokens(of: client, over: server)
-    try expect(scene.headers(client, in: slow).authorization, equals: "Bearer " + OAuthServer.access(3))
-    expect(stores.load(ordering: .relaxed), equals: 3)
-  }
-
-  /// Verified to fail when the set is looked for once.
-  @Test("a refresh token that the server no longer accepts is told after a while")
-  func refused() throws {
-    let scene = try OAuthScene()
-    let client = try scene.register().id
-    _ = try scene.authorize(client)
-    let waits = Atomic(0)
-    var environment = VaultEnvironment.testing(clock: scene.clock)
-    environment.pause = { time in
-      waits.add(Int(time / .milliseconds(1)), ordering: .relaxed)
-    }
-    let core = try VaultCore.open(
-      at: scene.place.path, protector: scene.place.protector, environment: environment)
-    scene.server.answer { _ throws(VaultError) in .refusal("invalid_grant") }
-    expect(.expired) { () throws(VaultError) in _ = try core.refreshTokens(of: client, over: scene.server) }
-    expect(waits.load(ordering: .relaxed), equals: 5000)
-  }
 }
 
 extension OAuthScene {

@@ -48,6 +48,19 @@ struct OAuthVerbTests {
     }
 
     func operations() throws -> [String] { try state()["operations"] as? [String] ?? [] }
+
+    /// Registers a client, and gets tokens of a person.
+    func authorize() throws {
+      try register()
+      let words = ["oauth", "token", "shop", "--grant", "authorization_code", "--code-fd", "3"]
+      expect(0, try tool.run(words + transport, secrets: [3: "code-71c9"]))
+    }
+
+    /// The locks of refreshes beside the vault.
+    func asking() throws -> [String] {
+      let path = tool.home.path + "/.local/share/vault"
+      return try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.contains(".asking-") }
+    }
   }
 
   @Test(
@@ -262,5 +275,125 @@ struct OAuthVerbTests {
     // The helper is gone: it would hold the lock of the server.
     expect(0, try rig("oauth", "refresh", "shop"))
     try expect(rig.state()["seen"] as? [Int], equals: [1])
+  }
+
+  // MARK: Refreshes at once
+
+  /// Verified to fail without the lock: the server, which rotates, sees one refresh token several times.
+  @Test("refreshes at once send no refresh token twice, and all of them succeed", .requirement("D4"))
+  func refreshes() throws {
+    let rig = try Rig()
+    try rig.authorize()
+    try rig.set(["rotates": true])
+    let words = ["oauth", "refresh", "shop"] + rig.transport
+    let all = try (0..<4).map { _ in try Child(Tool.path, words, rig.tool.environment).start() }
+    for child in all { try expect(child.wait(), equals: 0) }
+    let seen = try rig.state()["seen"] as? [Int] ?? []
+    #expect(!seen.isEmpty && Set(seen).count == seen.count, "\(seen)")
+    #expect(try rig.asking().isEmpty)
+  }
+
+  /// Verified to fail when the lock is a file that is there or not.
+  @Test("a refresh that is killed holds nobody up", .requirement("D4"))
+  func killedRefresh() throws {
+    let rig = try Rig()
+    try rig.authorize()
+    try rig.set(["fault": "hang"])
+    let words = ["oauth", "refresh", "shop"] + rig.transport
+    let running = try Child(Tool.path, words, rig.tool.environment).start()
+    try waitUntil("the server hangs") { try rig.state()["fault"] == nil }
+    try expect(rig.asking().count, equals: 1)
+    running.kill(SIGKILL)
+    _ = try running.wait()
+    try expect(rig.asking().count, equals: 1)
+    expect(0, try rig("oauth", "refresh", "shop"))
+    #expect(try rig.asking().isEmpty)
+  }
+
+  // MARK: Clients that are registered already
+
+  /// Verified to fail when the client is registered, and when the addresses are not shown.
+  @Test("a client of a server that registers nobody is kept by its id", .requirement("D2"))
+  func knownClient() throws {
+    let rig = try Rig()
+    let known = ["id-7": ["method": "client_secret_post", "secret": "s-5d11"]]
+    try rig.set(["registers": false, "clients": known])
+    expect(15, try rig.register(), "--client-id")
+    let words = ["oauth", "register", "shop", "--client-id", "id-7", "--url", "https://as.example"]
+    let secret = ["--auth", "client_secret_post", "--client-secret-fd", "3"]
+    let made = try rig.tool.run(words + secret + ["--json"] + rig.transport, secrets: [3: "s-5d11"])
+    expect(0, made)
+    let fields = try made.json
+    #expect(fields["client"] as? String == "id-7" && fields["template"] as? String == "id-7")
+    expect(0, try rig("oauth", "token", "shop", "--grant", "client_credentials"))
+    #expect(try !rig.operations().contains("oauthRegister"))
+    // Again: nothing is asked, and what has no effect is named.
+    let again = try rig.tool.run(words + secret + rig.transport, secrets: [3: "other"])
+    expect(0, again, "no effect: --client-id, --auth, --client-secret-fd;")
+    expect(0, try rig.tool("item", "rm", "shop"))
+    // A server that does not describe itself.
+    try rig.set(["describes": false])
+    let bare = try rig.tool.run(words + secret + rig.transport, secrets: [3: "s-5d11"])
+    expect(13, bare, "--token-endpoint")
+    let endpoints = [
+      "--token-endpoint", "https://as.example/token", "--revocation-endpoint", "https://as.example/revoke",
+    ]
+    let run = try rig.tool.run(words + secret + endpoints + rig.transport, secrets: [3: "s-5d11"])
+    expect(0, run, "--token-endpoint: https://as.example/token")
+    #expect(run.errors.contains("--revocation-endpoint: https://as.example/revoke"))
+    expect(0, try rig("oauth", "token", "shop", "--grant", "client_credentials"))
+    expect(0, try rig("oauth", "revoke", "shop"))
+  }
+
+  @Test("options of one way to a client are refused in the other one", .requirement("D2"))
+  func mixed() throws {
+    let rig = try Rig()
+    func run(_ more: String...) throws -> Tool.Run {
+      try rig.tool.run(
+        ["oauth", "register", "x", "--url", "https://as.example"] + more + rig.transport, secrets: [3: "s"])
+    }
+    expect(2, try run("--template", "t", "--client-secret-fd", "3"), "--client-id")
+    expect(2, try run("--template", "t", "--token-endpoint", "https://as.example/t"), "--client-id")
+    expect(
+      2, try run("--client-id", "c", "--revocation-endpoint", "https://as.example/t"), "--token-endpoint")
+    expect(2, try run("--client-id", "c", "--scope", "s"), "--scope")
+    expect(2, try run("--client-id", "c", "--grant", "client_credentials"), "--grant")
+    expect(2, try run("--client-id", "c", "--token-fd", "3"), "--token-fd")
+    expect(2, try run("--client-id", "c", "--auth", "client_secret_basic"), "--client-secret-fd")
+    expect(2, try run("--client-id", "c", "--auth", "none", "--client-secret-fd", "3"), "leave out")
+    expect(12, try run("--client-id", "c", "--token-endpoint", "http://as.example/t"), "https")
+    try expect(rig.operations(), equals: [])
+  }
+
+  // MARK: Another device
+
+  /// Verified to fail when nothing is shown, and when the first answer ends it.
+  @Test("a person agrees on another device", .requirement("D4"))
+  func device() throws {
+    let rig = try Rig()
+    try rig.register()
+    try rig.set(["pending": 1])
+    let got = try rig("oauth", "device", "shop", "--json")
+    expect(0, got, "\"verificationURL\":\"https://as.example/device\",\"userCode\":\"WDJB-MJHT\"")
+    #expect(try got.json["refresh"] as? Bool == true)
+    try expect(rig.operations().suffix(3), equals: ["oauthDevice", "oauthToken", "oauthToken"])
+    expect(0, try rig("oauth", "device", "shop"), "open https://as.example/device and type WDJB-MJHT")
+    expect(2, try rig.tool("oauth", "device", "shop"), "--transport")
+  }
+
+  /// Verified to fail when a signal is held during the wait.
+  @Test("Ctrl-C ends the wait for the person, and stores nothing", .requirement("D4"))
+  func interruptedDevice() throws {
+    let rig = try Rig()
+    try rig.register()
+    try rig.set(["pending": 1_000_000])
+    let words = ["oauth", "device", "shop"] + rig.transport
+    let running = try Child(Tool.path, words, rig.tool.environment).start()
+    try waitUntil("the server is asked") { try rig.operations().last == "oauthToken" }
+    running.kill(SIGINT)
+    try expect(running.wait(), equals: 130)
+    expect(
+      1,
+      try rig.tool("oauth", "authorize-header", "shop", "--method", "GET", "--url", "https://a.example/"))
   }
 }

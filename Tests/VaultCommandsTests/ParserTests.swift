@@ -101,7 +101,7 @@ struct ParserTests {
       pin-set pin-verify pin-change pin-undo pin-status pin-unlock biometry-enroll biometry-list biometry-remove \
       biokey-register biokey-list biokey-reset token-put token-get token-list token-revoke token-purge session-open \
       session-close consent-request consent-confirm consent-resend consent-list key-generate key-import key-list key-public key-sign key-verify key-rm jwt-sign jwt-verify dpop \
-      oauth-register oauth-token oauth-refresh oauth-revoke oauth-authorize-header import export backup restore \
+      oauth-register oauth-token oauth-device oauth-refresh oauth-revoke oauth-authorize-header import export backup restore \
       recovery-code-new recovery-code-check recovery-code-remove rotate-device-key rotate-epoch rotate-parameters purge \
       audit clock batch completion unlock lock agent-start agent-stop agent-status keeper-status
       """.split(separator: " ").map(String.init)

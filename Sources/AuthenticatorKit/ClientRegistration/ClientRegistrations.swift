@@ -11,8 +11,8 @@ public import VaultKit
 ///
 /// The secret of a client stays in the vault: it goes to its server alone. Read in this order:
 ///
-/// - ``ClientRegistrations``, ``NewClientRegistration``, ``ClientRegistration``, ``ClientAuthentication``: what an application
-///   uses. ``TokenSets``: the tokens that a client gets.
+/// - ``ClientRegistrations``, ``NewClientRegistration``, ``ClientRegistration``, ``ClientAuthentication``, ``ServerEndpoints``: what an
+///   application uses. ``TokenSets``: the tokens that a client gets.
 /// - `VaultCore+Registering.swift`: one registration. `RegistrationAnswer.swift`: what the server answers.
 /// - In `OAuth`: `ServerMetadata.swift`, `OAuthReply.swift`, `ClientIdentity.swift`, `VaultError+OAuth.swift`, which
 ///   tokens need too.
@@ -46,6 +46,34 @@ public struct ClientRegistrations: Sendable {
     let shared = box
     return try await vault.waiting(context) { core, context throws(VaultError) in
       try core.registerClient(new, token: shared, over: transport, context: context)
+    }
+  }
+
+  /// Keeps a client that its server has registered by another way, such as a form for developers. A client of this name and template
+  /// that is there already is returned, without a request.
+  ///
+  /// The server describes itself, as for a registration, and its issuer is compared. It is not asked whether it knows the client.
+  ///
+  /// - Parameters:
+  ///   - new: The client. Its template is what you call it; its grant and its scope have no meaning here.
+  ///   - client: Its id at the server, 1–255 bytes of UTF-8 whose characters are all visible.
+  ///   - secret: What it proves itself with, 1–1,024 printable characters of ASCII; `nil` for
+  ///     ``ClientAuthentication/none`` and ``ClientAuthentication/privateKeyJWT``.
+  ///   - endpoints: The addresses of a server that does not describe itself. Show them to a person: the secret of the client goes there.
+  ///   - transport: The way to the server, which speaks HTTP, such as `vault-http`.
+  ///   - context: Gives the passcode of a locked vault, and verifies the person for the client key.
+  /// - Throws: ``VaultError/Code/duplicateItem``, ``VaultError/Code/malformed``; ``VaultError/Code/policy`` where the server describes
+  ///   itself with other addresses than the given ones; ``VaultError/Code/network`` and ``VaultError/Code/peerFailed`` for what the server
+  ///   answers. Nothing is stored then.
+  public func add(
+    _ new: NewClientRegistration, client: String, secret: consuming SecretBytes? = nil,
+    at endpoints: ServerEndpoints? = nil, over transport: any Transport, context: AuthenticationContext? = nil
+  ) async throws(VaultError) -> ClientRegistration {
+    var box: SharedSecret?
+    if let secret = consume secret { box = SharedSecret(secret) }
+    let known = KnownClient(client, secret: box)
+    return try await vault.waiting(context) { core, context throws(VaultError) in
+      try core.addClient(new, known, at: endpoints, over: transport, context: context)
     }
   }
 

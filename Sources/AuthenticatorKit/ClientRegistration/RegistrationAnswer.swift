@@ -21,10 +21,10 @@ struct RegistrationAnswer {
       case "client_id", "token_endpoint_auth_method": try members.readText(name, limit: 255, reader)
       case "client_secret":
         try members.readSecret(name, limit: RegistrationRecord.secretBytes.upperBound, reader)
-      case "client_secret_expires_at": try members.readSeconds(name, reader)
+      case "client_secret_expires_at": try members.noteSeconds(name, reader)
       case "redirect_uris":
         try members.readTexts(name, limit: RegistrationRecord.addressBytes.upperBound, reader)
-      case "scope": try members.readText(name, limit: TokenSetRecord.scopeBytes.upperBound, reader)
+      case "scope": _ = try members.noteScope(name, TokenSetRecord.scopeBytes, reader)
       default: return false
       }
       return true
@@ -50,18 +50,35 @@ struct RegistrationAnswer {
         .policy, "the server registered other redirections than the one that was asked for",
         hint: "ask its operator which address it accepts, and register with that")
     }
-    unaskedScope = try members.text("scope", TokenSetRecord.scopeBytes)?.words(beyond: new.scope)
-    let given = try members.token("client_secret", RegistrationRecord.secretBytes)
-    guard given != nil || !authentication.needsSecret else {
-      throw .peerAnswered("'client_secret' is missing")
+    unaskedScope = members.texts["scope"]?.words(beyond: new.scope)
+    // Some servers give one that nobody asked for.
+    secret =
+      authentication.needsSecret
+      ? try TransportFields.required("client_secret", members.secrets["client_secret"]) : nil
+    if let secret {
+      guard secret.byteCount > 0, secret.isPrintableASCII else {
+        throw .peerAnswered("'client_secret' is empty, or has characters that a secret cannot have")
+      }
     }
-    secret = authentication.needsSecret ? given : nil
-    if authentication == .clientSecretJWT, let secret, secret.byteCount < 32 {
-      throw VaultError(
-        .policy, "the server gave a secret of fewer than 32 bytes, which signs nothing",
-        hint: "register with client_secret_basic")
+    if authentication == .clientSecretJWT, let secret, secret.byteCount < Self.leastBytesToSign {
+      throw Self.weakSecret
     }
     let end = members.numbers["client_secret_expires_at"] ?? 0
     secretExpires = end == 0 || secret == nil ? nil : Instant(seconds: Int64(end))
+  }
+
+  /// What the operator of a server has registered.
+  init(_ known: KnownClient, as authentication: ClientAuthentication) {
+    (client, self.authentication, secret) = (known.client, authentication, known.secret)
+    (secretExpires, unaskedScope) = (nil, nil)
+  }
+
+  /// RFC 7518 §3.2.
+  static let leastBytesToSign = 32
+
+  static var weakSecret: VaultError {
+    VaultError(
+      .policy, "the secret of the client has fewer than 32 bytes, which sign nothing",
+      hint: "register with client_secret_basic")
   }
 }

@@ -11,21 +11,14 @@ extension VaultCore {
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> ClientRegistration {
     try new.check()
-    try ItemLimits.check(name: new.name)
     let address = try ServerAddress(new.server)
-    if let present = try reading({ transaction throws(VaultError) in
-      try transaction.registration(of: new, at: address.issuer)
-    }) {
-      return present
-    }
-    // Everything that can be refused is refused before the server makes a client.
-    try permitAdding(new.item, by: .clientRegistration, context: context)
+    if let present = try present(new, at: address, context: context) { return present }
     let key = try new.key.map { id throws(VaultError) in try describeClientKey(of: id).publicKey }
     let metadata = try serverMetadata(at: address, over: transport, context: context)
     guard let endpoint = metadata.registrationEndpoint else {
       throw VaultError(
         .unsupported, "the server registers no clients by itself",
-        hint: "ask its operator, and use another server or template")
+        hint: Hint(.giveClient, saying: "register the client at the server by hand, and give its id"))
     }
     let headers = OAuthHeaders()
     if let token {
@@ -37,7 +30,7 @@ extension VaultCore {
     let reply = try send(
       .oauthRegister, to: endpoint, headers: headers, body: new.request(key: key), over: transport,
       context: context)
-    guard [200, 201].contains(reply.status), !OAuthRefusal(reply).isStated else {
+    guard reply.isSuccess, !OAuthRefusal(reply).isStated else {
       throw .oauth(reply, of: "the registration")
     }
     let answer = try RegistrationAnswer(reply, to: new)
@@ -48,6 +41,37 @@ extension VaultCore {
     }
     return try store(
       new, answer, RegistrationRecord(new, answer, metadata), transport: transport.identity, context: context)
+  }
+
+  /// Keeps a client that is registered at its server already, unless it is here too.
+  ///
+  /// - Parameter endpoints: Of a server that does not describe itself.
+  package func addClient(
+    _ new: NewClientRegistration, _ known: KnownClient, at endpoints: ServerEndpoints? = nil,
+    over transport: any Transport, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> ClientRegistration {
+    try new.check()
+    try known.check(for: new)
+    try endpoints?.check()
+    let address = try ServerAddress(new.server)
+    if let present = try present(new, at: address, context: context) { return present }
+    if let key = new.key { _ = try describeClientKey(of: key) }
+    let metadata = try serverMetadata(at: address, or: endpoints, over: transport, context: context)
+    let answer = RegistrationAnswer(known, as: new.authentication)
+    return try store(
+      new, answer, RegistrationRecord(new, answer, metadata), transport: transport.identity, context: context)
+  }
+
+  /// The registration that a new one would be. Where there is none, everything that can be refused is refused before the server is asked.
+  private func present(
+    _ new: NewClientRegistration, at address: ServerAddress, context: AuthenticationContext?
+  ) throws(VaultError) -> ClientRegistration? {
+    try ItemLimits.check(name: new.name)
+    let present = try reading { transaction throws(VaultError) in
+      try transaction.registration(of: new, at: address.issuer)
+    }
+    if present == nil { try permitAdding(new.item, by: .clientRegistration, context: context) }
+    return present
   }
 
   /// The first process wins: what is there already stays.
@@ -189,7 +213,7 @@ extension RegistrationRecord {
       client: answer.client, issuer: metadata.issuer, tokenEndpoint: metadata.tokenEndpoint,
       authentication: answer.authentication.stored, template: new.template)
     authorizationEndpoint = metadata.authorizationEndpoint
-    revocationEndpoint = metadata.revocationEndpoint
+    (revocationEndpoint, deviceEndpoint) = (metadata.revocationEndpoint, metadata.deviceEndpoint)
     (secret, secretExpires) = (answer.secret, answer.secretExpires)
     (key, redirect, namesIssuer) = (new.key, new.redirect, metadata.namesIssuer)
   }

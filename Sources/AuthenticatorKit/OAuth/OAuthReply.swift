@@ -12,24 +12,47 @@ struct OAuthReply {
   let retryAfter: Duration?
   private let body: SharedSecret?
 
-  /// - Throws: ``VaultError/Code/network`` for another answer than a reply, and for a nonce that no proof can have.
+  /// - Throws: ``VaultError/Code/network`` for another answer than a reply.
   init(_ fields: TransportFields) throws(VaultError) {
     let number = try TransportFields.required("status", fields.number("status", 100...599))
     status = Int(number)
     let headers = try fields.secret("headersBase64", 0...Self.longestPart).map(Self.headers) ?? [:]
-    nonce = try Self.nonce(headers["dpop-nonce"] ?? [])
+    nonce = Self.nonce(headers["dpop-nonce"] ?? [])
     retryAfter = headers["retry-after"]?.first.flatMap { UInt32($0) }.map { .seconds(min($0, 86_400)) }
-    body = try fields.secret("bodyBase64", 0...Self.longestPart)
+    body = try fields.secret("bodyBase64", 0...Self.longestPart)?.withoutByteOrderMark
   }
+
+  /// Whether the server says by the status that it did what was asked. An `error` in the body says otherwise.
+  var isSuccess: Bool { 200...299 ~= status }
 
   /// Reads the body, one object of JSON.
   ///
-  /// - Parameter member: Reads the value of a member, or returns false: then the value is checked and forgotten.
+  /// - Parameter member: Reads the value of a member, or returns false: then nothing depends on the value, whatever it is.
   /// - Throws: ``VaultError/Code/network``.
   func read(_ member: (String, JSONReader) throws(TextError) -> Bool) throws(VaultError) {
     guard let body, body.byteCount > 0 else { throw .peerAnswered("it is empty") }
-    do throws(JOSEError) { try JSONObject.read(body.bytes.copy(), as: "the answer", member) } catch {
-      throw .peerAnswered(error.message)
+    let reader = JSONReader(
+      ByteReader(body.bytes.copy()), spansLines: true, longestName: Self.longestPart)
+    do throws(TextError) {
+      var read: Set<String> = []
+      try reader.object { name throws(TextError) in
+        guard !read.contains(name) else { throw .member(name, "is there twice") }
+        if try member(name, reader) { read.insert(name) } else { try reader.passOver() }
+      }
+      guard try !reader.findLine() else { throw .malformed("there is text after the object") }
+    } catch { throw .peerAnswered("it is not readable JSON: \(Self.words(error))") }
+  }
+
+  /// Whether the body is an object of JSON.
+  var isObject: Bool { (try? read { _, _ in false }) != nil }
+
+  /// The names are left out: the server chose them.
+  private static func words(_ error: TextError) -> String {
+    switch error {
+    case .malformed(let why, _): why
+    case .member(_, let why): "a member \(why)"
+    case .tooLong(let limit, _): "a text is longer than \(limit) bytes"
+    case .unreadable: "it cannot be read"
     }
   }
 
@@ -49,11 +72,9 @@ struct OAuthReply {
     return found
   }
 
-  private static func nonce(_ values: [String]) throws(VaultError) -> String? {
-    guard let value = values.first else { return nil }
-    guard values.count == 1, DPoPProof.isNonce(value) else {
-      throw .peerAnswered("its DPoP-Nonce is there twice, longer than 1 KiB, or has other characters")
-    }
+  /// `nil` for one that no proof can have, and for two: tokens may be in the same reply.
+  private static func nonce(_ values: [String]) -> String? {
+    guard let value = values.first, values.count == 1, DPoPProof.isNonce(value) else { return nil }
     return value
   }
 
@@ -79,98 +100,14 @@ extension UInt8 {
   fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0D }
 }
 
-/// Members of an answer, each of one type; one that is null is as absent. The first one of another type is thrown when the whole
-/// answer is known to be JSON.
-struct AnswerMembers {
-  private(set) var secrets: [String: SharedSecret] = [:]
-  private(set) var texts: [String: String] = [:]
-  private(set) var numbers: [String: UInt64] = [:]
-  private(set) var flags: [String: Bool] = [:]
-  private(set) var lists: [String: [String]] = [:]
-  private var wrong: String?
-
-  mutating func readSecret(_ name: String, limit: Int, _ reader: JSONReader) throws(TextError) {
-    guard try isNext(.text, name, reader) else { return }
-    secrets[name] = SharedSecret(try reader.secret(limit: limit))
-  }
-
-  mutating func readText(_ name: String, limit: Int, _ reader: JSONReader) throws(TextError) {
-    guard try isNext(.text, name, reader) else { return }
-    texts[name] = try reader.string(limit: limit)
-  }
-
-  /// A whole number of seconds.
-  mutating func readSeconds(_ name: String, _ reader: JSONReader) throws(TextError) {
-    guard try isNext(.number, name, reader) else { return }
-    guard let number = try reader.number(), number <= UInt64(UInt32.max) else { return wrong = wrong ?? name }
-    numbers[name] = number
-  }
-
-  /// True or false.
-  mutating func readFlag(_ name: String, _ reader: JSONReader) throws(TextError) {
-    guard try reader.kind() == .word else {
-      try reader.skip()
-      return wrong = wrong ?? name
-    }
-    flags[name] = try reader.word()
-  }
-
-  /// An array of texts.
-  mutating func readTexts(_ name: String, limit: Int, _ reader: JSONReader) throws(TextError) {
-    guard try isNext(.array, name, reader) else { return }
-    var texts: [String] = []
-    var isWrong = false
-    try reader.array { () throws(TextError) in
-      if try reader.kind() == .text { return texts.append(try reader.string(limit: limit)) }
-      isWrong = true
-      try reader.skip()
-    }
-    if isWrong { return wrong = wrong ?? name }
-    lists[name] = texts
-  }
-
-  private mutating func isNext(
-    _ kind: JSONReader.Kind, _ name: String, _ reader: JSONReader
-  ) throws(TextError) -> Bool {
-    switch try reader.kind() {
-    case kind: return true
-    case .word: if try reader.word() == nil { return false }
-    default: try reader.skip()
-    }
-    wrong = wrong ?? name
-    return false
-  }
-
-  /// - Throws: ``VaultError/Code/network``.
-  func check() throws(VaultError) {
-    if let wrong { throw .peerAnswered("'\(wrong)' has a value that it cannot have") }
-  }
-
-  /// A text that shows as itself.
-  ///
-  /// - Throws: ``VaultError/Code/network``.
-  func text(_ name: String, _ counts: ClosedRange<Int>) throws(VaultError) -> String? {
-    guard let text = texts[name] else { return nil }
-    guard counts.contains(text.utf8.count), VisibleText.flaw(in: text) == nil else {
-      throw .peerAnswered("'\(name)' is not a text of \(counts.lowerBound) to \(counts.upperBound) bytes")
-    }
-    return text
-  }
-
-  /// A secret of visible ASCII characters, which can be sent in a header.
-  ///
-  /// - Throws: ``VaultError/Code/network``.
-  func token(_ name: String, _ counts: ClosedRange<Int>) throws(VaultError) -> SharedSecret? {
-    guard let secret = secrets[name] else { return nil }
-    guard counts.contains(secret.byteCount), secret.isVisibleASCII else {
-      throw .peerAnswered("'\(name)' is empty, or has characters that a token cannot have")
-    }
-    return secret
-  }
-}
-
 extension SharedSecret {
-  var isVisibleASCII: Bool {
-    expose { bytes in (0..<bytes.byteCount).allSatisfy { 0x21...0x7E ~= bytes.byte(at: $0) } }
+  /// Some servers begin their JSON with U+FEFF (RFC 8259 §8.1 lets a reader ignore it).
+  fileprivate var withoutByteOrderMark: SharedSecret {
+    expose { bytes in
+      guard bytes.byteCount >= 3, (0..<3).allSatisfy({ bytes.byte(at: $0) == [0xEF, 0xBB, 0xBF][$0] }) else {
+        return self
+      }
+      return SharedSecret(SecretBytes(copying: bytes.extracting(3..<bytes.byteCount)))
+    }
   }
 }

@@ -10,6 +10,7 @@ struct ServerMetadata {
   let authorizationEndpoint: String?
   let registrationEndpoint: String?
   let revocationEndpoint: String?
+  let deviceEndpoint: String?
   /// Whether it names itself in each redirection (RFC 9207 §3).
   let namesIssuer: Bool
 
@@ -27,24 +28,47 @@ struct ServerMetadata {
       return true
     }
     try members.check()
-    issuer = try TransportFields.required("issuer", members.texts["issuer"])
+    issuer = try TransportFields.required(
+      "issuer", members.text("issuer", RegistrationRecord.addressBytes))
     // RFC 8414 §3.3: another server could send its tokens to this one, or ours to it.
     guard issuer.isSame(as: address.issuer) else {
-      throw .peerAnswered("it calls itself by another address than the one that was asked")
+      throw VaultError(
+        .network, "the server calls itself \(issuer), and \(address.issuer) was asked",
+        hint: Hint(
+          .nameIssuer, saying: "if that is the server that you mean, give the name that it calls itself")
+      ).final()
     }
     tokenEndpoint = try TransportFields.required(
       "token_endpoint", Self.endpoint("token_endpoint", members))
     authorizationEndpoint = try Self.endpoint(Self.optional[0], members)
     registrationEndpoint = try Self.endpoint(Self.optional[1], members)
     revocationEndpoint = try Self.endpoint(Self.optional[2], members)
+    deviceEndpoint = try Self.endpoint(Self.optional[3], members)
     namesIssuer = members.flags[Self.issuerParameter] ?? false
   }
 
   private static let issuerParameter = "authorization_response_iss_parameter_supported"
 
   private static let optional = [
-    "authorization_endpoint", "registration_endpoint", "revocation_endpoint",
+    "authorization_endpoint", "registration_endpoint", "revocation_endpoint", "device_authorization_endpoint",
   ]
+
+  /// What a person says of a server that does not describe itself.
+  init(_ issuer: String, _ endpoints: ServerEndpoints) {
+    (self.issuer, tokenEndpoint) = (issuer, endpoints.token)
+    (authorizationEndpoint, registrationEndpoint) = (endpoints.authorization, nil)
+    (revocationEndpoint, deviceEndpoint) = (endpoints.revocation, endpoints.deviceAuthorization)
+    namesIssuer = false
+  }
+
+  /// Whether what a person says of the server is what it says itself.
+  func agrees(with given: ServerEndpoints) -> Bool {
+    let pairs = [
+      (given.token, tokenEndpoint), (given.authorization, authorizationEndpoint),
+      (given.revocation, revocationEndpoint), (given.deviceAuthorization, deviceEndpoint),
+    ]
+    return pairs.allSatisfy { given, own in given.map { own?.isSame(as: $0) ?? false } ?? true }
+  }
 
   private static func endpoint(_ name: String, _ members: AnswerMembers) throws(VaultError) -> String? {
     guard let text = members.texts[name] else { return nil }
@@ -102,11 +126,37 @@ extension VaultCore {
     var last: OAuthReply?
     for document in address.documents {
       let reply = try send(.oauthMetadata, to: document, over: transport, context: context)
-      if reply.status == 200 { return try ServerMetadata(reply, of: address) }
+      if reply.isSuccess { return try ServerMetadata(reply, of: address) }
       last = reply
       guard reply.status == 404 else { break }
     }
-    throw .oauth(last!, of: "to describe itself")
+    let refusal = VaultError.oauth(last!, of: "to describe itself")
+    guard last!.status == 404 else { throw refusal }
+    throw refusal.advising(
+      Hint(.nameEndpoints, saying: "give the addresses of the server, if it does not describe itself"))
+  }
+
+  /// The same of a server whose addresses a person gives. Where it describes itself all the same, both must say the same.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` where they do not.
+  func serverMetadata(
+    at address: ServerAddress, or given: ServerEndpoints?, over transport: any Transport,
+    context: AuthenticationContext?
+  ) throws(VaultError) -> ServerMetadata {
+    guard let given else { return try serverMetadata(at: address, over: transport, context: context) }
+    for document in address.documents {
+      let reply = try send(.oauthMetadata, to: document, over: transport, context: context)
+      guard reply.status < 500, reply.status != 429 else { throw .oauth(reply, of: "to describe itself") }
+      guard reply.isSuccess, reply.isObject else { continue }
+      let found = try ServerMetadata(reply, of: address)
+      guard found.agrees(with: given) else {
+        throw VaultError(
+          .policy, "the server describes itself, with other addresses than those that were given",
+          hint: "leave the addresses out")
+      }
+      return found
+    }
+    return ServerMetadata(address.issuer, given)
   }
 
   /// One request to an OAuth server, and its reply.

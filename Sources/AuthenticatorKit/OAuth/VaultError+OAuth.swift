@@ -23,16 +23,16 @@ struct OAuthRefusal {
       switch name {
       case "error":
         isStated = try reader.kind() != .word
-        try members.readText(name, limit: 64, reader)
-      case "error_description": try members.readText(name, limit: 512, reader)
+        try members.noteText(name, 1...64, reader)
+      case "error_description": try members.noteText(name, 1...256, reader)
       default: return false
       }
       return true
     }
     self.isStated = isStated
     word = members.texts["error"].flatMap { Self.isWord($0) ? $0 : nil }
-    meaning = word ?? (status == 400 && members.texts["error"] == nil ? silence : nil)
-    text = (try? members.text("error_description", 1...256)) ?? nil
+    meaning = word ?? (status == 400 && !isStated ? silence : nil)
+    text = members.texts["error_description"]
   }
 
   /// A refusal that came in the address of a redirection.
@@ -60,13 +60,25 @@ struct OAuthRefusal {
   }
 
   private static func isWord(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.allSatisfy { 0x61...0x7A ~= $0 || $0 == UInt8(ascii: "_") }
+    1...64 ~= text.utf8.count
+      && text.utf8.allSatisfy { letters.contains($0 | 0x20) || "0123456789_-.:".utf8.contains($0) }
   }
+
+  private static let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
 
   private static let operatorHint: Hint = "nothing was stored; tell the operator of the server"
 
   private static let known: [String: (code: VaultError.Code, what: String?, hint: Hint)] = [
     "invalid_grant": (.expired, nil, Hint(.requestTokens, saying: "get new tokens")),
+    // RFC 8628 §3.5.
+    "expired_token": (.expired, nil, Hint(.requestTokens, saying: "get new tokens")),
+    // Words of GitHub, which answers with 200.
+    "bad_verification_code": (.expired, nil, Hint(.requestTokens, saying: "get new tokens")),
+    "bad_refresh_token": (.expired, nil, Hint(.requestTokens, saying: "get new tokens")),
+    "incorrect_client_credentials": (
+      .deviceUnknown, "this client", Hint(.registerClient, saying: "register the client again")
+    ),
+    "redirect_uri_mismatch": (.policy, "the address of the redirection", "register another one"),
     "invalid_client": (
       .deviceUnknown, "this client", Hint(.registerClient, saying: "register the client again")
     ),

@@ -3,37 +3,32 @@ import TextFormats
 import VaultKit
 
 /// What a token endpoint gives (RFC 6749 §5.1).
+///
+/// An access token and its type must be right. What only describes them never costs them: where it is malformed, it is as absent.
 struct TokenAnswer {
   let access: SharedSecret
   let type: TokenSetRecord.TokenType
   let refresh: SharedSecret?
   let id: SharedSecret?
+  /// What the tokens permit; `nil` where the server does not say, and where it cannot be read.
   let scope: String?
+  /// Whether the server says what they permit, in a form that cannot be read. Then it is not what was asked for.
+  let hasUnreadableScope: Bool
   /// For how many seconds the access token is valid.
   let lifeSeconds: UInt64?
 
   /// - Parameter isProved: Whether the request had a proof.
   /// - Throws: ``VaultError/Code/network``; ``VaultError/Code/policy`` for tokens that are not bound although there was a proof.
-  init(_ reply: OAuthReply, isProved: Bool) throws(VaultError) {
-    var members = AnswerMembers()
-    try reply.read { (name, reader) throws(TextError) in
-      switch name {
-      case "access_token", "refresh_token", "id_token":
-        try members.readSecret(name, limit: TokenSetRecord.tokenBytes.upperBound, reader)
-      case "token_type": try members.readText(name, limit: 32, reader)
-      case "scope": try members.readText(name, limit: TokenSetRecord.scopeBytes.upperBound, reader)
-      case "expires_in": try members.readSeconds(name, reader)
-      default: return false
-      }
-      return true
+  init(_ given: GivenTokens, isProved: Bool) throws(VaultError) {
+    if let flaw = given.flaw { throw flaw }
+    access = try TransportFields.required("access_token", given.access)
+    guard access.isVisibleASCII else {
+      throw .peerAnswered("'access_token' has characters that a token cannot have")
     }
-    try members.check()
-    let bytes = TokenSetRecord.tokenBytes
-    access = try TransportFields.required("access_token", members.token("access_token", bytes))
-    (refresh, id) = (try members.token("refresh_token", bytes), try members.token("id_token", bytes))
-    scope = try members.text("scope", TokenSetRecord.scopeBytes)
-    lifeSeconds = members.numbers["expires_in"]
-    switch members.texts["token_type"]?.lowercased() {
+    (refresh, id) = (given.refresh, given.members.secrets["id_token"])
+    (scope, hasUnreadableScope) = (given.members.texts["scope"], given.hasUnreadableScope)
+    lifeSeconds = given.members.numbers["expires_in"]
+    switch given.members.texts["token_type"]?.lowercased() {
     case "dpop" where isProved: type = .dpop
     case "bearer" where !isProved: type = .bearer
     case "bearer": throw Self.unbound
@@ -42,10 +37,44 @@ struct TokenAnswer {
     }
   }
 
+  /// What is stored as the scope of the tokens.
+  ///
+  /// - Parameter asked: What the answer is about, where it says nothing else (RFC 6749 §5.1).
+  func scope(asked: String?) -> String? { scope ?? (hasUnreadableScope ? nil : asked) }
+
   /// RFC 9449 §5: a client for which the binding matters discards such an answer. A caller that names a key says that it does.
   private static var unbound: VaultError {
     VaultError(
       .policy, "the server does not bind its tokens to the key, so they are discarded",
       hint: Hint(.requestUnboundTokens, saying: "ask without a key, if tokens that anybody can use will do"))
   }
+}
+
+/// The tokens in an answer, whatever else is in it. Those that cannot be used are revoked: what is not stored must not work.
+struct GivenTokens {
+  private(set) var members = AnswerMembers()
+  private(set) var hasUnreadableScope = false
+  /// Why the answer is none.
+  private(set) var flaw: VaultError?
+
+  init(_ reply: OAuthReply) {
+    var members = AnswerMembers()
+    var canReadScope = true
+    do throws(VaultError) {
+      try reply.read { (name, reader) throws(TextError) in
+        switch name {
+        case "access_token", "refresh_token", "id_token": try members.noteSecret(name, reader)
+        case "token_type": try members.noteText(name, 1...64, reader)
+        case "scope": canReadScope = try members.noteScope(name, TokenSetRecord.scopeBytes, reader)
+        case "expires_in": try members.noteSeconds(name, reader)
+        default: return false
+        }
+        return true
+      }
+    } catch { flaw = error }
+    (self.members, hasUnreadableScope) = (members, !canReadScope)
+  }
+
+  var access: SharedSecret? { members.secrets["access_token"] }
+  var refresh: SharedSecret? { members.secrets["refresh_token"] }
 }

@@ -90,13 +90,51 @@ public struct TokenSets: Sendable {
     }
   }
 
+  /// Begins a request for tokens to which a person agrees on another device (RFC 8628). Show its code and its address.
+  ///
+  /// - Parameters:
+  ///   - client: The registration.
+  ///   - key: A client key to which the tokens are to be bound; `nil` for tokens that anybody can use.
+  ///   - scope: What they are to permit, in the words of the server.
+  ///   - transport: The way to the server, the one over which the client was registered.
+  ///   - context: Gives the passcode of a locked vault, and verifies the person for the keys.
+  /// - Throws: ``VaultError/Code/unsupported`` where the server has nothing of the kind; as
+  ///   ``request(for:boundTo:scope:over:context:)``.
+  public func beginOnOtherDevice(
+    for client: ItemID, boundTo key: ItemID? = nil, scope: String? = nil, over transport: any Transport,
+    context: AuthenticationContext? = nil
+  ) async throws(VaultError) -> DeviceAuthorization {
+    try await vault.waiting(context) { core, context throws(VaultError) in
+      try core.beginDeviceAuthorization(
+        for: client, boundTo: key, scope: scope, over: transport, context: context)
+    }
+  }
+
+  /// Waits until the person has agreed on the other device, and gets the tokens, in the place of those that the client has. Asks the
+  /// server as often as it wants to be asked, and ends when it stops waiting.
+  ///
+  /// - Throws: ``VaultError/Code/expired`` if nobody agreed in time; ``VaultError/Code/policy`` if the person refused;
+  ///   ``VaultError/Code/appCancelled`` when the task is cancelled; as ``request(for:boundTo:scope:over:context:)``.
+  @discardableResult
+  public func finish(
+    _ request: DeviceAuthorization, over transport: any Transport, context: AuthenticationContext? = nil
+  ) async throws(VaultError) -> TokenSet {
+    try await vault.waiting(context) { core, context throws(VaultError) in
+      try core.finishDeviceAuthorization(request, over: transport, context: context)
+    }
+  }
+
   /// Refreshes the tokens of a client: all of them are replaced in one commit. A refresh token or a scope that the server does not
   /// name stays.
   ///
-  /// If another process was faster, its tokens stay and are returned: a set never takes the place of a newer one. Where the server
-  /// refuses this one for that, it waits up to five seconds for the other one's commit.
+  /// One refresh at a time, of all processes and threads: the others wait, and return the tokens that it stored. A process that is killed
+  /// holds nobody up. A set never takes the place of a newer one.
   ///
-  /// - Throws: ``VaultError/Code/policy`` without a refresh token, before any request; ``VaultError/Code/expired`` for one that
+  /// What only describes the tokens never costs them: where the server names a time or a scope that cannot be read, they are stored
+  /// without it. An answer without an access token, or with one of another kind than was asked for, is refused, and what is in it is
+  /// revoked.
+  ///
+  /// - Throws: ``VaultError/Code/busy`` where another refresh takes longer than a transport may; ``VaultError/Code/policy`` without a refresh token, before any request; ``VaultError/Code/expired`` for one that
   ///   the server no longer accepts; ``VaultError/Code/wrongState`` if the tokens were revoked or deleted meanwhile: the
   ///   server then revokes the new ones; as
   ///   ``request(for:boundTo:scope:over:context:)``.

@@ -50,7 +50,7 @@ extension VaultCore {
     _ answer: TokenAnswer, of request: TokenRequest, scope: String?
   ) throws(VaultError) -> TokenSet? {
     var record = TokenSetRecord(of: request.client, number: 1, type: answer.type, access: answer.access)
-    (record.refresh, record.id, record.scope) = (answer.refresh, answer.id, answer.scope ?? scope)
+    (record.refresh, record.id, record.scope) = (answer.refresh, answer.id, answer.scope(asked: scope))
     (record.key, record.expires) = (request.key, try expiry(of: answer))
     return try unlocking(request.context) { [record] () throws(VaultError) in
       try writing { transaction throws(VaultError) in
@@ -76,7 +76,7 @@ extension VaultCore {
     var record = old.record
     (record.access, record.id) = (answer.access, answer.id)
     record.refresh = answer.refresh ?? old.record.refresh
-    record.scope = answer.scope ?? old.record.scope
+    record.scope = answer.scope(asked: old.record.scope)
     record.expires = try expiry(of: answer)
     return try unlocking(request.context) { [record] () throws(VaultError) in
       try writing { transaction throws(VaultError) in

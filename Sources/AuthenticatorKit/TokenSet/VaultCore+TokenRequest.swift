@@ -42,22 +42,41 @@ struct TokenRequest {
   /// - Parameters:
   ///   - asked: What the server refuses, if it does.
   ///   - silence: The word of a server that refuses without one.
+  ///   - spent: The refresh token that is sent.
   ///   - fill: Adds the parameters of the grant.
   mutating func send(
-    asking asked: String, silence: String? = nil, _ fill: (OAuthForm) -> Void
+    asking asked: String, silence: String? = nil, spending spent: SharedSecret? = nil,
+    _ fill: (OAuthForm) -> Void
   ) throws(VaultError) -> TokenAnswer {
+    let reply = try send(fill)
+    guard reply.isSuccess, !OAuthRefusal(reply).isStated else {
+      throw .oauth(reply, of: asked, silence: silence)
+    }
+    return try tokens(in: reply, spending: spent)
+  }
+
+  /// The same, for a request whose refusals have a meaning of their own.
+  mutating func send(_ fill: (OAuthForm) -> Void) throws(VaultError) -> OAuthReply {
     for attempt in 0..<2 {
       let reply = try sendOnce(fill)
       if let given = reply.nonce, given != nonce { (nonce, isNonceNew) = (given, true) }
       let refusal = OAuthRefusal(reply)
-      if reply.status == 200, !refusal.isStated { return try TokenAnswer(reply, isProved: signer != nil) }
+      if reply.isSuccess, !refusal.isStated { return reply }
       guard attempt == 0, signer != nil, refusal.word == "use_dpop_nonce", reply.nonce != nil else {
         // The next try then begins with the nonce of this one.
         try? core.writing { transaction throws(VaultError) in try remember(in: &transaction) }
-        throw .oauth(reply, of: asked, silence: silence)
+        return reply
       }
     }
-    preconditionFailure("TokenRequest.send(asking:_:): a second request without an end")
+    preconditionFailure("TokenRequest.send(_:): a second request without an end")
+  }
+
+  /// The tokens that a reply gives. Those that cannot be used are revoked.
+  func tokens(in reply: OAuthReply, spending spent: SharedSecret? = nil) throws(VaultError) -> TokenAnswer {
+    let given = GivenTokens(reply)
+    do throws(VaultError) { return try TokenAnswer(given, isProved: signer != nil) } catch {
+      throw discard(given, because: error, spending: spent)
+    }
   }
 
   /// Remembers the nonce that came with an answer. Other nonces may have come to other processes meanwhile, and stay.
@@ -84,7 +103,7 @@ struct TokenRequest {
   /// Has the server revoke tokens, the refresh token first.
   ///
   /// - Throws: ``VaultError/Code/unsupported`` where the server revokes nothing; what it refuses.
-  func revoke(refresh: SharedSecret?, access: SharedSecret) throws(VaultError) {
+  func revoke(refresh: SharedSecret?, access: SharedSecret?) throws(VaultError) {
     guard let endpoint = registration.revocationEndpoint else {
       throw VaultError(
         .unsupported, "the server revokes no tokens", hint: "delete the set of tokens by its id")
@@ -92,6 +111,7 @@ struct TokenRequest {
     if let refresh, let refusal = try revoke(refresh, "refresh_token", at: endpoint) {
       throw refusal.error(of: "to revoke the refresh token")
     }
+    guard let access else { return }
     let refusal = try revoke(access, "access_token", at: endpoint)
     // RFC 7009 §2.2.1: some servers revoke refresh tokens alone.
     if let refusal, refresh == nil || refusal.word != "unsupported_token_type" {
@@ -112,18 +132,50 @@ struct TokenRequest {
       reply = try revokeOnce(token, type, at: endpoint, as: endpoint)
     }
     let refusal = OAuthRefusal(reply)
-    return reply.status == 200 && !refusal.isStated ? nil : refusal
+    return reply.isSuccess && !refusal.isStated ? nil : refusal
   }
 
   private func revokeOnce(
     _ token: SharedSecret, _ type: String, at endpoint: String, as audience: String
   ) throws(VaultError) -> OAuthReply {
+    try post(.oauthRevoke, to: endpoint, as: audience) { form in
+      form.set("token", token)
+      form.set("token_type_hint", type)
+    }
+  }
+
+  /// Begins what a person on another device agrees to (RFC 8628 §3.1).
+  ///
+  /// - Throws: ``VaultError/Code/unsupported`` where the server has nothing of the kind.
+  func askForDeviceCode(_ scope: String?) throws(VaultError) -> OAuthReply {
+    guard let endpoint = registration.deviceEndpoint else {
+      throw VaultError(
+        .unsupported, "the server asks no person on another device",
+        hint: Hint(
+          .useAuthorizationCode, saying: "use authorization_code, whose address opens in any browser"))
+    }
+    return try post(.oauthDevice, to: endpoint, as: registration.tokenEndpoint) { form in
+      form.set("scope", scope)
+    }
+  }
+
+  /// A request without a proof.
+  private func post(
+    _ operation: TransportOperation, to endpoint: String, as audience: String, _ fill: (OAuthForm) -> Void
+  ) throws(VaultError) -> OAuthReply {
     let (form, headers) = (OAuthForm(), OAuthHeaders())
-    form.set("token", token)
-    form.set("token_type_hint", type)
+    fill(form)
     try identity.prove(form, headers, to: audience, in: core)
     return try core.send(
-      .oauthRevoke, to: endpoint, headers: headers, body: form.copy(), over: transport, context: context)
+      operation, to: endpoint, headers: headers, body: form.copy(), over: transport, context: context)
+  }
+}
+
+extension TokenRequest {
+  /// Whether one of these tokens is one of those that are stored.
+  func isStored(access: SharedSecret?, refresh: SharedSecret?) -> Bool {
+    guard let stored = try? core.openTokens(of: client, context: context).record else { return false }
+    return stored.refresh?.isSame(as: refresh) == true || stored.access.isSame(as: access)
   }
 }
 

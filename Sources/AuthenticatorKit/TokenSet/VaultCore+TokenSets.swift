@@ -9,7 +9,7 @@ extension VaultCore {
     for client: ItemID, boundTo key: ItemID? = nil, scope: String? = nil, over transport: any Transport,
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> TokenSet {
-    try Self.check(scope: scope)
+    try check(scope: scope)
     try checkPresentTokens(of: client, context: context)
     var request = try tokenRequest(of: client, boundTo: key, over: transport, context: context)
     let answer = try request.send(asking: "the tokens") { form in
@@ -24,7 +24,7 @@ extension VaultCore {
     for client: ItemID, boundTo key: ItemID? = nil, scope: String? = nil, redirect: String? = nil,
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> AuthorizationRequest {
-    try Self.check(scope: scope)
+    try check(scope: scope)
     if let redirect { try RedirectAddress.check(redirect) }
     try checkPresentTokens(of: client, context: context)
     let (item, record) = try openRegistration(client, over: nil, context: context)
@@ -56,90 +56,61 @@ extension VaultCore {
   }
 
   /// Stores the tokens of a grant, unless the registration of the client is gone.
-  private func keep(
+  func keep(
     _ answer: TokenAnswer, of request: TokenRequest, scope: String?
   ) throws(VaultError) -> TokenSet {
     let stored: TokenSet?
     do throws(VaultError) { stored = try store(answer, of: request, scope: scope) } catch {
-      throw withdraw(
-        answer, of: request, because: .unstored(error),
-        next: Hint(.requestTokens, saying: "get new tokens"))
+      throw request.withdraw(answer, because: .unstored(error), next: .requestTokens)
     }
     if let stored { return stored }
-    throw withdraw(
-      answer, of: request,
+    throw request.withdraw(
+      answer,
       because: VaultError(.wrongState, "the registration was deleted while its tokens were requested"),
       next: Hint(.registerClient, saying: "register the client again"))
   }
 
-  /// Refreshes the tokens of a client.
+  /// Refreshes the tokens of a client. One refresh at a time: the others wait, and take its result.
   package func refreshTokens(
     of client: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
   ) throws(VaultError) -> TokenSet {
+    let seen = try refreshableTokens(of: client, context: context).tokens
+    // Whoever has to be asked is asked before: nobody else waits for a person.
+    var request = try tokenRequest(of: client, boundTo: seen.record.key, over: transport, context: context)
+    return try alone(with: client, "the tokens are refreshed", context: context) { () throws(VaultError) in
+      if let newer = try tokens(of: client, newerThan: seen, context: context) { return TokenSet(newer) }
+      return try refresh(&request)
+    }
+  }
+
+  private func refresh(_ request: inout TokenRequest) throws(VaultError) -> TokenSet {
+    let (client, context) = (request.client, request.context)
     let (old, refresh) = try refreshableTokens(of: client, context: context)
-    var request = try tokenRequest(of: client, boundTo: old.record.key, over: transport, context: context)
     let answer: TokenAnswer
     do throws(VaultError) {
-      answer = try request.send(asking: "the refresh token", silence: "invalid_grant") { form in
+      answer = try request.send(asking: "the refresh token", silence: "invalid_grant", spending: refresh) {
+        form in
         form.set("grant_type", "refresh_token")
         form.set("refresh_token", refresh)
       }
     } catch {
-      // A server that gives a new refresh token each time refuses the second of two that are sent at once.
-      guard error.code == .expired, let newer = try storedElsewhere(of: client, insteadOf: old, context)
+      // A person may have agreed to new tokens meanwhile, and ended the old ones by that.
+      guard error.code == .expired, let newer = try tokens(of: client, newerThan: old, context: context)
       else { throw error }
       return TokenSet(newer)
     }
-    let next = Hint(.requestTokens, saying: "get new tokens")
     let stored: TokenSet?
     do throws(VaultError) { stored = try replace(old, with: answer, of: request) } catch {
       // Without a new refresh token the old one is valid still, and can end with an access token that is revoked.
       guard let new = answer.refresh, !new.isSame(as: refresh) else { throw error }
       if let newer = try? tokens(of: client, newerThan: old, context: context) { return TokenSet(newer) }
-      throw withdraw(answer, of: request, because: .unstored(error), next: next)
+      throw request.withdraw(answer, because: .unstored(error), next: .requestTokens)
     }
     if let stored { return stored }
-    throw withdraw(
-      answer, of: request,
+    throw request.withdraw(
+      answer,
       because: VaultError(.wrongState, "the tokens were revoked or deleted while they were refreshed"),
-      next: next)
-  }
-
-  /// The tokens that another process stores in the place of old ones. Its server answered it before it refused this one, so its commit
-  /// is there or comes soon.
-  private func storedElsewhere(
-    of client: ItemID, insteadOf old: StoredTokens, _ context: AuthenticationContext?
-  ) throws(VaultError) -> StoredTokens? {
-    for _ in 0..<Self.looksForTokens {
-      if let newer = try tokens(of: client, newerThan: old, context: context) { return newer }
-      environment.pause(.milliseconds(100))
-    }
-    return nil
-  }
-
-  private static let looksForTokens = 50
-
-  /// Has the server revoke tokens that have no place here: what is not stored must not work. A server can give one token twice:
-  /// those of newer tokens, which are stored, stay.
-  ///
-  /// - Parameters:
-  ///   - reason: Why they have no place.
-  ///   - next: What to do once they are revoked.
-  /// - Returns: How the request ends.
-  private func withdraw(
-    _ answer: TokenAnswer, of request: TokenRequest, because reason: VaultError, next: Hint?
-  ) -> VaultError {
-    let newer = try? openTokens(of: request.client, context: request.context).record
-    if newer?.refresh?.isSame(as: answer.refresh) == true || newer?.access.isSame(as: answer.access) == true {
-      return VaultError(reason.code, "\(reason.message); newer ones are stored")
-    }
-    do throws(VaultError) { try request.revoke(refresh: answer.refresh, access: answer.access) } catch {
-      return VaultError(
-        reason.code, "\(reason.message), and the server did not revoke the new ones: \(error.message)",
-        hint: "have its operator revoke the tokens of this client")
-    }
-    return VaultError(
-      reason.code, "\(reason.message); the server has revoked the new ones", hint: next)
+      next: .requestTokens)
   }
 
   /// Checks that there is something to refresh. Sends nothing.
@@ -220,22 +191,24 @@ extension VaultCore {
   /// Checks that new tokens can take the place of those that are there, before the server is asked for them.
   ///
   /// - Throws: ``VaultError/Code/damaged``.
-  private func checkPresentTokens(of client: ItemID, context: AuthenticationContext?) throws(VaultError) {
+  func checkPresentTokens(of client: ItemID, context: AuthenticationContext?) throws(VaultError) {
     _ = try tokenSet(of: client, context: context)
   }
 
-  private static func check(scope: String?) throws(VaultError) {
+  func check(scope: String?) throws(VaultError) {
     guard let scope else { return }
     guard 1...TokenSetRecord.scopeBytes.upperBound ~= scope.utf8.count, VisibleText.flaw(inName: scope) == nil
     else { throw VaultError(.malformed, "the scope is empty, long, or has characters that do not show") }
   }
 }
 
-extension SharedSecret {
-  fileprivate func isSame(as other: SharedSecret?) -> Bool {
-    other.map { bytes.isEqualInConstantTime(to: $0.bytes) } ?? false
+extension TokenRequest {
+  fileprivate func withdraw(_ answer: TokenAnswer, because reason: VaultError, next: Hint) -> VaultError {
+    withdraw(access: answer.access, refresh: answer.refresh, because: reason, next: next)
   }
+}
 
+extension SharedSecret {
   /// With a scheme before it.
   fileprivate func authorization(_ scheme: String) -> SecretBytes {
     SecretBytes.joining(SecretBytes(copying: Array(scheme.utf8)), bytes)
@@ -246,6 +219,7 @@ extension VaultError {
   /// Tokens that the server gave, and that a commit which failed did not store. The same request would not succeed a second time.
   fileprivate static func unstored(_ error: VaultError) -> VaultError {
     VaultError(
-      error.code == .busy ? .io : error.code, "the tokens could not be stored (\(error.message))")
+      error.code == .busy ? .io : error.code, "the tokens could not be stored (\(error.message))"
+    ).final()
   }
 }

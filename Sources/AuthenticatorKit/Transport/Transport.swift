@@ -115,6 +115,8 @@ public struct TransportOperation: RawRepresentable, Sendable, Hashable {
   public static let oauthMetadata = Self(rawValue: "oauthMetadata")
   /// Register a client at an OAuth server.
   public static let oauthRegister = Self(rawValue: "oauthRegister")
+  /// Begin what a person on another device agrees to at an OAuth server.
+  public static let oauthDevice = Self(rawValue: "oauthDevice")
   /// Get tokens of an OAuth server, or refresh them.
   public static let oauthToken = Self(rawValue: "oauthToken")
   /// Revoke a token at an OAuth server.

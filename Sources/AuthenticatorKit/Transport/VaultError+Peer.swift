@@ -33,11 +33,13 @@ extension VaultError {
   /// The numbers of authenticator systems for what the code does not tell from other errors.
   private static let (unsent, synchronizationFailed): (Int32, Int32) = (1, 13)
 
-  /// An answer that is none.
+  /// An answer that is none. The server has answered, so it may have done what it was asked for, once: no program is to send the same
+  /// again.
   static func peerAnswered(_ flaw: String) -> VaultError {
     VaultError(
       .network, "the server's answer is malformed: \(flaw)",
-      hint: "nothing from the answer was stored; tell whoever runs the server or its transport")
+      hint: "nothing from the answer was stored; tell whoever runs the server or its transport"
+    ).final()
   }
 
   /// A text of the peer, if it is visible and not too long.

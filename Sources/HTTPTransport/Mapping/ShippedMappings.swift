@@ -21,6 +21,7 @@ package enum ShippedMappings {
     {
       "oauthMetadata": {"method": "GET", "send": "raw"},
       "oauthRegister": {"method": "POST", "send": "raw", "type": "application/json"},
+      "oauthDevice": {"method": "POST", "send": "raw", "type": "application/x-www-form-urlencoded"},
       "oauthToken": {"method": "POST", "send": "raw", "type": "application/x-www-form-urlencoded"},
       "oauthRevoke": {
         "method": "POST", "send": "raw", "type": "application/x-www-form-urlencoded", "idempotent": true

@@ -19,6 +19,8 @@ package enum SecretChannel: String, CaseIterable, Sendable {
   case authorization
   case token
   case session
+  /// Of a client that its operator has registered at an OAuth server.
+  case clientSecret = "client-secret"
 
   /// What a prompt and the help call it.
   package var title: String {
@@ -37,6 +39,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .authorization: "authorization code"
     case .token: "access token"
     case .session: "session"
+    case .clientSecret: "secret of the client"
     }
   }
 
@@ -49,8 +52,8 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a prompt asks a person for it. Sessions and initial access tokens come from programs.
-  var isAskedFor: Bool { self != .token && self != .session }
+  /// Whether a prompt asks a person for it. Sessions and initial access tokens come from programs, and secrets of clients from files.
+  var isAskedFor: Bool { ![.token, .session, .clientSecret].contains(self) }
 
   /// What a prompt calls it: no two secrets by one name.
   func shownTitle(isNew: Bool) -> String {
@@ -78,6 +81,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .authorization: "get tokens: the code, or the whole address to which the browser was sent"
     case .token: "put its hash into the proof"
     case .session: "use what belongs to it"
+    case .clientSecret: "prove to the server who the client is"
     }
   }
 

@@ -99,7 +99,8 @@ package enum VerbTable {
     (
       "oauth", "Clients of OAuth servers, and the tokens that they get.",
       [
-        OAuthRegister.self, OAuthToken.self, OAuthRefresh.self, OAuthRevoke.self, OAuthAuthorizeHeader.self,
+        OAuthRegister.self, OAuthToken.self, OAuthDevice.self, OAuthRefresh.self, OAuthRevoke.self,
+        OAuthAuthorizeHeader.self,
       ]
     ),
     ("import", "Import items from another program.", [Import.self]),

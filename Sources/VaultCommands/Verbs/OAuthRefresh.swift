@@ -17,8 +17,10 @@ enum OAuthRefresh: VaultVerb {
   static let notes = [
     "Needs --transport (2). All tokens are replaced in one commit; a refresh token and a scope that the server does not name stay. "
       + "Without a refresh token it is refused (9), also without --transport, and no request is made: client_credentials gives none.",
-    "If another process was faster, its tokens stay: a set never takes the place of a newer one. If the server "
-      + "refuses this process for that, it waits up to five seconds for the tokens that the other one stores: they are the result.",
+    "One refresh at a time, of all processes: the others wait, and have its tokens as their result, without a request of their own. Who "
+      + "waits longer than a transport may take gets 13, and can try again; a process that is killed holds nobody up.",
+    "After an answer that is malformed, no program is to repeat the call (recovery is nonRecoverable): the server may have used the refresh "
+      + "token up. Try once more, and if that is refused (7), get new tokens.",
     OAuthWords.tokens, OAuthOptions.errorNote,
   ]
   static let example = "vaultctl oauth refresh shop --transport ~/as"

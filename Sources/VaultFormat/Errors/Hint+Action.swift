@@ -183,6 +183,16 @@ extension Hint {
     public static let registerClient = Action(rawValue: "registerClient")
     /// Get new tokens from the server.
     public static let requestTokens = Action(rawValue: "requestTokens")
+    /// Give the client that the operator of the server has registered.
+    public static let giveClient = Action(rawValue: "giveClient")
+    /// Name the server as it names itself.
+    public static let nameIssuer = Action(rawValue: "nameIssuer")
+    /// Give the addresses of a server that does not describe itself.
+    public static let nameEndpoints = Action(rawValue: "nameEndpoints")
+    /// Have a person agree in a browser, by a code that comes back.
+    public static let useAuthorizationCode = Action(rawValue: "useAuthorizationCode")
+    /// Refresh the tokens once more, and get new ones if the server refuses that.
+    public static let refreshOnce = Action(rawValue: "refreshOnce")
     /// Refresh the tokens.
     public static let refreshTokens = Action(rawValue: "refreshTokens")
     /// Authorize a request with the tokens, instead of reading them.

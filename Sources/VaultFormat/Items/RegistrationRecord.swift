@@ -25,6 +25,8 @@ package struct RegistrationRecord: Sendable {
   package var authentication: Authentication
   package var authorizationEndpoint: String?
   package var revocationEndpoint: String?
+  /// Where a person on another device is sent from (RFC 8628).
+  package var deviceEndpoint: String?
   package var secret: SharedSecret?
   /// `nil` for a secret that stays valid.
   package var secretExpires: Instant?
@@ -55,6 +57,7 @@ package struct RegistrationRecord: Sendable {
         Number.authentication, fields.integer(Number.authentication, as: UInt8.self))
       authorizationEndpoint = try fields.text(Number.authorizationEndpoint, Self.addressBytes)
       revocationEndpoint = try fields.text(Number.revocationEndpoint, Self.addressBytes)
+      deviceEndpoint = try fields.text(Number.deviceEndpoint, Self.addressBytes)
       secret = try fields.secret(Number.secret, Self.secretBytes)
       secretExpires = try fields.integer(Number.secretExpires, as: Int64.self).map {
         Instant(milliseconds: $0)
@@ -91,6 +94,7 @@ package struct RegistrationRecord: Sendable {
     fields.put(Number.redirect, redirect)
     fields.put(Number.template, template)
     fields.put(Number.namesIssuer, namesIssuer ? UInt8(1) : nil)
+    fields.put(Number.deviceEndpoint, deviceEndpoint)
     return fields.data
   }
 }

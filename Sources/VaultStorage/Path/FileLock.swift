@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// `<vault>.lock`: a process that makes a vault holds it, and removes it at the end. ``RotationLock`` has another suffix.
+/// `<vault>.lock`: a process that makes a vault holds it, and removes it at the end. ``RotationLock`` and ``ItemLock`` have other
+/// suffixes.
 ///
 /// A file of that name can be a vault that this process has open, called `x.lock` beside `x`. So no descriptor is closed directly.
 enum FileLock {
@@ -16,23 +17,29 @@ enum FileLock {
   static func take(
     in place: borrowing VaultPath, suffix: String = usualSuffix
   ) throws(StorageError) -> Int32 {
-    let name = name(in: place, suffix: suffix)
     for _ in 0..<2_000 {
-      let file = unsafe clinux_create(place.folder, name, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
-      guard file >= 0 else { throw try failure(errno, name: name, in: place) }
-      do throws(StorageError) {
-        if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place) {
-          guard let refusal = try refusal(of: file) else { return file }
-          throw .refusedBeside(refusal, path: place.path(of: name))
-        }
-      } catch {
-        OpenVaultFiles.close(file)
-        throw error
-      }
-      OpenVaultFiles.close(file)
+      if let file = try takeNow(in: place, suffix: suffix) { return file }
       usleep(5_000)
     }
     throw .busy
+  }
+
+  /// The same without waiting: `nil` while it is held, in another process or in this one.
+  static func takeNow(in place: borrowing VaultPath, suffix: String) throws(StorageError) -> Int32? {
+    let name = name(in: place, suffix: suffix)
+    let file = unsafe clinux_create(place.folder, name, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw try failure(errno, name: name, in: place) }
+    do throws(StorageError) {
+      if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place) {
+        guard let refusal = try refusal(of: file) else { return file }
+        throw .refusedBeside(refusal, path: place.path(of: name))
+      }
+    } catch {
+      OpenVaultFiles.close(file)
+      throw error
+    }
+    OpenVaultFiles.close(file)
+    return nil
   }
 
   /// What the last holder noted.

@@ -9,6 +9,7 @@ import Glibc
 /// | `FILE.lock` | the lock of a process that makes FILE |
 /// | `FILE.seen` | the witness beside a device key |
 /// | `FILE.rotating` | the lock of a process that replaces the device key of FILE |
+/// | `FILE.asking-ID` | the lock of a process that asks a server about the item ID of FILE |
 /// | `FILE.before-restore` | a vault or a device key that a restore has replaced |
 /// | `FILE.restoring`, `FILE.restoring-KEYID` | a vault that a restore makes beside FILE |
 /// | `FILE.KEYID.new` | a device key that waits to replace the one in FILE |
@@ -37,7 +38,9 @@ package enum SideFileName {
     let database = companions.lazy.compactMap { name.dropping(ending: $0) }.first
     if let file = made(by: database ?? name) { return folder + file }
     let owners = besides.lazy.compactMap { name.dropping(ending: $0) }
-    for file in [database, owners.first, replaced(by: name), restored(over: name)].compactMap(\.self) {
+    for file in [
+      database, owners.first, asking(of: name), replaced(by: name), restored(over: name),
+    ].compactMap(\.self) {
       if isDeviceKey(file) { return folder + file }
       if try exists(folder + file) { return folder + file }
     }
@@ -62,6 +65,15 @@ package enum SideFileName {
     guard name.utf8.first == UInt8(ascii: ".") else { return nil }
     let bare = name.dropFirst()
     return [".new", ".unfinished"].lazy.compactMap { bare.dropping(ending: $0) }.first
+  }
+
+  /// The vault about whose item a process asks a server.
+  private static func asking(of name: Substring) -> Substring? {
+    guard let dash = name.utf8.lastIndex(of: UInt8(ascii: "-")), isIdentifier(name[dash...].dropFirst())
+    else {
+      return nil
+    }
+    return name[...dash].dropping(ending: ItemLock.suffix)
   }
 
   /// The file that a device key with this name is to replace.

@@ -180,6 +180,19 @@ package enum HintWords {
       "register with 'vaultctl oauth register'; a registration that is there is deleted first with 'vaultctl item rm'",
     .requestTokens: "get new ones with 'vaultctl oauth token'",
     .refreshTokens: "run 'vaultctl oauth refresh'",
+    .giveClient: """
+    register the client at the server by hand, and give it here: 'vaultctl oauth register NAME --client-id ID', with \
+    --client-secret-fd N if it has a secret
+    """,
+    .nameIssuer: "if that is the server that you mean, give the name that it calls itself with --url",
+    .nameEndpoints:
+      "if the server does not describe itself, give --client-id with --token-endpoint and --authorization-endpoint",
+    .useAuthorizationCode:
+      "use 'vaultctl oauth token NAME --grant authorization_code': its address opens in a browser of any machine",
+    .refreshOnce: """
+    the server may have used the refresh token up: run 'vaultctl oauth refresh' once more, and if that is refused, get new tokens \
+    with 'vaultctl oauth token'
+    """,
     .deleteTokens: """
     'vaultctl item list --json' shows the id of the set; delete it with 'vaultctl item rm --id ID', then get new ones with \
     'vaultctl oauth token'

@@ -410,6 +410,9 @@ extension Torture.Scenario {
       before: { try $0.bindTokens() },
       words: ["oauth", "token", "shop", "--grant", "client_credentials", "--dpop", "k1"] + transportOption),
     Self(
+      verb: "oauth device", before: { try $0.registerClient() },
+      words: ["oauth", "device", "shop"] + transportOption),
+    Self(
       verb: "oauth refresh", before: { try $0.authorizeClient() },
       words: ["oauth", "refresh", "shop"] + transportOption),
     Self(

@@ -321,7 +321,11 @@ extension Torture.ScenarioHome {
   private static let metadata = """
     {"issuer":"https://as.example","token_endpoint":"https://as.example/token",
     "authorization_endpoint":"https://as.example/authorize","registration_endpoint":"https://as.example/register",
-    "revocation_endpoint":"https://as.example/revoke"}
+    "revocation_endpoint":"https://as.example/revoke","device_authorization_endpoint":"https://as.example/device"}
+    """
+  private static let device = """
+    {"device_code":"\(Torture.Scenario.secrets["tokens"]!)","user_code":"WDJB-MJHT","interval":1,
+    "verification_uri":"https://as.example/device","expires_in":900}
     """
   private static let registration = """
     {"client_id":"client-1","client_secret":"\(Torture.Scenario.secrets["tokens"]!)"}
@@ -340,6 +344,7 @@ extension Torture.ScenarioHome {
     return """
       oauthMetadata) say '\(reply(Self.metadata))' ;;
       oauthRegister) say '\(reply(Self.registration))' ;;
+      oauthDevice) say '\(reply(Self.device))' ;;
       oauthToken) if [ -e '\(folder)/in/bound' ]; then say '\(reply(Self.tokens("DPoP")))'
         else say '\(reply(Self.tokens("Bearer")))'; fi ;;
       oauthRevoke) say ',"status":200' ;;
