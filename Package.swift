@@ -176,7 +176,7 @@ let package = Package(
     // What a command and the agent, in which its verb runs, say to each other.
     room("AgentMessages", on: ["SecretMemory", "CLinux"]),
     // What only root can do for the keeper, `vaultd` under a user id of its own: directories, socket, rights.
-    room("KeeperPlacement", on: ["SecretMemory", "TrustedPaths", "AgentMessages", "CLinux"]),
+    room("KeeperPlacement", on: ["SecretMemory", "TrustedPaths", "AgentMessages", "PAMMessages", "CLinux"]),
     // Signed tokens: JWS, JWT, JWK, proofs of possession, assertions of clients: pure values, no vault.
     room("JOSE", on: ["SecretMemory", "VaultCrypto", "TextFormats"]),
     // People: terminal, pinentry, PAM, fprintd.
@@ -304,7 +304,10 @@ let package = Package(
       ]),
     tests(
       of: "VaultPromptsTests",
-      on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory", "VaultExpectations"]),
+      on: [
+        "VaultPrompts", "PAMMessages", "CLinux", "VaultKit", "VaultTestKit", "SecretMemory",
+        "VaultExpectations",
+      ]),
     tests(
       of: "AuthenticatorKitTests",
       on: [

@@ -12,7 +12,9 @@ import TrustedPaths
 /// What leaves the keeper in a form that opens elsewhere, and what makes or replaces its vault, is done by a person who may become root:
 /// `vault-keeper run PERSON -- VERB` becomes `vaultctl` under the keeper's user id.
 ///
-/// Read ``KeeperAccounts`` first, then ``KeeperDirectories``, then ``KeeperStart``.
+/// One process of root stays beside each keeper: ``KeeperLogins``, which has PAM verify the login of that person, and has no keys.
+///
+/// Read ``KeeperAccounts`` first, then ``KeeperDirectories``, ``KeeperTerminal``, ``KeeperLogins``, and ``KeeperStart`` last.
 package enum KeeperPlacement {
   package static func main() -> Never {
     ProcessHardening.apply()
@@ -33,16 +35,23 @@ package enum KeeperPlacement {
 
   /// `docs/man/vault-keeper.8` explains the same.
   private static let usage = """
-    usage: vault-keeper start PERSON            become the keeper of a person, by name or user id; it ends by a signal
+    usage: vault-keeper start PERSON [ASKING]   become the keeper of a person, by name or user id; it ends by a signal
            vault-keeper run PERSON -- WORDS     become 'vaultctl WORDS' in the place of the keeper: init, backup, passcode …
            vault-keeper --help
+    ASKING: --ask client                        questions appear where the command runs (default)
+            --ask finger                        the same, but a yes is a finger of the person
+            --ask terminal --terminal PATH      questions appear on that terminal, which becomes the keeper's alone
     Only root starts it. scripts/install-keeper makes the account that it needs.
     """
 
   private static func run(_ words: [String]) throws(KeeperError) -> Never {
     switch words.first {
     case "--help", "-h": throw .help
-    case "start" where words.count == 2: try KeeperStart(for: words[1]).becomeKeeper()
+    case "start" where words.count > 1:
+      guard let asking = KeeperAsking(Array(words.dropFirst(2))) else { throw .usage }
+      try KeeperStart(for: words[1]).becomeKeeper(asking: asking)
+    case let word? where words.count == 1 && word.hasPrefix(KeeperLogins.word):
+      try KeeperLogins.serve(person: String(word.dropFirst(KeeperLogins.word.count)))
     case "run" where words.count > 3 && words[2] == "--":
       try KeeperStart(for: words[1]).become(running: Array(words.dropFirst(3)))
     default: throw .usage
@@ -72,6 +81,8 @@ enum KeeperError: Error, Equatable {
   /// The state was made for another person, who had the number before.
   case otherPerson(String, state: String, of: String)
   case isRunning
+  /// The terminal would not be the keeper's alone.
+  case terminal(String, why: String)
   case program(String, why: String)
   case system(String, Int32)
 
@@ -90,6 +101,8 @@ enum KeeperError: Error, Equatable {
     case .otherPerson(let name, let state, let owner):
       "\(state) was made for '\(owner)', and its user id is that of '\(name)' now; move the state away first"
     case .isRunning: "a keeper of this person is running already"
+    case .terminal(let path, let why):
+      "\(path) \(why); nothing was started. Name a terminal of root's on which nobody logs in"
     case .program(let path, let why): "\(path) \(why), so it is not started"
     case .system(let doing, let code): unsafe "\(doing): \(String(cString: strerror(code)))"
     }

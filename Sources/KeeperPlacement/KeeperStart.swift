@@ -17,12 +17,13 @@ struct KeeperStart {
   }
 
   /// Becomes `vaultd`, with the socket as the service manager would pass it.
-  func becomeKeeper() throws(KeeperError) -> Never {
+  func becomeKeeper(asking: KeeperAsking) throws(KeeperError) -> Never {
     let lock = try directories.lock()
+    try asking.terminal?.give(to: accounts.keeper)
     let socket = try directories.listen()
     try become(
-      "vaultd", ["--keeper", "\(accounts.person.user)"], ["LISTEN_FDS=1", "LISTEN_PID=\(getpid())"],
-      keeping: [socket, lock])
+      "vaultd", ["--keeper", "\(accounts.person.user)"] + asking.arguments,
+      ["LISTEN_FDS=1", "LISTEN_PID=\(getpid())"], keeping: [socket, lock])
   }
 
   /// Becomes `vaultctl`, in the terminal of the person who is root.
@@ -34,12 +35,18 @@ struct KeeperStart {
     _ name: String, _ words: [String], _ variables: [String], keeping descriptors: [Int32]
   ) throws(KeeperError) -> Never {
     let program = try program(name)
-    let words = unsafe ([name] + words).map { unsafe strdup($0) } + [nil]
-    let environment = unsafe (self.variables + variables).map { unsafe strdup($0) } + [nil]
     guard unsafe chdir("/") == 0 else { throw .system("changing to /", errno) }
+    let logins = try KeeperLogins.begin(for: accounts.person)
+    // Where nothing is kept in particular, everything stays, and so does this one.
+    if descriptors.isEmpty { _ = fcntl(logins, F_SETFD, 0) }
+    let kept = descriptors.isEmpty ? [] : descriptors + [logins]
+    let number = descriptors.isEmpty ? logins : 2 + Int32(kept.count)
+    let words = unsafe ([name] + words).map { unsafe strdup($0) } + [nil]
+    let environment =
+      unsafe (self.variables + variables + ["VAULTD_LOGINS=\(number)"]).map { unsafe strdup($0) } + [nil]
     _ = unsafe clinux_become_user(
-      accounts.keeper.user, accounts.keeper.group, program.descriptor, words, environment, descriptors,
-      Int32(descriptors.count))
+      accounts.keeper.user, accounts.keeper.group, program.descriptor, words, environment, kept,
+      Int32(kept.count))
     throw .system("becoming \(program.path) as \(accounts.keeper.name)", errno)
   }
 

@@ -16,17 +16,22 @@ import SecretMemory
 package enum PAMHelper {
   /// Answers one request and ends the process.
   ///
-  /// - Parameter place: The place of the services; nil for that of the system. The shipped program passes nil.
-  package static func main(_ place: PAMSession.Place? = nil) -> Never {
+  /// - Parameters:
+  ///   - place: The place of the services; nil for that of the system. The shipped program passes nil.
+  ///   - words: The arguments behind that place. Root gives one to the helper of a keeper: its ``PAMLimit``.
+  package static func main(_ place: PAMSession.Place? = nil, _ words: [String]) -> Never {
     ProcessHardening.apply()
-    guard isStarted(withWords: place == nil ? 1 : 2) else {
+    let limit = words.first.flatMap { PAMLimit(argument: $0) }
+    guard words.count <= 1, words.isEmpty == (limit == nil), isStartedByProgram else {
       say("vault-pam: another program starts this one; do not start it by hand")
       _exit(2)
     }
     _ = unsafe clinux_name_process("vault-pam")
     // If the program ended before the first call, the second one notices it.
     guard clinux_end_with_parent() == 0, let channel = takeChannel(), !channel.isClosed else { _exit(1) }
-    guard let bytes = try? channel.receive(), let request = PAMRequest(bytes) else { _exit(1) }
+    guard let bytes = try? channel.receive(), let request = PAMRequest(bytes),
+      limit?.allows(request) ?? true
+    else { _exit(1) }
     let own = getpid()
     let conversation = PAMQuestions(channel)
     let (step, result) = PAMSession.verify(request, in: place, asking: conversation)
@@ -38,10 +43,9 @@ package enum PAMHelper {
     _exit(isSent ? 0 : 1)
   }
 
-  private static func isStarted(withWords count: Int) -> Bool {
+  private static var isStartedByProgram: Bool {
     var status = stat()
-    return unsafe CommandLine.arguments.count == count && fstat(0, &status) == 0
-      && status.st_mode & S_IFMT == S_IFSOCK
+    return unsafe fstat(0, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
   }
 
   /// Moves the socket to another number, which no program that a module starts inherits. Descriptors 0, 1 and 2

@@ -9,7 +9,10 @@
 /// | `Q` question | helper | the text of a module, at most ``longestText`` bytes |
 /// | `A` answer | program | what the person typed: at most ``longestAnswer`` bytes, no NUL |
 /// | `E` error, `T` text | helper | the text of a module, which waits for no answer |
+/// | `B` busy | root, in place of a helper | nothing: too many helpers run for this keeper |
 /// | `V` verdict | helper | the nonce of the request, step (u8, ``PAMVerdict/Step``), PAM's result (i32, little-endian) |
+///
+/// In a keeper, root starts the helper with a ``PAMLimit``, which says for whom it may be asked (docs/decisions/0052).
 ///
 /// The order: one request; then texts, errors and questions, and an answer after each question; then one verdict,
 /// and the end of the connection. Everything else is a fault, and a fault is a denial. Success is a verdict of step
@@ -25,6 +28,10 @@ package enum PAMMessages {
   package static let longestText = 4096
   /// The most bytes of an answer that PAM accepts.
   package static let longestAnswer = 511
+
+  /// What a keeper sends to the process of root that starts helpers: one packet for each helper, with one descriptor, the end of a
+  /// connection that the helper gets.
+  package static let start = UInt8(ascii: "H")
 
   static let version: UInt8 = 1
   static let answer = UInt8(ascii: "A")

@@ -4,6 +4,8 @@ package enum PAMReport: Sendable {
   case error(String)
   case text(String)
   case verdict(PAMVerdict)
+  /// No helper was started, because too many run.
+  case busy
 
   /// The text of a module as a message, cut where it is too long. It need not be UTF-8.
   package static func bytes(ofKind kind: Kind, words: UnsafeRawBufferPointer) -> [UInt8] {
@@ -17,6 +19,9 @@ package enum PAMReport: Sendable {
     case text = 0x54
   }
 
+  /// ``busy`` as a message.
+  package static let busyBytes: [UInt8] = [0x42]
+
   /// nil for bytes that are none of these messages.
   package init?(_ bytes: [UInt8]) {
     let rest = bytes.dropFirst()
@@ -26,6 +31,7 @@ package enum PAMReport: Sendable {
     case .question: self = .question(words)
     case .error: self = .error(words)
     case .text: self = .text(words)
+    case nil where bytes == Self.busyBytes: self = .busy
     case nil:
       guard first == PAMVerdict.type, let verdict = PAMVerdict(rest) else { return nil }
       self = .verdict(verdict)

@@ -42,7 +42,9 @@ package enum VaultAgent {
     }
     if words.first == "--keeper" { keep(words, in: world) }
     let tells = words.first == AgentStart.argument
-    guard let asking = AgentAsking(arguments: words.dropFirst(tells ? 1 : 0).map { $0 ?? "" }) else {
+    guard let asking = AgentAsking(arguments: words.dropFirst(tells ? 1 : 0).map { $0 ?? "" }),
+      asking.isForAgent
+    else {
       say(usage)
       _exit(2)
     }
@@ -51,14 +53,16 @@ package enum VaultAgent {
 
   /// Runs the keeper of a person: the same, under a user id of its own.
   private static func keep(_ words: [String?], in world: World) -> Never {
-    guard words.count == 2, let person = words[1].flatMap({ UInt32($0) }) else {
+    guard words.count > 1, let person = words[1].flatMap({ UInt32($0) }),
+      let asking = AgentAsking(arguments: words.dropFirst(2).map { $0 ?? "" }), asking.isForKeeper
+    else {
       say(usage)
       _exit(2)
     }
     var world = world
     world.isKeeper = true
     world.keeper = KeeperPlace(of: person)
-    run(in: world, asking: .client)
+    run(in: world, asking: asking)
   }
 
   /// - Parameter tells: Whether the outcome is told on descriptor 3, and not on standard error.
@@ -76,8 +80,9 @@ package enum VaultAgent {
 
   /// `docs/man/vaultd.1` explains the same options.
   private static let usage =
-    "usage: vaultd [--ask client|unlocker|pinentry | --ask terminal --terminal PATH | --keeper UID | --help]; it is started by "
-    + "'vaultctl agent start', by 'vault-keeper start' or by the units in docs/systemd"
+    "usage: vaultd [--ask client|unlocker|pinentry | --ask terminal --terminal PATH | --help] or vaultd --keeper UID "
+    + "[--ask client|finger | --ask terminal --terminal PATH]; it is started by 'vaultctl agent start', by 'vault-keeper start' or by the "
+    + "units in docs/systemd"
 
   private static func serve(
     in world: World, asking: AgentAsking, telling readiness: Readiness

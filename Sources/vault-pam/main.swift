@@ -1,3 +1,3 @@
 import PAMHelper
 
-PAMHelper.main()
+PAMHelper.main(nil, Array(CommandLine.arguments.dropFirst()))

@@ -1,9 +1,10 @@
+import CommandLineKit
 import Glibc
 import VaultKit
 import VaultPrompts
 
 /// `vaultctl-testing verify-finger [SECONDS [SETUP]]`: one attempt at the fingerprint reader, or with `list` the enrolled
-/// fingers; SETUP in milliseconds. Prints what it shows and what came of it.
+/// fingers; SETUP in milliseconds. `VAULTD_PERSON` names another user. Prints what it shows and what came of it.
 func verifyFinger() -> Never { exit(attemptFinger()) }
 
 private func attemptFinger() -> Int32 {
@@ -12,7 +13,7 @@ private func attemptFinger() -> Int32 {
   if let setUp = CommandLine.arguments.dropFirst(3).first.flatMap(Int64.init) {
     limits.setUp = .milliseconds(setUp)
   }
-  let source = FprintdSource(limits: limits)
+  let source = FprintdSource(limits: limits, of: Environment.process["VAULTD_PERSON"] ?? "")
   do throws(VaultError) {
     if word == "list" {
       say("enrolled: \(try source.enrolledFingers().joined(separator: " "))")

@@ -106,7 +106,7 @@ enum Layers {
     Room("vaultctl", on: ["VaultCommands", "CLaneThreads"]),
     Room("vaultd", on: ["VaultAgent", "VaultCommands", "CLaneThreads"]),
     Room("vaultd-testing", on: ["VaultAgent", "VaultCommands", "ToolTestKit", "CLaneThreads"]),
-    Room("KeeperPlacement", on: ["SecretMemory", "TrustedPaths", "AgentMessages", "CLinux"]),
+    Room("KeeperPlacement", on: ["SecretMemory", "TrustedPaths", "AgentMessages", "PAMMessages", "CLinux"]),
     Room("vault-keeper", on: ["KeeperPlacement"]),
     Room("vault-pam", on: ["PAMHelper"]),
     Room("vault-pam-testing", on: ["PAMHelper"]),

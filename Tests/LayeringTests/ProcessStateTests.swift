@@ -67,6 +67,9 @@ struct ProcessStateTests {
     "Sources/KeeperPlacement/KeeperPlacement.swift": (
       ["_exit", "umask"], "main of vault-keeper, which becomes another program"
     ),
+    "Sources/KeeperPlacement/KeeperLogins.swift": (
+      ["_exit", "dup2"], "the process of root beside a keeper, which starts helpers"
+    ),
     "Sources/KeeperPlacement/KeeperStart.swift": (["chdir"], "becomes another program"),
     // What main calls, before a command runs and after it.
     "Sources/VaultCommands/World/VaultControl.swift": (["_exit", "signal"], "main of vaultctl"),
@@ -111,7 +114,8 @@ struct ProcessStateTests {
       ["_exit", "chdir", "dup2", "fork", "sigaction"], "the child that becomes the agent"
     ),
     "Sources/CSystem/CLinux/CLinuxTerminal.c": (
-      ["raise", "sigaction"], "a fault in a prompt restores the terminal first"
+      ["_exit", "fork", "raise", "sigaction", "signal"],
+      "a fault in a prompt restores the terminal first; the child that hangs up a terminal"
     ),
     "Sources/CSystem/CSecretService/CSecretService.c": (["abort"], "out of memory in the C library"),
   ]

@@ -190,9 +190,19 @@ struct AgentAskingTests {
 
   @Test(
     "a setting becomes the arguments of the agent's program, and these the same setting",
-    arguments: [AgentAsking.client, .unlocker, .terminal("/dev/pts/3"), .pinentry])
+    arguments: [AgentAsking.client, .unlocker, .terminal("/dev/pts/3"), .pinentry, .finger])
   func arguments(asking: AgentAsking) {
     expect(AgentAsking(arguments: asking.arguments), equals: asking)
+  }
+
+  @Test(
+    "an agent takes no finger for a yes, and a keeper asks through no program or terminal of the person",
+    arguments: [
+      "--ask finger", "--keeper 1 --ask pinentry", "--keeper 1 --ask unlocker", "--keeper 1 --ask me",
+    ])
+  func setting(line: String) throws {
+    let run = try Program(Built.path("vaultd"), line.split(separator: " ").map(String.init)).run()
+    #expect(run.status == 2 && run.text.contains("usage: vaultd"), "\(run.text)")
   }
 
   @Test(

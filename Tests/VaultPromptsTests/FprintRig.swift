@@ -108,8 +108,10 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
   /// - Parameters:
   ///   - word: How many seconds a person may take, by ``clock``; or `list`.
   ///   - setUp: How many milliseconds bus and fprintd may take, by the clock of the system.
-  func attempt(_ word: String = "30", setUp: Int = 300_000) throws -> Attempt {
-    try Attempt(environment: environment.merging(clock.variables()) { $1 }, [word, "\(setUp)"])
+  ///   - person: Whose fingers are meant; empty for the user of the test.
+  func attempt(_ word: String = "30", setUp: Int = 300_000, of person: String = "") throws -> Attempt {
+    let variables = try clock.variables().merging(["VAULTD_PERSON": person]) { $1 }
+    return try Attempt(environment: environment.merging(variables) { $1 }, [word, "\(setUp)"])
   }
 
   /// A service under fprintd's name that does what its word says.
@@ -129,7 +131,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
     class Device(dbus.service.Object):
         @dbus.service.method(D, in_signature='s', out_signature='u' if what == 'number-of-fingers' else 'as')
         def ListEnrolledFingers(self, user):
-            if what == 'no-fingers': fail('NoEnrolledPrints')
+            if what == 'no-fingers' or what == 'of-alice' and user != 'alice': fail('NoEnrolledPrints')
             if what == 'number-of-fingers': return 3
             if what == 'hostile-names': return ['a\\x1b[2Jb', 'x' * 5000] * 100
             return dbus.Array([] if what == 'empty' else ['left-thumb', 'right-thumb'], signature='s')
@@ -137,7 +139,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
         def Claim(self, user):
             if what == 'match-before-claim': self.VerifyStatus('verify-match', True)
             if what == 'busy': fail('AlreadyInUse')
-            if what == 'forbidden': fail('PermissionDenied')
+            if what == 'forbidden' or what == 'of-alice' and user != 'alice': fail('PermissionDenied')
             if what == 'odd-error': fail('Odd')
         @dbus.service.method(D)
         def Release(self): pass
@@ -157,6 +159,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
         def go(self):
             if what == 'selected': self.VerifyFingerSelected('left-thumb'); self.VerifyStatus('verify-match', True)
             elif what == 'any': self.VerifyFingerSelected('any'); self.VerifyStatus('verify-match', True)
+            elif what == 'of-alice': self.VerifyStatus('verify-match', True)
             elif what.startswith('match-before-'): self.VerifyStatus('verify-no-match', True)
             elif what == 'unheard-of': self.VerifyStatus('verify-perhaps', True)
             elif what == 'unheard-of-on': self.VerifyStatus('verify-perhaps', False)

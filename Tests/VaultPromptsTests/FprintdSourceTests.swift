@@ -37,6 +37,17 @@ struct FprintdSourceTests {
     try expect(again.end().last, equals: "verified: right-index-finger")
   }
 
+  /// Verified to fail when the reader is claimed for the user of the process.
+  @Test("a keeper asks for the fingers of its person by name, and for nobody else's")
+  func person() throws {
+    let rig = try FprintRig(.fake("of-alice"))
+    try expect(rig.attempt("list", of: "alice").end().last, equals: "enrolled: left-thumb right-thumb")
+    try expect(rig.attempt(of: "alice").end().last, equals: "verified: some finger")
+    for other in ["", "bob"] {
+      #expect(try rig.attempt(of: other).end().last.hasPrefix("unsupported: no finger is enrolled"))
+    }
+  }
+
   /// Verified to fail when the sender of a signal is not compared with fprintd's own name.
   @Test("a stranger on the bus who says that a finger matched is not believed")
   func forged() throws {

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int spawn(int program, char *const words[], int channel, pid_t *process) {
@@ -45,3 +46,7 @@ pid_t clinux_spawn_helper(int program, const char *name, const char *word, int c
 int clinux_name_process(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 int clinux_end_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
+
+int clinux_watch_process(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+void clinux_replace_environment(char *variables[]) { environ = variables; }

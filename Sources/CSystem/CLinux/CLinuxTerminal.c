@@ -1,7 +1,11 @@
+#define _GNU_SOURCE
 #include "CLinuxTerminal.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { fatal_count = 7 };
 static const int fatal[fatal_count] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
@@ -47,4 +51,29 @@ void clinux_release_terminal(void) {
   if (!guard.is_guarded) return;
   guard.is_guarded = 0;
   for (size_t index = 0; index < fatal_count; index++) sigaction(fatal[index], &guard.actions[index], NULL);
+}
+
+int clinux_terminal_number(int terminal, uint64_t *number) {
+  unsigned found = 0;
+  if (ioctl(terminal, TIOCGDEV, &found) != 0) return -1;
+  *number = found;
+  return 0;
+}
+
+int clinux_hang_up(int terminal) {
+  pid_t child = fork();
+  if (child == 0) {
+    // The hangup signals the leader of the session.
+    signal(SIGHUP, SIG_IGN);
+    if (setsid() < 0 || ioctl(terminal, TIOCSCTTY, 0) != 0) _exit(1);
+    // Where a root of fewer rights may not call it, the end of the leader does the same.
+    vhangup();
+    _exit(0);
+  }
+  if (child < 0) return -1;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
+  errno = EBUSY;
+  return -1;
 }

@@ -20,24 +20,23 @@ struct RequestPlaces: PromptPlaces {
   func beginPrompt() throws(VaultError) { try service.prompts.enter(command) }
   func endPrompt() { service.prompts.leave(command) }
 
-  /// PAM would ask for the account of the keeper.
-  var presencePlace: PromptPlace {
-    guard service.world.isKeeper else { return place }
-    return .nowhere(
-      VaultError(
-        .verificationUnavailable, "the keeper verifies no login passwords",
-        hint: "guard the item with the passcode, a PIN, a phrase or a finger"))
-  }
+  var presencePlace: PromptPlace { judging("the login password") }
+  var readerPlace: PromptPlace { judging("the fingerprint reader") }
 
-  /// A verdict of the process of the command would be its word.
-  var readerPlace: PromptPlace {
-    service.world.isKeeper ? here(.automatic, named: "the fingerprint reader") : place
+  /// In a keeper, a verdict of the process of the command would be its word.
+  private func judging(_ name: String) -> PromptPlace {
+    service.world.isKeeper ? .here(placeHere(.automatic, named: name)) : place
   }
 
   var place: PromptPlace {
     switch service.asking {
     case .client: .client
     case .pinentry: here(.pinentry, named: "pinentry")
+    case .finger: .finger(placeHere(.automatic, named: "the fingerprint reader"))
+    case .terminal(let path) where service.world.isKeeper:
+      place(
+        PersonsTerminal(path: path), orElse: "\(path), where the keeper asks, is not its terminal any more",
+        hint: "have an administrator start the keeper again, with a terminal on which nobody logs in")
     case .terminal(let path):
       place(
         PersonsTerminal(path: path),
@@ -69,13 +68,17 @@ struct RequestPlaces: PromptPlaces {
 
   private func here(
     _ way: AutomaticPrompt.Way, at path: String? = nil, named name: String
-  ) -> PromptPlace {
+  ) -> PromptPlace { .here(placeHere(way, at: path, named: name)) }
+
+  private func placeHere(
+    _ way: AutomaticPrompt.Way, at path: String? = nil, named name: String
+  ) -> PlaceHere {
     guard var host = service.world.host as? LocalHost else {
-      preconditionFailure("RequestPlaces.here: an agent has a host of its own")
+      preconditionFailure("RequestPlaces.placeHere: an agent has a host of its own")
     }
     if let path { host.terminalPath = path }
     let isOfCommand = path != nil && path == PersonsTerminal(controlling: command)?.path
-    return .here(PlaceHere(host, way, named: name, isOfCommand: isOfCommand))
+    return PlaceHere(host, way, named: name, isOfCommand: isOfCommand)
   }
 
   private func nowhere(_ problem: String, _ hint: String) -> PromptPlace {

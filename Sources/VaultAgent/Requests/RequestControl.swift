@@ -1,6 +1,7 @@
 import AgentMessages
 import VaultCommands
 import VaultKit
+import VaultPrompts
 import VaultWords
 
 /// What one request can ask of the agent.
@@ -11,7 +12,12 @@ struct RequestControl: AgentControl {
   func status() -> AgentStatus {
     AgentStatus(
       process: service.process, version: Version.tool, vaults: service.vaults.all(),
-      hearsLogind: service.hearsLogind, asks: service.asking)
+      hearsLogind: service.hearsLogind, asks: service.asking, loginObstacle: loginObstacle)
+  }
+
+  private var loginObstacle: VaultError? {
+    guard service.world.isKeeper, let host = service.world.host as? LocalHost else { return nil }
+    return host.pam.obstacle()
   }
 
   func setLease(absolute: Duration?, idle: Duration?) -> AgentStatus.Vault? {

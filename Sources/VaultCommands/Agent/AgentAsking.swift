@@ -9,10 +9,12 @@ package enum AgentAsking: Sendable, Equatable {
   case terminal(String)
   /// A pinentry that the agent starts.
   case pinentry
+  /// The process of the command, but a yes is the finger of the person. For a keeper alone, whose reader no program of the person has.
+  case finger
 
   /// The option value of `--ask`.
   package enum Word: String, Sendable {
-    case client, unlocker, terminal, pinentry
+    case client, unlocker, terminal, pinentry, finger
   }
 
   package var word: Word {
@@ -21,8 +23,17 @@ package enum AgentAsking: Sendable, Equatable {
     case .unlocker: .unlocker
     case .terminal: .terminal
     case .pinentry: .pinentry
+    case .finger: .finger
     }
   }
+
+  /// Whether a keeper can be set to it: the others are programs and terminals of the person (docs/decisions/0052).
+  package var isForKeeper: Bool { [.client, .terminal, .finger].contains(word) }
+  /// Whether an agent of the person can.
+  package var isForAgent: Bool { self != .finger }
+
+  /// Whether a yes is that of a person, against the programs of the person, where a keeper asks like this.
+  package var enforcesYes: Bool { self != .client }
 
   /// The path of ``terminal(_:)``.
   package var terminal: String? { if case .terminal(let path) = self { path } else { nil } }
@@ -33,6 +44,7 @@ package enum AgentAsking: Sendable, Equatable {
     case (.client, nil): self = .client
     case (.unlocker, nil): self = .unlocker
     case (.pinentry, nil): self = .pinentry
+    case (.finger, nil): self = .finger
     case (.terminal, let path?) where path.hasPrefix("/"): self = .terminal(path)
     default: return nil
     }
@@ -63,6 +75,7 @@ package enum AgentAsking: Sendable, Equatable {
     case .unlocker: "on the terminal from which the vault was unlocked"
     case .terminal(let path): "on \(path)"
     case .pinentry: "through pinentry, which the agent starts"
+    case .finger: "each command asks by itself, and a yes is a finger on the reader"
     }
   }
 }

@@ -1,3 +1,5 @@
+package import VaultKit
+
 /// What a verb that runs in the agent can ask of the agent itself. It is about the vault that the request names.
 package protocol AgentControl: Sendable {
   /// The state now. Extends no lease.
@@ -46,11 +48,14 @@ package struct AgentStatus: Sendable {
   package let hearsLogind: Bool
   /// Who shows the prompts of commands.
   package let asks: AgentAsking
+  /// Why a keeper can verify no login password; nil where it can, and in an agent of the person.
+  package let loginObstacle: VaultError?
 
   package init(
-    process: Int32, version: String, vaults: [Vault], hearsLogind: Bool, asks: AgentAsking = .client
+    process: Int32, version: String, vaults: [Vault], hearsLogind: Bool, asks: AgentAsking = .client,
+    loginObstacle: VaultError? = nil
   ) {
     (self.process, self.version, self.vaults, self.hearsLogind) = (process, version, vaults, hearsLogind)
-    self.asks = asks
+    (self.asks, self.loginObstacle) = (asks, loginObstacle)
   }
 }

@@ -23,19 +23,23 @@ struct PlacedPrompt: HostPrompt {
     do throws(VaultError) { try places.beginPrompt() } catch { throw .pinentry(error) }
     defer { places.endPrompt() }
     switch places.place {
-    case .client: return try remote.type(places.named(request), limit: limit, isRepeated: isRepeated)
+    case .client, .finger:
+      return try remote.type(places.named(request), limit: limit, isRepeated: isRepeated)
     case .nowhere(let why): throw .pinentry(why)
     case .here(let place):
       do throws(VaultError) { try check(place) } catch { throw .pinentry(error) }
       if !isRepeated { tellWhere(place, request) }
+      let answer: SecretBytes
       do throws(PromptFailure) {
-        return try link.sayingWhyTypingEnded { () throws(PromptFailure) in
+        answer = try link.sayingWhyTypingEnded { () throws(PromptFailure) in
           try link.asking(places.named(request), ended: .pinentry(link.unaskedPrompt)) {
             request throws(PromptFailure) in
             try place.prompt.type(request, limit: limit, isRepeated: isRepeated)
           }
         }
       } catch { throw place.named(error) }
+      do throws(VaultError) { try requirePlace() } catch { throw .pinentry(error) }
+      return answer
     }
   }
 
@@ -48,15 +52,36 @@ struct PlacedPrompt: HostPrompt {
     case .here(let place):
       try check(place)
       tellWhere(place, request)
-      return try link.askingHere(places.named(request)) { request throws(VaultError) in
+      let answer = try link.askingHere(places.named(request)) { request throws(VaultError) in
         try place.prompt.confirm(request)
       }
+      try requirePlace()
+      return answer
+    case .finger(let place): return try confirm(request, by: place.host.biometry)
     }
+  }
+
+  /// A finger is the yes: an answer of the process of the command is its word. It shows a text, which no reader does, and can only say no.
+  private func confirm(
+    _ request: PromptRequest, by reader: any BiometrySource
+  ) throws(VaultError) -> Bool {
+    if request.text != nil {
+      guard try remote.confirm(places.named(request)) else { return false }
+    }
+    _ = try link.askingHere(places.named(request)) { request throws(VaultError) in
+      try reader.verify(request) { remote.show($0, for: request) }
+    }
+    return true
+  }
+
+  /// - Throws: If the place is gone: who has it by now may have answered.
+  private func requirePlace() throws(VaultError) {
+    if case .nowhere(let why) = places.place { throw why }
   }
 
   func show(_ line: String, for request: PromptRequest) {
     switch places.place {
-    case .client: remote.show(line, for: request)
+    case .client, .finger: remote.show(line, for: request)
     case .nowhere: break
     case .here(let place): place.prompt.show(line, for: request)
     }
@@ -88,7 +113,7 @@ struct PlacedPresence: PresenceSource {
     switch places.presencePlace {
     case .client: try remote.verifyPresence(places.named(request), asking: prompt)
     case .nowhere(let why): throw why
-    case .here(let place):
+    case .here(let place), .finger(let place):
       try remote.link.askingHere(places.named(request)) { request throws(VaultError) in
         try place.host.presence.verifyPresence(request, asking: prompt)
       }
@@ -107,7 +132,7 @@ struct PlacedReader: BiometrySource {
     switch places.readerPlace {
     case .client: try remote.enrolledFingers()
     case .nowhere(let why): throw why
-    case .here(let place): try place.host.biometry.enrolledFingers()
+    case .here(let place), .finger(let place): try place.host.biometry.enrolledFingers()
     }
   }
 
@@ -115,7 +140,7 @@ struct PlacedReader: BiometrySource {
     switch places.readerPlace {
     case .client: return try remote.verify(places.named(request), showing: progress)
     case .nowhere(let why): throw why
-    case .here(let place):
+    case .here(let place), .finger(let place):
       return try remote.link.askingHere(places.named(request)) { request throws(VaultError) in
         let prompt = PlacedPrompt(places: places, remote: RemotePrompt(link: remote.link, way: .automatic))
         return try place.host.biometry.verify(request) { prompt.show($0, for: request) }

@@ -7,6 +7,8 @@ package enum PromptPlace: Sendable {
   case client
   /// In the process of the agent.
   case here(PlaceHere)
+  /// In the process of the command, but a yes is a finger on the reader of the agent.
+  case finger(PlaceHere)
   /// Nowhere, for this reason.
   case nowhere(VaultError)
 }

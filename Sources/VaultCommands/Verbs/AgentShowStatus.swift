@@ -27,7 +27,10 @@ enum AgentShowStatus: VaultVerb {
     return outcome(of: status)
   }
 
-  static func outcome(of status: AgentStatus) -> Outcome { Outcome(json: json(status), lines: lines(status)) }
+  /// - Parameter isKeeper: Whether what a keeper enforces is told too.
+  static func outcome(of status: AgentStatus, isKeeper: Bool = false) -> Outcome {
+    Outcome(json: json(status, isKeeper), lines: lines(status, isKeeper))
+  }
 
   /// The time that is left, for a person.
   static func lease(idleLeft: Duration, absoluteLeft: Duration) -> String {
@@ -35,7 +38,7 @@ enum AgentShowStatus: VaultVerb {
     return "for \(Durations.text(seconds: idle)) without a use, \(Durations.text(seconds: absolute)) at most"
   }
 
-  private static func json(_ status: AgentStatus) -> JSON {
+  private static func json(_ status: AgentStatus, _ isKeeper: Bool) -> JSON {
     let vaults = status.vaults.map { vault in
       JSON.object {
         Field("path", vault.path)
@@ -51,18 +54,34 @@ enum AgentShowStatus: VaultVerb {
       Field("logind", status.hearsLogind)
       Field("asks", status.asks.word.rawValue)
       Field("terminal", status.asks.terminal)
+      if isKeeper {
+        Field("yes", status.asks.enforcesYes ? "keeper" : "advisory")
+        Field("logins", status.loginObstacle == nil)
+      }
       Field("vaults", .array(vaults))
     }
   }
 
-  private static func lines(_ status: AgentStatus) -> [String] {
+  private static func lines(_ status: AgentStatus, _ isKeeper: Bool) -> [String] {
     [
       "running   process \(status.process), version \(status.version)",
       "logind    "
         + (status.hearsLogind ? "locks at sleep and with the session" : "not there: only the times lock"),
       "asks      \(printable(status.asks.description))",
-    ] + status.vaults.map { line($0) }
+    ] + (isKeeper ? keeperLines(status) : []) + status.vaults.map { line($0) }
       + (status.vaults.contains(where: \.isUnlocked) ? [] : ["no vault is unlocked"])
+  }
+
+  private static func keeperLines(_ status: AgentStatus) -> [String] {
+    let logins = status.loginObstacle.map { CommandError($0) }.map { error in
+      "cannot be verified: " + [error.message, error.hint].compactMap(\.self).joined(separator: "; ")
+    }
+    return [
+      "a yes     "
+        + (status.asks.enforcesYes
+          ? "enforced by the keeper" : "advisory: the program that has started the command can give it"),
+      "logins    " + printable(logins ?? "verified by PAM, for this person alone"),
+    ]
   }
 
   private static func line(_ vault: AgentStatus.Vault) -> String {

@@ -11,7 +11,10 @@ enum KeeperStatus: VaultVerb {
   static let notes = [
     "The keeper is the agent under a user id of its own, which an administrator gives it: scripts/install-keeper. It has one vault, "
       + "which is named 'keeper:' in place of a path: vaultctl item list --vault keeper:. Where no keeper runs, it ends with 13.",
-    "With --json: as 'vaultctl agent status'.",
+    "The administrator sets where the keeper asks a person, and no command changes it: vault-keeper(8). 'a yes' says what one is worth: where each "
+      + "command asks by itself, the program that has started it can answer.",
+    "With --json: as 'vaultctl agent status', where asks is client, terminal or finger; and yes (keeper or advisory), and logins, whether a login "
+      + "password can be verified.",
   ]
   static let example = "vaultctl keeper status"
   static let allowedInBatch = false
@@ -20,6 +23,6 @@ enum KeeperStatus: VaultVerb {
     guard command.world.isKeeper, let status = command.world.agent?.status() else {
       throw CommandError(.io, "no keeper serves you", code: "noKeeper")
     }
-    return AgentShowStatus.outcome(of: status)
+    return AgentShowStatus.outcome(of: status, isKeeper: true)
   }
 }

@@ -20,8 +20,13 @@ package struct LocalHost: Host {
 
   package init(environment: Environment) {
     self.environment = environment
-    // In the place of a keeper, that of the person whom it serves: root sets it.
-    biometry = FprintdSource(of: environment["VAULTD_PERSON"] ?? "")
+    // In the place of a keeper, that of the person whom it serves: root sets both.
+    let person = environment["VAULTD_PERSON"]
+    biometry = FprintdSource(of: person ?? "")
+    if let person {
+      pam = PAMPresence(
+        service: "vault", user: person, helper: .ofKeeper(PAMStarter(number: environment["VAULTD_LOGINS"])))
+    }
   }
 
   package var presence: any PresenceSource { pam }

@@ -68,6 +68,7 @@ extension PAMConversation {
         prompt.show(PromptText.visible(Self.oneLine(text)), for: request)
         patience = limits.afterText
       case .verdict(let verdict): return verdict
+      case .busy: throw .pamBusy
       }
     }
     throw VaultError(.verificationUnavailable, "a PAM module sends endless messages")

@@ -12,6 +12,14 @@ extension PAMPresence {
     let word: String?
     /// The directories of the PAM services that the helper knows.
     let services: [String]
+    /// Who starts it.
+    let start: Start
+
+    enum Start: Sendable {
+      case thisProcess
+      /// The process that root has left for this; nil if it has left none.
+      case root(PAMStarter?)
+    }
 
     package static let installed = Helper(given: nil, word: nil, services: systemServices)
 
@@ -23,8 +31,18 @@ extension PAMPresence {
       self.init(given: path, word: folder, services: [folder])
     }
 
-    private init(given: String?, word: String?, services: [String]) {
-      (self.given, self.word, self.services) = (given, word, services)
+    /// The installed helper, which root starts for a keeper.
+    package static func ofKeeper(_ starter: PAMStarter?) -> Helper {
+      Helper(given: nil, word: nil, services: systemServices, start: .root(starter))
+    }
+
+    /// The same with a directory of services, for tests.
+    package static func ofKeeper(_ starter: PAMStarter?, at path: String, services folder: String) -> Helper {
+      Helper(given: path, word: nil, services: [folder], start: .root(starter))
+    }
+
+    private init(given: String?, word: String?, services: [String], start: Start = .thisProcess) {
+      (self.given, self.word, self.services, self.start) = (given, word, services, start)
     }
 
     private static let systemServices = ["/etc/pam.d", "/usr/lib/pam.d"]
@@ -36,8 +54,12 @@ extension PAMPresence.Helper {
   /// Opens the first helper that exists at one of the places, and checks that it can be trusted.
   ///
   /// - Throws: `.unsupported` where there is none; `.verificationUnavailable` where another user could have put it
-  ///   there or could change it. Then no other place is tried.
+  ///   there or could change it, and no other place is tried then; also where root has left nobody to start it.
   func opened() throws(VaultError) -> TrustedProgram {
+    if case .root(let starter) = start {
+      guard let starter else { throw .noPAMStarter() }
+      try starter.requireProcess()
+    }
     for path in try places() {
       do throws(TrustedProgram.Flaw) { return try TrustedProgram(path) } catch {
         if error != .missing { throw Self.unusable(path, because: error) }

@@ -17,3 +17,11 @@ int clinux_name_process(const char *name);
 
 /// Likewise. This process is killed when the thread that started it ends. Returns 0, or -1 with errno set.
 int clinux_end_with_parent(void);
+
+/// pidfd_open is missing. A descriptor that can be read when the process, a child of this one, has ended. Close-on-exec. Returns -1 with
+/// errno set.
+int clinux_watch_process(pid_t process);
+
+/// Swift cannot set `environ`. This process, and the programs that it starts, have these variables (VAR=value, up to NULL) and no
+/// others. Nothing is copied.
+void clinux_replace_environment(char *variables[]);

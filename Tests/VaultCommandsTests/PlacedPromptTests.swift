@@ -1,0 +1,158 @@
+import AgentMessages
+import CLinux
+import CommandLineKit
+import Foundation
+import SecretMemory
+import Synchronization
+import TestSupport
+import Testing
+import VaultCommands
+import VaultExpectations
+import VaultKit
+import VaultPrompts
+import VaultTestKit
+
+/// What the process of a command has no say in, where the agent itself asks or takes a finger for a yes. The process here agrees to
+/// everything. `Tests/Hostile` has the same with a keeper under a user id of its own.
+@Suite("A prompt at the place of the agent", .bounded, .requirement("G16"))
+struct PlacedPromptTests {
+  /// Verified to fail when the process of the command is asked for the yes.
+  @Test("a yes is a finger, whatever the process of the command says")
+  func finger() throws {
+    let reader = ScriptedBiometry(
+      fingers: ["right-index-finger"], [.finger("right-index-finger"), .failure(.scripted(.unsupported))])
+    let client = try AgreeingClient(at: .finger(Self.place(reader)))
+    let request = PromptRequest(.confirmation, operation: "accept the transaction", label: "pay-1")
+    expect(client.confirms(request), equals: .yes)
+    expect(client.confirms(request), equals: .failed(.unsupported))
+    expect(client.confirms(request), equals: .failed(.authenticationFailed))
+    expect(Set(client.calls), equals: [.show])
+    expect(reader.requests.map(\.label), equals: ["pay-1", "pay-1", "pay-1"])
+  }
+
+  /// Verified to fail when the answer of the process is enough.
+  @Test("a text is shown by the process of the command, which can say no to it, and no yes without a finger")
+  func text() throws {
+    let reader = ScriptedBiometry(fingers: ["right-index-finger"], [.finger("right-index-finger")])
+    var request = PromptRequest(.transaction, operation: "sign", label: "bank")
+    request.text = try ShownText("Pay 12 EUR to Anna")
+    let declining = try AgreeingClient(at: .finger(Self.place(reader)), agrees: false)
+    expect(declining.confirms(request), equals: .no)
+    expect(reader.requests, equals: [])
+    let agreeing = try AgreeingClient(at: .finger(Self.place(reader)))
+    expect(agreeing.confirms(request), equals: .yes)
+    expect(agreeing.confirms(request), equals: .failed(.authenticationFailed))
+    expect(agreeing.calls.filter { $0 == .confirm }.count, equals: 2)
+  }
+
+  @Test("where a finger is the yes, secrets are typed in the process of the command")
+  func typed() throws {
+    let client = try AgreeingClient(at: .finger(Self.place(ScriptedBiometry(fingers: []))))
+    let request = PromptRequest(.passcode, operation: "unlock")
+    let secret = try client.host.prompt(.automatic).type(request, limit: 100, isRepeated: false)
+    let isTyped = secret.isEqualInConstantTime(to: SecretBytes(testing: "yes"))
+    #expect(isTyped)
+    expect(client.calls, equals: [.type])
+  }
+
+  /// Verified to fail when the place is not looked at again.
+  @Test("an answer on a terminal that became another's meanwhile is none")
+  func gone() async throws {
+    for isTyped in [true, false] {
+      let screen = try PseudoTerminal()
+      let held = unsafe open(screen.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+      defer { close(held) }
+      var host = LocalHost(environment: Environment(["HOME": try Tool().home.path]))
+      host.terminalPath = screen.path
+      let client = try AgreeingClient(
+        at: .here(PlaceHere(host, .terminal, named: screen.path, isOfCommand: false)),
+        then: .nowhere(VaultError(.interactionNotAllowed, "the terminal is gone")))
+      let answer = onThread {
+        isTyped
+          ? client.types(PromptRequest(.passcode, operation: "unlock"))
+          : client.confirms(PromptRequest(.confirmation, operation: "accept"))
+      }
+      try screen.wait(for: isTyped ? "passcode: " : "[y/N] ")
+      screen.type("y\n")
+      try await expect(answer.value, equals: .failed(.interactionNotAllowed))
+      #expect(!client.calls.contains(.type) && !client.calls.contains(.confirm))
+    }
+  }
+
+  private static func place(_ reader: ScriptedBiometry) -> PlaceHere {
+    var host = LocalHost(environment: Environment([:]))
+    host.biometry = reader
+    return PlaceHere(host, .automatic, named: "the fingerprint reader", isOfCommand: false)
+  }
+}
+
+/// The process of a command that says yes to every question, and the host of its verb.
+private final class AgreeingClient: Sendable {
+  let host: RemoteHost
+  private let ends: [AgentSocket]
+  private let seen = Mutex<[AgentCall.Kind]>([])
+
+  /// - Parameter then: The place after the first look; nil for the same.
+  init(at place: PromptPlace, then later: PromptPlace? = nil, agrees: Bool = true) throws {
+    var pair: [Int32] = [-1, -1]
+    try #require(unsafe clinux_packet_pair(&pair) == 0)
+    let ends = pair.map { AgentSocket(owning: $0) }
+    self.ends = ends
+    let link = ClientLink(ends[0], interruption: Interruption())
+    host = RemoteHost(link, asking: Places(place, then: later))
+    _ = onThread { while let packet = try ends[0].receive() { try link.received(packet) } }
+    _ = onThread { [weak self] in
+      while let packet = try ends[1].receive() {
+        let call = try AgentCall(packet)
+        self?.seen.withLock { $0.append(call.kind) }
+        var content = AgentFields<AgentReply.Content>()
+        content.set(.isTrue, agrees)
+        if call.kind == .type { content.set(.secret, SharedSecret(SecretBytes(testing: "yes"))) }
+        if call.kind == .verifyFinger { content.set(.text, "right-index-finger") }
+        try ends[1].send(AgentReply(call.number, .content(content)).packet)
+      }
+    }
+  }
+
+  deinit { for end in ends { end.finish() } }
+
+  enum Said: Equatable { case yes, no, typed, failed(VaultError.Code) }
+
+  func confirms(_ request: PromptRequest) -> Said {
+    do throws(VaultError) { return try host.prompt(.automatic).confirm(request) ? .yes : .no } catch {
+      return .failed(error.code)
+    }
+  }
+
+  func types(_ request: PromptRequest) -> Said {
+    do throws(VaultError) {
+      _ = try host.prompt(.automatic).readSecret(request)
+      return .typed
+    } catch { return .failed(error.code) }
+  }
+
+  /// What it was asked for.
+  var calls: [AgentCall.Kind] { seen.withLock { $0 } }
+
+  private final class Places: PromptPlaces {
+    private let first: PromptPlace
+    private let later: PromptPlace
+    private let looks = Mutex(0)
+
+    init(_ first: PromptPlace, then later: PromptPlace?) {
+      (self.first, self.later) = (first, later ?? first)
+    }
+
+    var place: PromptPlace {
+      looks.withLock { looks in
+        looks += 1
+        return looks == 1 ? first : later
+      }
+    }
+    var presencePlace: PromptPlace { first }
+    var readerPlace: PromptPlace { first }
+    var requester: PromptRequest.Requester? { nil }
+    func beginPrompt() throws(VaultError) {}
+    func endPrompt() {}
+  }
+}
