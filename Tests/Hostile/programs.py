@@ -38,20 +38,23 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Program:
-    def __init__(self, run, does, service, is_locked, changes, user):
+    def __init__(self, run, does, service, is_locked, changes, user, asks="client", login=False, check=None):
         self.run, self.does, self.service = run, does, service
         self.is_locked, self.changes, self.user = is_locked, changes, user
+        self.asks, self.login, self.check = asks, login, check
         self.name = run.__name__.replace("_", "-")
 
 
-def hostile(does, service="nothing", locked=False, changes=False, user=PERSON):
+def hostile(does, service="nothing", locked=False, changes=False, user=PERSON, asks="client", login=False, check=None):
     """Makes a program of a function.
 
     locked: The vault is locked when it begins. changes: It changes the vault or ends processes, so the world is reset after it.
+    asks: Where the keeper asks. login: Whether PAM agrees to each login, or "password". check: What root sees afterwards in the world of
+    the keeper: a word, if the program got something without knowing it.
     """
 
     def add(run):
-        ALL.append(Program(run, does, service, locked, changes, user))
+        ALL.append(Program(run, does, service, locked, changes, user, asks, login, check))
         return run
 
     return add
@@ -1231,6 +1234,173 @@ def forge_verdicts(place):
         if place.finds(command.out + command.got) == "secret":
             return "secret"
     return None
+
+
+DATA = b"Pay 12 EUR to Anna"
+# What a program could hope to change the channel with.
+CHANNELS = [(), ("--prompt", "terminal"), ("--prompt", "pinentry"), ("--prompt", "auto")]
+
+
+@hostile(
+    "Owns the pseudo-terminal of a command that signs, and types yes there and into the terminal of the keeper.", service="answer",
+    changes=True, asks="terminal", login=True)
+def type_yes_for_the_person(place):
+    for channel in CHANNELS[:2]:
+        master, slave = os.openpty()
+        out = os.memfd_create("out")
+        source = os.pipe()
+        os.write(source[1], DATA)
+        os.close(source[1])
+        environment = {**place.environment, "VAULTD_ASK": "--ask client", "VAULTD_PERSON": "root", "VAULTD_LOGINS": "0"}
+        command = subprocess.Popen(
+            [PROGRAMS + "/vaultctl", "transaction", "sign", "signer", *channel, *place.vault], stdin=source[0], stdout=out, stderr=slave,
+            env=environment, start_new_session=True, preexec_fn=lambda: fcntl.ioctl(slave, termios.TIOCSCTTY, 0))
+        os.close(source[0])
+        os.close(slave)
+        shown = b""
+        # The phrase of a member is asked for first: an empty line goes on to the login, before which the text is to be accepted.
+        for question, answer in ((b"phrase of voice: ", b"\n"), (b"? [y/N] ", b"y\n"), (b"\n", b"y\n")):
+            while question not in shown and select.select([master], [], [], 2)[0]:
+                shown += os.read(master, 1 << 16)
+            os.write(master, answer)
+            if place.terminal:
+                try:
+                    with open(place.terminal, "wb", buffering=0) as terminal:
+                        for byte in answer:
+                            fcntl.ioctl(terminal, termios.TIOCSTI, bytes([byte]))
+                    return "answer"
+                except OSError as error:
+                    place.note("the terminal of the keeper: %s" % error.strerror)
+        try:
+            command.wait(timeout=3)
+        except subprocess.TimeoutExpired:
+            command.kill()
+            command.wait()
+        os.close(master)
+        code = os.pread(out, 100, 0)
+        place.note("%s: %r" % (channel, shown[-200:]))
+        if re.fullmatch(rb"[0-9]{8}\n", code) or b"? [y/N]" in shown:
+            return "answer"
+    return None
+
+
+@hostile(
+    "Claims to have asked: it answers questions that nobody put to it, and those that somebody did.", service="answer", changes=True,
+    asks="terminal", login=True)
+def claim_to_have_asked(place):
+    for channel in CHANNELS:
+        for early in (False, True):
+            command = Forged(place)
+            variables = {"TERM": "dumb", "VAULTD_ASK": "--ask client", "VAULT_PROMPT": "terminal"}
+            variables = variables if place.is_keeper else None
+            command.ask(["transaction", "sign", "signer", *channel], variables=variables, stdin=DATA)
+
+            def claim(kind, fields, command=command):
+                if kind == "show" and early:
+                    for number in range(1, 8):
+                        command.reply(number, {4: True, 1: "y"})
+                return yes(typed="")(kind, fields)
+
+            try:
+                code = command.serve(claim, patience=2)
+            finally:
+                command.close()
+            place.note("%s: %s %s" % (channel, code, ",".join(command.calls)))
+            asked = {"type", "confirm", "presence", "fingers", "finger"} & set(command.calls)
+            if code == 0 or (place.is_keeper and asked):
+                return "answer"
+    return None
+
+
+def guess_logins(place, processes, each, guess, hangs_up):
+    """Opens questions for the login password from several processes, and answers all with a guess when no further one opens.
+
+    Returns how many were open at the same moment, and whether a guess was right.
+    """
+    opened, go, results = os.pipe(), os.pipe(), os.pipe()
+    children = []
+
+    def one():
+        command = Forged(place)
+
+        def answer(kind, fields):
+            if kind == "type" and b"login password" in b"".join(fields.values()):
+                os.write(opened[1], b"o")
+                select.select([go[0]], [], [], PATIENCE)
+                if hangs_up:
+                    # When the answer is on its way, and before PAM has judged it.
+                    threading.Timer(0.1, command.socket.shutdown, [socket.SHUT_RDWR]).start()
+                return {1: guess}, ()
+            return yes(typed="")(kind, fields)
+
+        try:
+            command.ask(["item", "get", "near"])
+            code = command.serve(answer)
+        finally:
+            command.close()
+        if code == 0 or place.finds(command.out) == "secret":
+            os.write(results[1], b"s")
+
+    for _ in range(processes):
+        child = os.fork()
+        if child == 0:
+            threads = [threading.Thread(target=one) for _ in range(each)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            os._exit(0)
+        children.append(child)
+    count = 0
+    while select.select([opened[0]], [], [], 2)[0]:
+        count += len(os.read(opened[0], 100))
+    # The end of this pipe is what all wait for.
+    os.write(go[1], b"g" * 100)
+    for child in children:
+        os.waitpid(child, 0)
+    is_right = bool(select.select([results[0]], [], [], 0)[0])
+    return count, is_right
+
+
+def logins_at_once(world):
+    """More guesses judged at the same moment than the process of root allows."""
+    now = most = 0
+    for line in world.rig.logins():
+        now += {"begin": 1, "end": -1}.get(line.split()[0], 0)
+        most = max(most, now)
+    return "attempt" if most > 8 else None
+
+
+@hostile(
+    "Guesses the login password, by as many commands of several processes as it can.", service="secret", changes=True, login="password",
+    check=logins_at_once)
+def guess_logins_at_once(place):
+    count, is_right = guess_logins(place, 5, 5, "canary-login-guess", hangs_up=False)
+    place.note("%d questions were open at once" % count)
+    return "secret" if is_right else "attempt" if count > 8 else None
+
+
+def uncounted_login(world):
+    """A guess that PAM did not judge to the end, where a wrong one is counted."""
+
+    def counts():
+        lines = world.rig.logins()
+        return sum(line.startswith("begin") for line in lines), lines.count("counted")
+
+    try:
+        wait_for("the count of each attempt", lambda: counts()[0] == counts()[1] > 0, patience=8)
+    except Broken:
+        return "attempt"
+    return None
+
+
+@hostile(
+    "Guesses the login password and hangs up before the verdict, so that it is not counted and costs no delay.", service="secret",
+    changes=True, login="password", check=uncounted_login)
+def hang_up_after_a_login(place):
+    count, is_right = guess_logins(place, 3, 2, "canary-login-guess", hangs_up=True)
+    place.note("%d guesses" % count)
+    return "secret" if is_right else None
 
 
 @hostile("Answers yes to every question of every verb that reads.", changes=True)

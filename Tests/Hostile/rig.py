@@ -43,6 +43,7 @@ ACCOUNTS = [
     ("vaultd-%d" % OTHER, OTHER_KEEPER, "/var/lib/vaultd/%d" % OTHER),
 ]
 
+LIBC = ctypes.CDLL(None, use_errno=True)
 Done = collections.namedtuple("Done", "exit out err")
 
 
@@ -151,9 +152,30 @@ class Rig:
             os.chown("/run/user/%d%s" % (PERSON, end), PERSON, PERSON)
 
     def allow_login(self, allowed):
-        """Whether PAM takes the person for present. It does so while the vaults are made, and never afterwards."""
+        """Whether PAM takes the person for present: always while the vaults are made, and never afterwards. "password": with a login password,
+        for root alone, whose attempts are in `logins`."""
         module = "pam_permit.so" if allowed else "pam_deny.so"
-        write(PRIVATE + "/pam.d/vault", "auth required %s\naccount required %s\n" % (module, module), mode=0o644)
+        lines = ["auth required " + module, "account required " + module]
+        if allowed == "password":
+            # A wrong password is counted by the step after it, as with pam_faillock.
+            lines = [
+                "auth [success=2 default=ignore] pam_exec.so expose_authtok quiet %s/login-check" % PRIVATE,
+                "auth optional pam_exec.so quiet %s/login-count" % PRIVATE, "auth requisite pam_deny.so", "auth required pam_permit.so",
+                "account required pam_permit.so"]
+        write(PRIVATE + "/pam.d/vault", "\n".join(lines) + "\n", mode=0o644)
+
+    def logins(self):
+        """The attempts at the login password since they were forgotten, as lines: "begin USER" and "end" of each, and "counted" for a
+        wrong one."""
+        try:
+            with open(PRIVATE + "/login-log") as file:
+                return file.read().splitlines()
+        except FileNotFoundError:
+            return []
+
+    def forget_logins(self):
+        if os.path.exists(PRIVATE + "/login-log"):
+            os.unlink(PRIVATE + "/login-log")
 
     def install(self):
         os.mkdir(PROGRAMS, 0o755)
@@ -176,6 +198,12 @@ class Rig:
             value = "canary-%s-%s" % (name, secrets.token_hex(12))
             write(PRIVATE + "/" + name, value)
             self.hashes[name] = hashlib.sha256(value.encode()).hexdigest()
+        write(PRIVATE + "/login", "canary-login-%s" % secrets.token_hex(12))
+        write(PRIVATE + "/login-check", LOGIN_CHECK, mode=0o700)
+        write(PRIVATE + "/login-count", "#!/bin/sh\necho counted >> %s/login-log\n" % PRIVATE, mode=0o700)
+        # What a signature is made with, and what is signed.
+        write(PRIVATE + "/data", "Pay 12 EUR to Anna")
+        write(PRIVATE + "/signer", secrets.token_hex(32))
         # The vault refuses the PINs that a thief tries first.
         write(PRIVATE + "/pin", "%06d" % (secrets.randbelow(400000) + 482913))
         for name in ("pinned", "codes"):
@@ -224,6 +252,50 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 """
 
 
+# Judges a login password, as slowly as PAM does with a wrong one.
+LOGIN_CHECK = r"""#!/bin/sh
+typed=$(tr -d '\000')
+echo "begin $PAM_USER" >> /run/rig/login-log
+sleep 0.3
+right=1
+[ "$PAM_USER" = hostile-person ] && [ "$typed" = "$(cat /run/rig/login)" ] && right=0
+echo end >> /run/rig/login-log
+exit $right
+"""
+
+
+class Screen:
+    """A terminal of root's, at which the person sits: a pseudo-terminal whose other end no program of the person has."""
+
+    def __init__(self):
+        self.master, slave = os.openpty()
+        self.path = os.ttyname(slave)
+        os.close(slave)
+        os.set_blocking(self.master, False)
+        self.shown = b""
+
+    def read(self):
+        """All that it has shown."""
+        try:
+            while True:
+                self.shown += os.read(self.master, 1 << 16)
+        except (BlockingIOError, OSError):
+            # The latter while nobody has it open.
+            return self.shown.decode(errors="replace")
+
+    def wait(self, text):
+        wait_for("'%s' on the terminal of the keeper" % text, lambda: text in self.read())
+        self.shown = self.shown.split(text.encode(), 1)[1]
+
+    def type(self, line):
+        os.write(self.master, line.encode() + b"\n")
+
+    def close(self):
+        if self.master is not None:
+            os.close(self.master)
+        self.master = None
+
+
 # --- A vault and its person
 
 
@@ -242,6 +314,8 @@ class World:
         self.rig = rig
         self.process = None
         self.is_changed = False
+        # What the administrator has set for the keeper.
+        self.asks = "client"
         # Whether the person was served after the last hostile program.
         self.served = True
         self.environment = {
@@ -329,6 +403,8 @@ class World:
         self.must("otp", "add", "codes", stdin="codes")
         self.must("token", "put", "card", "--ttl", "1h", "--uses", "1", stdin="card")
         wait_for("an item that expires", lambda: self.ctl("item", "get", "expiring").exit == 7)
+        self.must(
+            "otp", "add", "signer", "--suite", "OCRA-1:HOTP-SHA256-8:QH64", "--secret-format", "hex", "--access", "presence", stdin="signer")
         # One right PIN, so that the count begins at its limit.
         self.must("pin", "verify", "pin", pin=True)
         self.must("lock")
@@ -353,9 +429,14 @@ class World:
         self.is_changed = False
 
     def prepare(self, program):
+        self.rig.allow_login(program.login)
+        self.rig.forget_logins()
+        if program.asks != self.asks:
+            self.stop()
+            self.asks = program.asks
         if self.is_changed:
             self.reset()
-        if not lives(self.process):
+        if self.process is None or not lives(self.process):
             self.start()
         if program.is_locked:
             self.must("lock")
@@ -411,7 +492,9 @@ class World:
         os.close(answers[0])
         try:
             with os.fdopen(asks[0], "r") as lines, os.fdopen(answers[1], "w") as out:
-                return self.attend(program, lines, out)
+                got, note = self.attend(program, lines, out)
+            seen = program.check(self) if program.check and self.owner == KEEPER else None
+            return (seen, note) if seen else (got, note)
         finally:
             # The group of the program, which this process has started.
             try:
@@ -423,6 +506,7 @@ class World:
             if self.owner == KEEPER and not os.stat(self.socket).st_mode & 0o600:
                 self.open_the_socket()
             self.served = self.owner != KEEPER or self.serves()
+            self.rig.allow_login(False)
             self.tidy()
 
     def open_the_socket(self):
@@ -454,6 +538,8 @@ class World:
 
 
 class KeeperWorld(World):
+    # The terminal of --ask terminal, and one that is made already.
+    screen = next_screen = None
     name = "keeper"
     vault = ("--vault", "keeper:")
     state = "/var/lib/vaultd/%d" % PERSON
@@ -481,10 +567,22 @@ class KeeperWorld(World):
             raise Broken("vault-keeper run … %s ended with %d: %s" % (" ".join(words), done.exit, done.err.strip()))
         return done
 
+    def asking(self):
+        """The arguments of the setting. A terminal is made anew."""
+        if self.screen:
+            self.screen.close()
+            self.screen = None
+        if self.asks == "client":
+            return []
+        if self.asks != "terminal":
+            return ["--ask", self.asks]
+        self.screen, self.next_screen = self.next_screen or Screen(), None
+        return ["--ask", "terminal", "--terminal", self.screen.path]
+
     def start(self):
         log = open(PRIVATE + "/keeper.log", "ab")
         started = subprocess.Popen(
-            [PROGRAMS + "/vault-keeper", "start", str(PERSON)], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/")
+            [PROGRAMS + "/vault-keeper", "start", str(PERSON), *self.asking()], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/")
         self.process = started.pid
 
         def answers():
@@ -543,6 +641,9 @@ class Place:
         self.state = world.state
         self.hashes = dict(world.rig.hashes)
         self.environment = dict(world.environment)
+        # Where the keeper asks; None where each command does.
+        screen = getattr(world, "screen", None)
+        self.terminal = screen.path if screen else None
         self.is_locked = False
         self.notes = []
 

@@ -1,0 +1,236 @@
+"""Where the keeper asks, and what becomes of a question when that place goes: tests of root and of the person, with a real keeper.
+
+Hostile programs of `programs.py` attack the same settings.
+"""
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import termios
+import threading
+
+from rig import HOME, LIBC, PERSON, PRIVATE, PROGRAMS, Screen, lives, wait_for
+
+DATA = "Pay 12 EUR to Anna"
+
+
+def secret(name):
+    with open(PRIVATE + "/" + name) as file:
+        return file.read()
+
+
+def processes(word):
+    """The processes that have a word in their command lines."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/cmdline" % name) as file:
+                if word in file.read() and lives(int(name)):
+                    found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+def hang_up(path):
+    """What a login does with its terminal."""
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        os.setsid()
+        os.open(path, os.O_RDWR)
+        LIBC.vhangup()
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+class Asked:
+    """A command of the person that runs while somebody answers elsewhere."""
+
+    def __init__(self, world, *words, **more):
+        self.done = None
+
+        def run():
+            self.done = world.ctl(*words, **more)
+
+        self.thread = threading.Thread(target=run)
+        self.thread.start()
+
+    def end(self):
+        self.thread.join()
+        return self.done
+
+
+class KeeperAsks:
+    """For a test case that has a `machine`."""
+
+    @contextlib.contextmanager
+    def keeper(self, asks, screen=None):
+        """The keeper with a setting, unlocked, and a login password."""
+        world = self.machine.worlds["keeper"]
+        world.stop()
+        world.asks, world.next_screen = asks, screen
+        world.start()
+        self.machine.allow_login("password")
+        self.machine.forget_logins()
+        world.must("unlock", passcode=True)
+        try:
+            yield world
+        finally:
+            self.machine.allow_login(False)
+            world.stop()
+            world.asks = "client"
+            world.start()
+
+    def near(self, world):
+        """Asks for an item behind the login, up to the question for the password."""
+        asked = Asked(world, "item", "get", "near")
+        # An empty answer goes on to the login.
+        world.screen.wait("phrase of voice: ")
+        world.screen.type("")
+        world.screen.wait("login password: ")
+        return asked
+
+    def sign(self, world):
+        """Has a text signed, up to the question whether it is accepted."""
+        asked = Asked(world, "transaction", "sign", "signer", stdin="data")
+        # An empty answer goes on to the login.
+        world.screen.wait("phrase of voice: ")
+        world.screen.type("")
+        world.screen.wait(DATA)
+        world.screen.wait("? [y/N] ")
+        return asked
+
+    def test_the_keeper_asks_on_its_terminal(self):
+        with self.keeper("terminal") as world:
+            status = json.loads(world.ctl("keeper", "status", "--json").out)
+            self.assertEqual((status["asks"], status["terminal"], status["yes"]), ("terminal", world.screen.path, "keeper"))
+            self.assertTrue(status["logins"])
+            about = os.stat(world.screen.path)
+            self.assertEqual((about.st_uid, about.st_mode & 0o777), (world.owner, 0o600))
+            for password, exit in (("canary-login-wrong", 3), (secret("login"), 0)):
+                near = self.near(world)
+                world.screen.type(password)
+                done = near.end()
+                self.assertEqual(done.exit, exit, done.err)
+                self.assertEqual(done.out, secret("near") if exit == 0 else "")
+                self.assertNotIn("login password", done.err)
+            self.assertEqual(
+                self.machine.logins(), ["begin hostile-person", "end", "counted", "begin hostile-person", "end"])
+            guarded = Asked(world, "item", "get", "guarded")
+            world.screen.wait("vault passcode: ")
+            world.screen.type(secret("passcode"))
+            self.assertEqual(guarded.end().out, secret("guarded"))
+            self.assertNotIn("canary", world.screen.read())
+
+    def test_the_keeper_takes_a_yes_on_its_terminal(self):
+        with self.keeper("terminal") as world:
+            for answer, exit in (("n", 5), ("y", 0)):
+                signed = self.sign(world)
+                world.screen.type(answer)
+                if exit == 0:
+                    world.screen.wait("login password: ")
+                    world.screen.type(secret("login"))
+                done = signed.end()
+                self.assertEqual(done.exit, exit, done.err)
+                self.assertNotIn("[y/N]", done.err)
+
+    def test_the_keeper_asks_nowhere_else_when_its_terminal_goes(self):
+        def take(screen):
+            """As a login does; a program of the person whose terminal it becomes types there."""
+            os.chown(screen.path, 0, 0)
+            screen.type("y")
+
+        def hang(screen):
+            os.chown(screen.path, 0, 0)
+            hang_up(screen.path)
+
+        def end(screen):
+            screen.close()
+
+        for deed, exits in ((take, [6]), (hang, [5, 6]), (end, [5, 6])):
+            with self.subTest(deed.__name__), self.keeper("terminal") as world:
+                signed = self.sign(world)
+                deed(world.screen)
+                done = signed.end()
+                self.assertIn(done.exit, exits, done.err)
+                again = world.ctl("item", "get", "guarded")
+                self.assertEqual((done.out, again.out, again.exit), ("", "", 6))
+                self.assertIn("is not its terminal any more", again.err)
+                self.assertNotIn("[y/N]", done.err)
+
+    def test_the_keeper_ends_what_verifies_logins_with_it(self):
+        with self.keeper("terminal") as world:
+            near = self.near(world)
+            self.assertEqual(len(processes("vault-pam")), 1)
+            os.kill(world.process, signal.SIGKILL)
+            self.assertEqual(near.end().exit, 13)
+            wait_for("the end of the processes of root", lambda: not processes("vault-pam") and not processes("--logins="))
+
+    def test_the_keeper_without_the_process_for_logins_says_so(self):
+        with self.keeper("client") as world:
+            for process in processes("--logins="):
+                os.kill(process, signal.SIGKILL)
+                wait_for("the end of the process for logins", lambda: not lives(process))
+            status = world.ctl("keeper", "status")
+            self.assertIn("the process of root that verifies login passwords has ended; as root: start the keeper again", status.out)
+            self.assertFalse(json.loads(world.ctl("keeper", "status", "--json").out)["logins"])
+            # The passcode is the other way to be present.
+            done = world.ctl("item", "get", "near")
+            self.assertEqual((done.exit, done.out), (6, ""))
+            self.assertEqual(world.must("item", "get", "near", passcode=True).out, secret("near"))
+
+    def test_the_keeper_gets_no_terminal_on_which_others_could_answer(self):
+        world = self.machine.worlds["keeper"]
+        world.stop()
+        master, slave = os.openpty()
+        own = os.ttyname(slave)
+        session_master, session_slave = os.openpty()
+        session = os.ttyname(session_slave)
+        shell = subprocess.Popen(
+            ["sleep", "600"], stdin=session_slave, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        free_master, free_slave = os.openpty()
+        free = os.ttyname(free_slave)
+        os.close(free_slave)
+        link = "/dev/hostile-link"
+        os.symlink(free, link)
+        os.chown(own, PERSON, -1)
+        try:
+            for path, why in (
+                ("/dev/null", "is no terminal"), ("/dev/nowhere", "is missing"), ("/dev/pts/nowhere", "is missing"),
+                (own, "belongs to user %d" % PERSON), (session, "belongs to a session"), (link, "is a link"),
+                ("/dev/../dev/null", "is no path of a terminal"), ("/etc/passwd", "is no path of a terminal"),
+                ("dev/tty8", "is no path of a terminal"), ("/dev//null", "is no path of a terminal"), ("/dev/shm/x", "others than root"),
+                (HOME + "/tty", "is no path of a terminal"), ("/dev/ptmx", None), ("/dev/pts", None), ("/dev/tty", None),
+            ):
+                done = world.run(
+                    [PROGRAMS + "/vault-keeper", "start", str(PERSON), "--ask", "terminal", "--terminal", path], None, {}, user=None)
+                self.assertEqual(done.exit, 1, path)
+                self.assertIn(why or path, done.err, path)
+            for words in (["--ask"], ["--ask", "me"], ["--ask", "terminal"], ["--ask", "unlocker"], ["--ask", "pinentry"], ["--terminal", free]):
+                done = world.run([PROGRAMS + "/vault-keeper", "start", str(PERSON), *words], None, {}, user=None)
+                self.assertEqual(done.exit, 2, words)
+            self.assertTrue(shell.poll() is None)
+        finally:
+            shell.kill()
+            shell.wait()
+            os.unlink(link)
+            for descriptor in (master, slave, session_master, session_slave, free_master):
+                os.close(descriptor)
+            world.start()
+
+    def test_the_keeper_hangs_its_terminal_up_before_it_asks_there(self):
+        """A program that had it open before would read the answers."""
+        screen = Screen()
+        kept = os.open(screen.path, os.O_RDWR | os.O_NOCTTY)
+        try:
+            with self.keeper("terminal", screen):
+                with self.assertRaises(OSError):
+                    os.write(kept, b"x")
+                screen.type("for the keeper alone")
+                self.assertEqual(os.read(kept, 100), b"")
+        finally:
+            os.close(kept)
