@@ -44,7 +44,7 @@ package struct ProgramStart {
       case .descriptor(let number): passed.append((file, number))
       case .path(let name):
         passed.append((file, nil))
-        image.set(name, to: "/proc/self/fd/\(file)")
+        image.set(name, to: try Self.path(of: file))
       }
     }
     try closeChannels()
@@ -56,6 +56,23 @@ package struct ProgramStart {
     throw CommandError(
       .io, "starting the program: \(systemMessage(image.become()))",
       hint: "look at its name and at PATH", code: "programNotStarted")
+  }
+
+  /// A path that the program and every process that it starts can open, as long as the program lives and keeps the descriptor:
+  /// `/proc/self` would be the process that opens it. The program keeps the number of this process.
+  ///
+  /// - Throws: Exit 13 where `/proc` does not show this process: nobody could open the path.
+  private static func path(of file: Int32) throws(CommandError) -> String {
+    // The number in the namespace of the mounted /proc, which can be another one than that of getpid().
+    var number = [CChar](repeating: 0, count: 16)
+    let count = unsafe readlink("/proc/self", &number, number.count)
+    guard count > 0, count < number.count else {
+      throw CommandError(
+        .io, "/proc does not show this process, so no path leads to a file in memory",
+        hint: "mount /proc, or hand the secret over with --fd")
+    }
+    return "/proc/" + String(decoding: number.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      + "/fd/\(file)"
   }
 
   /// - Parameter file: Ends with this process, or when it becomes the program.

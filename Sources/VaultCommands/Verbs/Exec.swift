@@ -27,8 +27,12 @@ enum Exec: VaultVerb {
   static let ownExits: [ExitCode] = [.notFound, .expired, .refused, .malformed]
   static let notes = [
     "A memory file is on no disk. Its mode is 0400, and it is sealed: no program can change it. It begins at its first "
-      + "byte and can be read again through its path, /proc/self/fd/N. Programs that the program starts inherit it. The path "
-      + "does not work in a program that closes descriptors which it did not open, as ssh does: use ssh-add for a key.",
+      + "byte and can be read again through its path, /proc/PID/fd/N. PID is the number of the program: every process of the same user "
+      + "can open the path, also one that inherits no descriptor, as long as the program lives and keeps descriptor N.",
+    "The path does not work for another user, in a container, for a program that resolves it (realpath) before it opens it, and after "
+      + "the program has ended; its number is then used again for another process. A program that closes descriptors "
+      + "which it did not open, as ssh does, closes the file: start it from a shell that stays, as in sh -c 'ssh -i \"$F\" HOST; exit $?'. "
+      + "A descriptor of --fd reaches only processes that inherit it.",
     "vaultctl becomes the program, so the exit code is the program's and signals reach it directly. The "
       + "vault is closed before, though it stays unlocked in an agent, and so is a descriptor that gave the passcode; other descriptors "
       + "stay open. The program leaves no core dump.",
