@@ -73,6 +73,7 @@ package struct VaultRows: ~Copyable, Sendable {
 
   package var path: String { store.path }
   package var isReadOnly: Bool { store.isReadOnly }
+  package var lacksRoom: Bool { store.lacksRoom }
   package var fileIdentity: UInt64 { store.fileIdentity }
   package var dataVersion: UInt32 { store.dataVersion }
   package mutating func rollback() { store.rollback() }

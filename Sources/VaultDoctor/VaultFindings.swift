@@ -9,6 +9,9 @@ package enum VaultFindings {
   package static func opening(_ core: VaultCore) -> [Finding] {
     let opens = Finding("vault", .ok, "it opens with its device key")
     guard core.isReadOnly else { return [opens] }
+    guard !core.lacksRoom else {
+      return [opens, Finding("vault", .warning, "the disk is full: it can only be read", "free some space")]
+    }
     return [
       opens,
       Finding("vault", .warning, "it can only be read here", "counters and writes need write permission"),

@@ -218,6 +218,97 @@ struct MediumTests {
   }
 }
 
+/// Verified to fail when the store is opened as usual alone: ``StorageError/full``.
+extension MediumTests {
+  @Test("a full disk is read: without a log, with one, with one whose index is gone", arguments: [0, 1, 2])
+  func readingOnFull(log: Int) async throws {
+    try needMounts("a full disk")
+    await #expect(processExitsWith: .success) { [log = log as Int] in
+      let folder = TemporaryFolder()
+      // No file and no byte more than there are.
+      Mount.make(at: folder.path, "size=512k,nr_inodes=20,mode=700")
+      defer { Mount.remove(folder.path) }
+      if log > 0 { leaveLog(folder) } else { _ = try makeVault(at: folder("v")) }
+      if log == 2 { folder.remove("v-shm") }
+      fillDisk(folder)
+      var store = try Store.open(at: folder("v"), access: .readWrite)
+      require(store.isReadOnly && store.lacksRoom, "there is room")
+      require(try store.head() == (log > 0 ? [42] : store.head()), "the log was passed over")
+      require(try store.counts().items == 3, "rows")
+      let items = try store.read { (store: inout Store) throws(StorageError) in try store.counts().items }
+      require(items == 3, "rows in a transaction")
+      require(outcome(expecting: .full) { try store.beginImmediate() } == 0, "a write began")
+      // Two such stores read in turn, and neither keeps the other from it.
+      var second = try Store.open(at: folder("v"), access: .readOnly)
+      require(try second.counts().items == 3 && store.counts().items == 3, "in turn")
+      // Room again: another store writes, and the first one sees it, and writes.
+      emptyDisk(folder)
+      var other = try Store.open(at: folder("v"), access: .readWrite)
+      require(!other.isReadOnly && !other.lacksRoom, "no room")
+      let before = store.dataVersion
+      try other.write { (store: inout Store) throws(StorageError) in try store.setHead([9]) }
+      require(try store.head() == [9] && store.dataVersion != before, "an old state")
+      try store.write { (store: inout Store) throws(StorageError) in try store.setHead([10]) }
+      require(try !store.isReadOnly && other.head() == [10], "not written")
+      require(try store.integrityCheck() == [], "integrity")
+    }
+  }
+
+  @Test("what a store reads in a transaction on a full disk no other store opens meanwhile")
+  func heldOnFull() async throws {
+    try needMounts("a full disk")
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      Mount.make(at: folder.path, "size=512k,nr_inodes=20,mode=700")
+      defer { Mount.remove(folder.path) }
+      do { _ = try makeVault(at: folder("v")) }
+      fillDisk(folder)
+      var store = try Store.open(at: folder("v"), access: .readWrite)
+      try store.beginRead()
+      emptyDisk(folder)
+      let code = outcome(expecting: .busy) {
+        _ = try Store.open(at: folder("v"), access: .readWrite, patience: .milliseconds(1))
+      }
+      require(code == 0, "opened: \(code)")
+      store.rollback()
+      _ = try Store.open(at: folder("v"), access: .readWrite)
+    }
+  }
+
+  @Test("under a limit on file sizes a vault is read")
+  func readingUnderLimit() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGXFSZ, SIG_IGN)
+      let folder = TemporaryFolder()
+      do { _ = try makeVault(at: folder("v")) }
+      limitFileSize(0)
+      var store = try Store.open(at: folder("v"), access: .readWrite)
+      require(try store.isReadOnly && store.counts().items == 3, "rows")
+      require(outcome(expecting: .full) { try store.beginImmediate() } == 0, "a write began")
+      limitFileSize(.max)
+      try store.write { (store: inout Store) throws(StorageError) in try store.setHead([7]) }
+      require(try store.head() == [7], "not written")
+    }
+  }
+}
+
+/// Makes files until no other can be made, and fills one of them until no byte more fits.
+private func fillDisk(_ folder: TemporaryFolder) {
+  var number = 0
+  while case let file = unsafe open(folder("fill\(number)"), O_CREAT | O_WRONLY, 0o600), file >= 0 {
+    close(file)
+    number += 1
+  }
+  let file = unsafe open(folder("fill0"), O_WRONLY)
+  let bytes = [UInt8](repeating: 1, count: 1024)
+  while unsafe write(file, bytes, bytes.count) > 0 {}
+  close(file)
+}
+
+private func emptyDisk(_ folder: TemporaryFolder) {
+  for number in 0..<64 { unsafe unlink(folder("fill\(number)")) }
+}
+
 private func limitFileSize(_ byteCount: rlim_t) {
   var limit = rlimit()
   unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -32,11 +34,18 @@ int clinux_exchange(const char *one, const char *other) {
   return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
 }
 
+static int set_database_lock(int file, short type) {
+  struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512};
+  return fcntl(file, F_OFD_SETLK, &lock);
+}
+
+int clinux_lock_database(int file) { return set_database_lock(file, F_WRLCK); }
+int clinux_unlock_database(int file) { return set_database_lock(file, F_UNLCK); }
+
 int clinux_hold_database(const char *path) {
   int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (file < 0) return -1;
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512};
-  if (fcntl(file, F_OFD_SETLK, &lock) == 0) return file;
+  if (clinux_lock_database(file) == 0) return file;
   // The file may be open in this process too, and close() would end the locks of the whole process on it: then
   // another program takes the file for unused, and removes its log. So the descriptor stays open.
   return -1;
@@ -46,12 +55,21 @@ int clinux_rename_to_free(const char *from, const char *to) {
   if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;
   // A file system without RENAME_NOREPLACE: link fails with EEXIST just the same.
-  if (link(from, to) != 0) return -1;
-  return unlink(from);
+  if (link(from, to) == 0) return unlink(from);
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL) return -1;
+  // A file system without links, such as FAT or FUSE: whoever makes the name first has it, and the rename replaces only that file.
+  int place = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (place < 0) return -1;
+  close(place);
+  if (rename(from, to) == 0) return 0;
+  int problem = errno;
+  unlink(to);
+  errno = problem;
+  return -1;
 }
 
 int clinux_unnamed_file(const char *folder) {
-  int file = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file < 0) return -1;
   char name[32];
   snprintf(name, sizeof name, "/proc/self/fd/%d", file);
@@ -60,6 +78,20 @@ int clinux_unnamed_file(const char *folder) {
   close(file);
   errno = EOPNOTSUPP;
   return -1;
+}
+
+int clinux_scratch_file(const char *folder) {
+  int file = open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
+  // A file system without files that have no name: this one loses its name at once.
+  char name[PATH_MAX];
+  if (snprintf(name, sizeof name, "%s/.vault-scratch-XXXXXX", folder) >= (int)sizeof name) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  file = mkostemp(name, O_CLOEXEC);
+  if (file >= 0) unlink(name);
+  return file;
 }
 
 int clinux_name_file(int file, const char *path) {

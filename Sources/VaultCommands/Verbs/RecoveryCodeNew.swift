@@ -31,7 +31,7 @@ enum RecoveryCodeNew: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let target = try RecoveryCodeTarget(command)
     let core = try command.vault.opened()
-    guard !core.isReadOnly else { throw readOnly }
+    try core.refuseReadOnly()
     if core.hasPasscode { try command.vault.unlock(core) }
     let hadCode = try core.status().hasRecoveryCode
     try NewRecoveryCode(command: command, target: target, core: core).make(
@@ -45,10 +45,4 @@ enum RecoveryCodeNew: VaultVerb {
     }
     return Outcome(json: .object(fields), lines: lines)
   }
-}
-
-private var readOnly: CommandError {
-  CommandError(
-    .io, "the vault is read-only here: no recovery code can be made",
-    hint: "check the permissions of its folder", code: VaultError.Code.readOnly.rawValue)
 }

@@ -227,7 +227,7 @@ extension VaultCore {
         continue
       }
       let prepared = try derivation.prepare(for: .passcode, in: environment)
-      guard !isReadOnly else { return prepared }
+      if try judgesUncounted() { return prepared }
       let verdict = try writing { transaction throws(VaultError) -> Lockout.Verdict? in
         // Another process may have changed the passcode meanwhile.
         guard try transaction.store.keys.header.passcodeDerivation() == derivation else { return nil }
@@ -294,8 +294,27 @@ extension VaultCore {
   }
 
   /// Whether the medium, the directory or the file did not allow writing when the vault was opened: this session then writes
-  /// nothing. Reads nothing of the file.
+  /// nothing. On a full disk it is true while there is no room, as the last transaction found. Reads nothing of the file.
   package var isReadOnly: Bool { withStore { $0.rows.isReadOnly } }
+
+  /// Whether the vault cannot be written because the disk or the quota is full.
+  package var lacksRoom: Bool { withStore { $0.rows.lacksRoom } }
+
+  /// - Throws: Why the vault cannot be written, if it is ``isReadOnly``.
+  package func refuseReadOnly() throws(VaultError) {
+    guard isReadOnly else { return }
+    throw lacksRoom ? VaultError(.full) : VaultError(.readOnly)
+  }
+
+  /// Whether attempts are judged that cannot be counted. Who asks as the user of this process could as well try them on a copy, or take
+  /// the right to write away. Another user, whom the keeper serves, can do neither, but could fill the disk.
+  ///
+  /// - Throws: As ``refuseReadOnly()``.
+  func judgesUncounted() throws(VaultError) -> Bool {
+    guard isReadOnly else { return false }
+    if lacksRoom, let caller = environment.caller, caller.user != geteuid() { try refuseReadOnly() }
+    return true
+  }
 
   private static func delayed(_ milliseconds: UInt64) -> VaultError {
     VaultError(

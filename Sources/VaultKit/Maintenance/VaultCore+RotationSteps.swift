@@ -34,7 +34,7 @@ extension VaultCore {
     guard isUnlocked else {
       throw VaultError(.locked, "the vault is locked", hint: "continuing the rotation needs the passcode")
     }
-    guard !isReadOnly else { throw VaultError(.readOnly, "the vault is read-only here") }
+    try refuseReadOnly()
     try resumeRotation()
     guard try rotationPhase() != .paused else { throw Self.paused(try damagedParts()) }
     return isRotating

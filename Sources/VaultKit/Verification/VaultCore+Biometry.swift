@@ -116,7 +116,7 @@ extension VaultCore {
   private func change(
     _ count: BiometryCount, _ change: (inout UInt32) -> Bool
   ) throws(VaultError) -> Bool {
-    guard !isReadOnly else { return true }
+    if try judgesUncounted() { return true }
     return try writing { transaction throws(VaultError) in
       guard case .biokey(let id, let pin) = count else {
         var (state, row) = try transaction.store.vaultState()

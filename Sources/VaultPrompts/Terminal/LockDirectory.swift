@@ -9,19 +9,30 @@ import VaultKit
 enum LockDirectory {
   /// Opens the directory, and makes it where it is missing.
   ///
-  /// - Returns: A descriptor of the directory.
+  /// - Returns: A descriptor of the directory, and whether files of locks may be in it. They may not be in a directory above the state
+  ///   directory, which serves where the disk is full and the state directory cannot be made.
   /// - Throws: ``TerminalError/noLock(_:)`` where this user has no such directory alone.
-  static func open() throws(TerminalError) -> Int32 {
-    if let folder = hold("/run/user/\(geteuid())") { return folder }
+  static func open() throws(TerminalError) -> (folder: Int32, takesFiles: Bool) {
+    if let folder = hold("/run/user/\(geteuid())") { return (folder, true) }
     let path: String
     do throws(VaultError) { path = try FileProtector.standardFolder() } catch {
       throw .noLock("HOME is not set")
     }
-    make(path)
-    guard let folder = hold(path) else {
-      throw .noLock("\(PromptText.visible(path)) is not a directory that you alone can change")
+    let problem = make(path)
+    if let folder = hold(path) { return (folder, true) }
+    if TerminalLock.isLackOfRoom(problem), let folder = nearest(above: path) { return (folder, false) }
+    throw .noLock("\(PromptText.visible(path)) is not a directory that you alone can change")
+  }
+
+  /// The nearest directory above a path that exists; nil if it is not of this user alone.
+  private static func nearest(above path: String) -> Int32? {
+    var path = path
+    while let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+      path = String(path[..<slash])
+      if let folder = hold(path) { return folder }
+      guard unsafe access(path, F_OK) != 0, errno == ENOENT else { return nil }
     }
-    return folder
+    return nil
   }
 
   /// Nil for a directory that another user owns or can write to, for a link, and for a missing one.
@@ -36,11 +47,14 @@ enum LockDirectory {
     return folder
   }
 
-  private static func make(_ path: String) {
+  /// - Returns: The `errno` of a directory for which there is no room; otherwise 0.
+  private static func make(_ path: String) -> Int32 {
     var folder = ""
     for part in path.split(separator: "/") {
       folder += "/" + part
-      _ = unsafe mkdir(folder, 0o700)
+      guard unsafe mkdir(folder, 0o700) != 0 else { continue }
+      if TerminalLock.isLackOfRoom(errno) { return errno }
     }
+    return 0
   }
 }

@@ -5,6 +5,9 @@ import Glibc
 /// it when the process ends. The file is never removed.
 ///
 /// Each attempt opens the file again, so that two prompts of one process exclude each other too.
+///
+/// On a full or read-only disk the file may not be there and cannot be made. The lock is then one on the directory itself, which
+/// all terminals share, and there is no record.
 struct TerminalLock: ~Copyable {
   private let name: String
   private var file: Int32 = -1
@@ -24,9 +27,9 @@ struct TerminalLock: ~Copyable {
   /// - Throws: ``TerminalError/noLock(_:)``.
   mutating func take() throws(TerminalError) -> Bool {
     release()
-    let folder = try LockDirectory.open()
+    let (folder, takesFiles) = try LockDirectory.open()
     defer { close(folder) }
-    let opened = try open(in: folder)
+    let (opened, name) = takesFiles ? try openFile(in: folder) : (try openDirectory(folder), ".")
     guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
       let problem = errno
       close(opened)
@@ -34,7 +37,7 @@ struct TerminalLock: ~Copyable {
       return false
     }
     // Logging out removes /run/user/UID. The locked file must still be the file that the next prompt opens.
-    guard isNamed(opened, in: folder) else {
+    guard isNamed(opened, name, in: folder) else {
       close(opened)
       return false
     }
@@ -54,23 +57,41 @@ struct TerminalLock: ~Copyable {
     return count > 0 ? TerminalRecord(Array(bytes.prefix(count))) : nil
   }
 
-  /// - Throws: ``TerminalError/noLock(_:)``, such as on a full disk.
+  /// Writes the record that a killed prompt leaves. On a full disk there is none: the next prompt then restores no mode.
+  ///
+  /// - Throws: ``TerminalError/noLock(_:)``.
   borrowing func write(_ record: TerminalRecord) throws(TerminalError) {
     let bytes = record.bytes
+    guard !isDirectory else { return }
     let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(file, $0.baseAddress, $0.count, 0) }
     guard count == bytes.count else {
       let problem = count < 0 ? errno : ENOSPC
       empty()
-      throw refusal(problem)
+      guard Self.isLackOfRoom(problem) else { throw refusal(problem) }
+      return
     }
   }
 
   borrowing func empty() { _ = ftruncate(file, 0) }
 
-  private borrowing func open(in folder: Int32) throws(TerminalError) -> Int32 {
+  /// Whether an `errno` says that nothing can be written because of the disk, a quota or a limit.
+  static func isLackOfRoom(_ problem: Int32) -> Bool { [ENOSPC, EDQUOT, EFBIG, EROFS].contains(problem) }
+
+  private borrowing func openDirectory(_ folder: Int32) throws(TerminalError) -> Int32 {
+    let opened = unsafe clinux_create(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+    guard opened >= 0 else { throw refusal(errno) }
+    return opened
+  }
+
+  /// The file, made where it is missing; the directory where it cannot be made for lack of room.
+  private borrowing func openFile(in folder: Int32) throws(TerminalError) -> (opened: Int32, name: String) {
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let opened = unsafe clinux_create(folder, name, flags, 0o600)
-    guard opened >= 0 else { throw refusal(errno) }
+    guard opened >= 0 else {
+      let problem = errno
+      guard Self.isLackOfRoom(problem) else { throw refusal(problem) }
+      return (try openDirectory(folder), ".")
+    }
     var about = stat()
     guard unsafe fstat(opened, &about) == 0, about.st_mode & S_IFMT == S_IFREG, about.st_uid == geteuid()
     else {
@@ -82,10 +103,16 @@ struct TerminalLock: ~Copyable {
       close(opened)
       throw refusal(EMLINK)
     }
-    return opened
+    return (opened, name)
   }
 
-  private borrowing func isNamed(_ opened: Int32, in folder: Int32) -> Bool {
+  /// Whether what is locked is the directory.
+  private var isDirectory: Bool {
+    var about = stat()
+    return unsafe fstat(file, &about) == 0 && about.st_mode & S_IFMT == S_IFDIR
+  }
+
+  private borrowing func isNamed(_ opened: Int32, _ name: String, in folder: Int32) -> Bool {
     var (about, named) = (stat(), stat())
     guard unsafe fstat(opened, &about) == 0, unsafe fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0
     else { return false }

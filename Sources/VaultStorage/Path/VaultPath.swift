@@ -35,6 +35,15 @@ struct VaultPath: ~Copyable {
 
   func path(of name: String) -> String { folderPath == "/" ? "/" + name : folderPath + "/" + name }
 
+  /// Why no file can be made or filled in a directory, as an `errno`; nil where one can, or where this cannot be tried without a name.
+  static func whyNothingCanBeMade(in folder: String) -> Int32? {
+    let file = unsafe clinux_unnamed_file(folder)
+    guard file >= 0 else { return [EOPNOTSUPP, EISDIR, EINVAL].contains(errno) ? nil : errno }
+    defer { close(file) }
+    var page: UInt8 = 1
+    return unsafe pwrite(file, &page, 1, 0) == 1 ? nil : errno
+  }
+
   /// The status of what `name` names, without following links; nil when there is nothing.
   func status(of name: String) throws(StorageError) -> FileStatus? {
     var about = stat()

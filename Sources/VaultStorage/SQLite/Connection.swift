@@ -29,6 +29,15 @@ struct Connection: ~Copyable {
     case readOnlyMedium
     /// The same without such a log: the file cannot change. Takes no lock, and makes nothing beside the file.
     case immutable
+    /// There is a log to be read, and no room for the index of it: the index is in memory. The caller holds the lock that excludes
+    /// all other connections (``DatabaseHold``), because this one takes none.
+    case heldLog
+    /// A file that is open, read by its descriptor. Nobody changes it.
+    case openFile
+    /// An empty file that is open, written by its descriptor. Nobody else uses it, and it is worth nothing until it is whole.
+    case newFile
+
+    var isWritable: Bool { self == .readWrite || self == .newFile }
   }
 
   /// Opens an existing file. `path` is absolute and contains no symbolic link. A wait for a lock ends once `name`
@@ -45,11 +54,20 @@ struct Connection: ~Copyable {
     unsafe wait.initialize(to: BusyWait(patience: patience, name: name))
     unsafe BusyWait.install(on: database, wait)
     let bound = UnsafeMutablePointer<WorkBound>.allocate(capacity: 1)
-    unsafe bound.initialize(to: WorkBound(path: path))
+    let isOpenFile = mode == .openFile || mode == .newFile
+    unsafe bound.initialize(to: WorkBound(path: isOpenFile ? "/proc/self/fd" + path : path))
     unsafe WorkBound.install(on: database, bound)
     let connection = unsafe Connection(
-      database, wait: wait, bound: bound, entry: entry, isQueryOnly: mode != .readWrite)
+      database, wait: wait, bound: bound, entry: entry, isQueryOnly: !mode.isWritable)
     try connection.configure()
+    if mode == .newFile {
+      try connection.execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=OFF")
+      try connection.query("PRAGMA journal_mode=MEMORY") { _ in }
+    }
+    if mode == .heldLog {
+      try connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+      connection.leaveLog()
+    }
     return connection
   }
 
@@ -268,10 +286,22 @@ struct Connection: ~Copyable {
     case .immutable:
       flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       name = "file:" + percentEncoded(path) + "?immutable=1"
+    case .heldLog:
+      flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+      name = "file:" + percentEncoded(path) + "?nolock=1"
+    case .openFile:
+      flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+      name = "file:" + path + "?immutable=1"
+    case .newFile: flags |= SQLITE_OPEN_READWRITE
     }
     var database: OpaquePointer?
     // Names SQLite's own file system, because the host program may have made another one the default.
-    let code = unsafe sqlite3_open_v2(name, &database, flags, "unix")
+    var system = "unix"
+    if mode == .openFile || mode == .newFile {
+      try DescriptorFileSystem.register()
+      system = DescriptorFileSystem.name
+    }
+    let code = unsafe sqlite3_open_v2(name, &database, flags, system)
     guard code == SQLITE_OK, let database = unsafe database else {
       let error = unsafe storageError(code, on: database)
       unsafe sqlite3_close_v2(database)

@@ -14,7 +14,7 @@ extension Store {
   /// - Precondition: No transaction is open.
   package mutating func checkpoint(truncate: Bool, isPatient: Bool = true) throws(StorageError) -> Bool {
     precondition(!isInTransaction, "Store.checkpoint: a transaction is open")
-    guard !isReadOnly else { throw .readOnly }
+    guard !isReadOnly else { throw lacksRoom ? whyNoRoom : .readOnly }
     guard connection.isOfThisProcess else { throw .usedAfterFork }
     queue.enter()
     defer { queue.leave() }
@@ -47,7 +47,7 @@ extension Store {
   /// - Precondition: No transaction is open.
   package mutating func vacuum() throws(StorageError) {
     precondition(!isInTransaction, "Store.vacuum: a transaction is open")
-    guard !isReadOnly else { throw .readOnly }
+    guard !isReadOnly else { throw lacksRoom ? whyNoRoom : .readOnly }
     try checkName()
     guard Self.rewritesThroughFiles.load(ordering: .relaxed) else { return try connection.execute("VACUUM") }
     let folder = VaultPath.parent(of: path).split(separator: "'", omittingEmptySubsequences: false)

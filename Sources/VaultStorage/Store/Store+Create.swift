@@ -55,7 +55,9 @@ extension Store {
     let connection = try Connection.open(path, mode: .readWrite, patience: 10_000_000_000)
     try connection.execute("PRAGMA page_size=\(Schema.pageSize); PRAGMA encoding='UTF-8'")
     try connection.useLog()
-    return Store(path: path, isReadOnly: false, name: nil, connection: connection, queue: .none())
+    return Store(
+      opening: Opening(path: path, access: .readWrite, patience: 0, name: nil), mode: .readWrite,
+      connection: connection, queue: .none())
   }
 }
 

@@ -3,7 +3,8 @@ extension Store {
   /// process left at the path.
   ///
   /// Where the medium, the file or the directory cannot be written, the store is read-only whatever `access` asks
-  /// for. `patience` is how long a statement waits for other processes before it throws ``StorageError/busy``.
+  /// for. Where the disk is full, so that the files beside the vault cannot be made, it reads; each transaction looks again for room.
+  /// `patience` is how long a statement waits for other processes before it throws ``StorageError/busy``.
   ///
   /// - Throws: ``StorageError/missing``, ``StorageError/refused(_:)``, ``StorageError/damaged(_:)``,
   ///   ``StorageError/newerFormat(version:)``, ``StorageError/busy``; ``StorageError/readOnly`` when there is a log
@@ -16,59 +17,56 @@ extension Store {
     try place.checkFolder()
     let before = try place.checkFile()
     try? FileLock.removeLeft(in: place)
-    let mode = try mode(of: place, access)
     let name = OpenedName(place.full, file: before)
-    let connection = try connect(to: place, mode: mode, patience: patience, name: name)
+    var hold: DatabaseHold?
+    let opened = try OpenedFile.open(at: place, access, patience: patience, name: name, hold: &hold)
+    // There is room, as it turned out while it waited for the lock.
+    if let taken = hold, !taken.isTaken { hold = nil }
+    hold?.release()
+    let mode = opened.mode
     return Store(
-      path: place.full, isReadOnly: mode != .readWrite, name: name,
-      connection: connection,
+      opening: Opening(path: place.full, access: access, patience: patience, name: name), mode: mode,
+      connection: opened.connection, hold: hold,
       queue: mode == .readWrite ? CommitQueue(in: place, patience: patience) : .none())
   }
 
   package static let usualPatience = Duration.seconds(10)
 
-  /// Opens the file, and checks its schema.
-  private static func connect(
-    to place: borrowing VaultPath, mode: Connection.Mode, patience: Int64, name: OpenedName
-  ) throws(StorageError) -> Connection {
-    do throws(StorageError) {
-      var connection = try Connection.open(place.full, mode: mode, patience: patience, name: name)
-      try check(connection, mode: mode, place: place, name: name)
-      if mode == .readWrite || mode == .readOnly { try connection.watchSideFiles(beside: place.full) }
-      return connection
-    } catch {
-      // There is a log, but the files that reading it needs cannot be made.
-      if case .cannotOpen = error, mode == .readOnlyMedium { throw .readOnly }
-      throw error
-    }
+  /// How a store was opened, for a store that opens its file again.
+  struct Opening {
+    let path: String
+    let access: Access
+    let patience: Int64
+    /// What each commit compares; nil for a file that is being made and has no final name yet.
+    let name: OpenedName?
+    /// Keeps the descriptor open that the store reads.
+    var owner: CopiedFile?
   }
 
-  private static func check(
-    _ connection: borrowing Connection, mode: Connection.Mode, place: borrowing VaultPath,
-    name: OpenedName
-  ) throws(StorageError) {
-    var failure: StorageError?
-    do throws(StorageError) {
-      try Schema.check(connection)
-      if mode == .readWrite { try connection.useLog() }
-    } catch { failure = error }
-    // Another process restored or replaced the vault meanwhile. What was checked is not what was opened, and the
-    // log beside the name belongs to another file.
-    guard let now = try place.status(of: place.name), now.inode == name.inode else {
-      connection.leaveLog()
-      throw .busy
+  /// Opens the file as it is now, where the last opening found no room for the files beside it. There may be room by now. If not, the
+  /// lock is held when this returns, and no other process changes the file.
+  mutating func openAgain() throws(StorageError) {
+    guard lacksRoom, let hold, !hold.isTaken, let name = opening.name else { return }
+    guard connection.isOfThisProcess else { throw .usedAfterFork }
+    let place = try VaultPath.locate(path)
+    let now = try place.checkFile()
+    guard now.inode == name.inode, now.device == name.device else { throw .moved(path) }
+    var held: DatabaseHold? = hold
+    let opened = try OpenedFile.open(
+      at: place, opening.access, patience: opening.patience, name: name, hold: &held)
+    let mode = opened.mode
+    connection = opened.connection
+    openings &+= 1
+    guard hold.isTaken else {
+      return foundRoom(mode, queue: CommitQueue(in: place, patience: opening.patience))
     }
-    if let failure { throw failure }
+    self.mode = mode
   }
 
-  private static func mode(
-    of place: borrowing VaultPath, _ access: Access
-  ) throws(StorageError) -> Connection.Mode {
-    if place.isWritable("."), place.isWritable(place.name) {
-      return access == .readWrite ? .readWrite : .readOnly
-    }
-    let log = try place.status(of: place.name + "-wal")
-    return (log?.byteCount ?? 0) == 0 ? .immutable : .readOnlyMedium
+  /// Why nothing can be written beside the file.
+  var whyNoRoom: StorageError {
+    guard let number = VaultPath.whyNothingCanBeMade(in: VaultPath.parent(of: path)) else { return .full }
+    return .creating(number)
   }
 }
 

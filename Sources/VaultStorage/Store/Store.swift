@@ -17,15 +17,24 @@ package struct Store: ~Copyable, @unchecked Sendable {
   package static let mostBytes = 17 << 20
 
   /// The path of the file, absolute, with symbolic links among its directories resolved.
-  package let path: String
-  /// True when it was opened read-only, or when the medium, the directory or the file does not allow writing.
-  package let isReadOnly: Bool
+  package var path: String { opening.path }
+  /// True when it was opened read-only, or when the medium, the directory or the file does not allow writing; and while
+  /// ``lacksRoom`` is.
+  package var isReadOnly: Bool { !mode.isWritable }
+  /// Whether the last transaction found no room for the files that a change needs beside the vault: the disk or the quota is full. Such a
+  /// store reads, and each transaction looks again.
+  package var lacksRoom: Bool { hold != nil }
   /// The inode of the file. A copy has another one.
   package var fileIdentity: UInt64 { name?.inode ?? 0 }
-  /// What each commit compares; nil for a file that is being made and has no final name yet.
-  private let name: OpenedName?
+  let opening: Opening
+  private var name: OpenedName? { opening.name }
+  var mode: Connection.Mode
   var connection: Connection
-  let queue: CommitQueue
+  /// How often the file was opened again.
+  var openings: UInt32 = 0
+  /// What a store without room holds during each transaction.
+  private(set) var hold: DatabaseHold?
+  private(set) var queue: CommitQueue
   private var transaction = Transaction.none
   /// The item that this transaction last looked up by its id, because one operation asks for it several times.
   var recentItem: ItemRow?
@@ -41,14 +50,21 @@ package struct Store: ~Copyable, @unchecked Sendable {
   }
 
   init(
-    path: String, isReadOnly: Bool, name: OpenedName?, connection: consuming Connection,
+    opening: Opening, mode: Connection.Mode, connection: consuming Connection, hold: DatabaseHold? = nil,
     queue: consuming CommitQueue
   ) {
-    self.path = path
-    self.isReadOnly = isReadOnly
-    self.name = name
+    self.opening = opening
+    self.mode = mode
     self.connection = connection
+    self.hold = hold
     self.queue = queue
+  }
+
+  /// The file was opened as usual.
+  mutating func foundRoom(_ mode: Connection.Mode, queue: consuming CommitQueue) {
+    self.mode = mode
+    hold = nil
+    if mode == .readWrite { self.queue = queue }
   }
 
   // MARK: - Transactions
@@ -59,6 +75,11 @@ package struct Store: ~Copyable, @unchecked Sendable {
   /// - Precondition: No transaction is open.
   package mutating func beginImmediate() throws(StorageError) {
     precondition(!isInTransaction, "Store.beginImmediate: a transaction is open")
+    try openAgain()
+    guard !lacksRoom else {
+      hold?.release()
+      throw whyNoRoom
+    }
     guard !isReadOnly else { throw .readOnly }
     guard connection.isOfThisProcess else { throw .usedAfterFork }
     queue.enter()
@@ -77,11 +98,15 @@ package struct Store: ~Copyable, @unchecked Sendable {
   /// - Precondition: No transaction is open.
   package mutating func beginRead() throws(StorageError) {
     precondition(!isInTransaction, "Store.beginRead: a transaction is open")
+    try openAgain()
     do throws(StorageError) { try connection.checkSideFiles() } catch {
       // A vault with another name is still whole: its own files are open.
       if name?.isRight ?? false { throw error }
     }
-    try run(.begin)
+    do throws(StorageError) { try run(.begin) } catch {
+      hold?.release()
+      throw error
+    }
     transaction = .read
   }
 
@@ -132,12 +157,13 @@ package struct Store: ~Copyable, @unchecked Sendable {
     // A child shares the place of its parent in the queue, and must not release it.
     if case .read = transaction {} else if connection.isOfThisProcess { queue.leave() }
     transaction = .none
+    if connection.isOfThisProcess { hold?.release() }
   }
 
   /// The version of the state that the transaction reads: another number than before after each commit, of any process.
   ///
   /// - Precondition: The transaction has read something.
-  package var dataVersion: UInt32 { connection.dataVersion }
+  package var dataVersion: UInt32 { connection.dataVersion &+ openings << 16 }
 
   package var isInTransaction: Bool {
     if case .none = transaction { false } else { true }
@@ -177,6 +203,10 @@ package struct Store: ~Copyable, @unchecked Sendable {
   mutating func run<each Value: Bindable, R, E: StorageFailure>(
     _ query: Query, _ values: repeat each Value, body: (borrowing Cursor) throws(E) -> R
   ) throws(E) -> R {
+    // A read outside a transaction.
+    let isAlone = lacksRoom && !isInTransaction && hold?.isTaken == false
+    if isAlone { try E.from(openAgain()) }
+    defer { if isAlone { hold?.release() } }
     do throws(E) { return try connection.use(query, repeat each values, body: body) } catch {
       noteLoss(error as? StorageError)
       throw error

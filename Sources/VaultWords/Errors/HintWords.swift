@@ -46,7 +46,7 @@ package enum HintWords {
     .useNewerVersion: "open it with the version of vaultctl that made it",
     .freeSpace: """
     free some space and try again; if only the vault is on that disk: 'vaultctl backup' to another disk, and \
-    'vaultctl restore' there, or, where there is no room at all, copy its file there, with FILE-wal beside it if that is not empty, and name the copy with --vault
+    'vaultctl restore' there
     """,
     .listItems: "'vaultctl item list' shows the names",
   ]

@@ -27,13 +27,24 @@ int clinux_exchange(const char *one, const char *other);
 /// closing it releases the lock.
 int clinux_hold_database(const char *path);
 
-/// Renames, failing with EEXIST when `to` exists. Returns 0, or -1 with errno set.
+/// The Glibc module has no F_OFD_SETLK. Takes that lock on a file that is open for writing, without a wait. Returns 0, or -1 with errno set:
+/// EAGAIN when a process has the database open. The lock belongs to the open file.
+int clinux_lock_database(int file);
+
+/// Releases it, and leaves the file open. Returns 0, or -1 with errno set.
+int clinux_unlock_database(int file);
+
+/// Renames, failing with EEXIST when `to` exists; on any file system. Returns 0, or -1 with errno set.
 int clinux_rename_to_free(const char *from, const char *to);
 
-/// The Glibc module has no O_TMPFILE. Makes a file of mode 0600 that has no name in any folder, for writing: without
+/// The Glibc module has no O_TMPFILE. Makes a file of mode 0600 that has no name in any folder, for reading and writing: without
 /// `clinux_name_file` nothing is left of it when it is closed. Returns a descriptor, or -1 with errno set, which is EOPNOTSUPP, EISDIR
 /// or EINVAL where there are no such files.
 int clinux_unnamed_file(const char *folder);
+
+/// Makes a file of mode 0600 for reading and writing that never has a name, or has lost it when this returns. Returns a descriptor, or -1 with
+/// errno set.
+int clinux_scratch_file(const char *folder);
 
 /// Gives it a name, failing with EEXIST when the name exists. Returns 0, or -1 with errno set.
 int clinux_name_file(int file, const char *path);

@@ -1,0 +1,98 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Reading on a disk that takes nothing more. Each case makes a file system that it alone sees, and fills it.
+///
+/// Verified to fail with the tool from before these tests: each read ended with 13, and each prompt with 6.
+@Suite("vaultctl on a full disk", .bounded)
+struct FullDiskTests {
+  enum Lack: String, CaseIterable {
+    /// No block is left.
+    case room
+    /// No file can be made.
+    case files
+    /// Blocks and files are gone.
+    case both
+    /// No file may grow (`ulimit -f 0`).
+    case limit
+  }
+
+  private static let begin = """
+    set -e; T=$0; d=$HOME/disk; mkdir "$d"; mount -t tmpfs -o size=1m,nr_inodes=64,mode=700 none "$d"
+    export XDG_DATA_HOME=$d/data XDG_STATE_HOME=$d/state
+    fill() {
+      case $1 in files | both) i=0; while (: > "$d/i$i") 2>/dev/null; do i=$((i + 1)); done ;; esac
+      case $1 in room | both) cat /dev/zero > "$d/${2:-zero}" 2>/dev/null || true ;; limit) ulimit -f 0 ;; esac
+    }
+
+    """
+
+  private func run(_ tool: Tool, _ lack: Lack, _ script: String) throws -> Tool.Run {
+    try tool.run(
+      ["-m", "sh", "-c", Self.begin + script, Tool.path, lack.rawValue], program: Shell.need("unshare"))
+  }
+
+  @Test("whatever only reads works, and what must be written says that the disk is full", arguments: Lack.allCases)
+  func reads(lack: Lack) throws {
+    try needMounts("a full disk")
+    let run = try run(
+      try Tool(), lack,
+      """
+      "$T" init --no-passcode --no-recovery-code > /dev/null 2>&1
+      printf pw | "$T" item add mail; printf zz | "$T" item add watched --audit all
+      printf 'otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' | "$T" otp add time 2>/dev/null
+      printf 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | "$T" otp add counter 2>/dev/null
+      : > "$d/zero"; fill "$1"; set +e
+      says() { want=$1; shift; said=$("$@" 2>&1 < /dev/null); got=$?; echo "$got $said" | tr '\\n' ' '; echo; [ $got = $want ]; }
+      says 0 "$T" item get mail; says 0 "$T" item list; says 0 "$T" status; says 0 "$T" verify
+      says 0 "$T" otp code time; says 0 "$T" exec --fd 0=mail -- cat
+      for verb in 'item get watched' 'otp code counter' 'recovery-code new --out x' 'rotate device-key'; do says 13 "$T" $verb; done
+      says 0 "$T" item get mail
+      """)
+    let lines = run.text.split(separator: "\n").map(String.init)
+    #expect(lines.count == 11, "\(run.text)\(run.errors)")
+    for (line, start) in zip(lines, ["0 pw", "0 ", "0 ", "0 ", "0 ", lack == .limit ? "" : "0 pw"]) {
+      #expect(line.hasPrefix(start), "\(lack): \(line)")
+    }
+    for line in lines.dropFirst(6).prefix(4) {
+      #expect(line.hasPrefix("13 ") && line.contains("the disk is full"), "\(lack): \(line)")
+    }
+    #expect(lines.last == "0 pw ", "\(lack): \(lines.last ?? "")")
+  }
+
+  @Test("when there is room again the vault is written as before, and nothing was lost")
+  func again() throws {
+    try needMounts("a full disk")
+    let run = try run(
+      try Tool(), .both,
+      """
+      "$T" init --no-passcode --no-recovery-code > /dev/null 2>&1; printf pw | "$T" item add mail
+      : > "$d/zero"; fill both; "$T" item get mail; printf new | "$T" item add late 2> /dev/null || echo " refused"
+      rm -r "$d"/i* "$d/zero"; printf new | "$T" item add late; "$T" item get late; echo; "$T" verify | tail -1
+      """)
+    expect(run.text, equals: "pw refused\nnew\neverything is sound\n", "\(run.errors)")
+  }
+
+  /// The lock of a prompt is a file, with a record of the mode in it.
+  @Test("a passcode can be typed", arguments: [Lack.room, .files, .both, .limit])
+  func prompts(lack: Lack) throws {
+    try needMounts("a full disk")
+    let tool = try Tool()
+    let screen = try PseudoTerminal()
+    let script =
+      Self.begin + """
+        mount -t tmpfs none /run
+        printf 'six words of a list' > "$HOME/p"; chmod 600 "$HOME/p"
+        "$T" init --passcode-file "$HOME/p" --no-recovery-code > /dev/null 2>&1
+        printf secret-a | "$T" item add a --passcode-file "$HOME/p"; : > "$d/zero"; fill "$1"; "$T" item get a; echo " exit $?"
+        """
+    let words = ["-m", "sh", "-c", script, Tool.path, lack.rawValue]
+    let running = try tool.start(shell: Shell.need("unshare"), words, on: screen)
+    try screen.wait(for: "passcode: ")
+    screen.type("six words of a list\n")
+    try expect(running.wait(), equals: 0)
+    let text = screen.drain()
+    #expect(text.contains("secret-a") && text.contains("exit 0") && screen.echoes, "\(lack): \(text)")
+  }
+}
