@@ -11,14 +11,12 @@ package struct VaultOutline: Sendable {
   package let hasRecoveryCode: Bool
 
   /// The outline of the vault at a path, for `status` and error messages.
-  ///
-  /// - Parameter isBackup: Whether the file was named as a backup, as an error then says.
-  package init(at path: String, isBackup: Bool = false) throws(VaultError) {
+  package init(at path: String) throws(VaultError) {
     let row: HeaderRow
     do throws(StorageError) {
       var store = try Store.open(at: path, access: .readOnly)
       row = try store.header()
-    } catch { throw isBackup ? VaultError(error, backupAt: path) : VaultError(error, at: path) }
+    } catch { throw VaultError(error, at: path) }
     self.init(try Header(decoding: row.body))
   }
 

@@ -23,11 +23,21 @@ package struct VaultRows: ~Copyable, Sendable {
     } catch { throw VaultError(error, at: path) }
   }
 
-  /// Opens a file that was named as a backup, to read it.
-  package static func open(backupAt path: String) throws(VaultError) -> VaultRows {
+  /// Opens the copy of a file that was named as a backup, to read it.
+  package static func open(backup copy: CopiedFile, named path: String) throws(VaultError) -> VaultRows {
     do throws(StorageError) {
-      return VaultRows(store: try Store.open(at: path, access: .readOnly), backup: path)
+      return VaultRows(store: try Store.open(copy, named: path), backup: path)
     } catch { throw VaultError(error, backupAt: path) }
+  }
+
+  /// Makes a backup in an empty file that is open, and opens it to be read.
+  package static func create(
+    backupIn file: Int32, named path: String, _ body: (inout VaultRows) throws(VaultError) -> Void
+  ) throws(VaultError) -> VaultRows {
+    let store = try Store.create(in: file, named: path) { store throws(VaultError) in
+      try lend(&store, to: body)
+    }
+    return VaultRows(store: store, backup: path)
   }
 
   /// Makes the file at a path, complete and durable or not at all.

@@ -14,11 +14,11 @@ extension Vault {
   /// must be unlocked.
   ///
   /// Items of this device only, tokens, consents, items that do not open, and the audit log are left out
-  /// (``BackupReport/leftOut``). The file appears complete, with mode 0600, and was opened once with the passphrase
-  /// when this returns. A person chooses the passphrase as if the backup were public: it is derived with 256 MiB.
+  /// (``BackupReport/leftOut``). The file can be on any file system. It appears complete, with mode 0600 where modes exist, and was opened
+  /// once with the passphrase when this returns. A person chooses the passphrase as if the backup were public: it is derived with 256 MiB.
   ///
   /// - Parameters:
-  ///   - path: A path where nothing is. Missing directories are made with mode 0700.
+  ///   - path: A path where nothing is, in a directory that exists.
   ///   - passphrase: What opens the backup.
   ///   - progress: Is called between the steps, on the thread that does the work.
   /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/vaultExists``, ``VaultError/Code/io``.

@@ -39,7 +39,8 @@ extension Vault {
   /// (``BackupReport/needsResync``). Items of this device only are not in a backup.
   ///
   /// - Parameters:
-  ///   - backup: A file that ``backUp(to:passphrase:progress:)`` wrote.
+  ///   - backup: A file that ``backUp(to:passphrase:progress:)`` wrote, or a pipe that brings one: it is read once, whatever its mode, owner
+  ///     and file system.
   ///   - passphrase: The passphrase of the backup.
   ///   - path: A path where nothing is. Missing directories are made with mode 0700.
   ///   - protector: Who keeps the new device key; `nil` for a file outside the vault's directory.

@@ -15,9 +15,11 @@ struct CommandLineTests {
     return tool
   }
 
-  @Test("a path that is - is refused, and ./- is named", arguments: ["backup", "restore"])
-  func dash(verb: String) throws {
-    let run = try newTool()(verb, "-", "--passphrase-fd", "3", secrets: [3: "six words"])
+  @Test(
+    "a path that is - is refused, and ./- is named, where a verb takes no standard input or output",
+    arguments: [["import", "jsonl", "-"], ["export", "jsonl", "-", "--plain"], ["recovery-code", "new", "--out", "-"]])
+  func dash(words: [String]) throws {
+    let run = try newTool().run(words)
     #expect(run.exit == 2 && run.errors.contains("./-"), "\(run.errors)")
     #expect(!FileManager.default.fileExists(atPath: "-"))
   }

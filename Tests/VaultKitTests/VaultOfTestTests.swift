@@ -80,7 +80,8 @@ struct VaultOfTestTests {
         from: backup, passphrase: passphrase(), to: place.folder + "/data/c.vault", protector: other(place))
     }
     expect(.policy) { () throws(VaultError) in
-      _ = try VaultCore.losses(byRestoring: backup, passphrase: passphrase(), over: point)
+      _ = try VaultCore.losses(
+        byRestoring: BackupFile(reading: backup, beside: backup), passphrase: passphrase(), over: point)
     }
     try expect(files(of: place), equals: before)
   }

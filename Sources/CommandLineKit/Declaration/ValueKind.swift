@@ -24,6 +24,8 @@ package struct ValueKind<Value: Sendable>: Sendable {
 
 extension ValueKind where Value == String {
   package static var path: ValueKind { nonEmpty(completedWith: .files) }
+  /// A path, or `-` for standard input or output.
+  package static var pathOrStream: ValueKind { nonEmpty(completedWith: .files, takesStream: true) }
   package static var program: ValueKind { nonEmpty(completedWith: .programs) }
 
   package static func choice(_ words: [String]) -> ValueKind {
@@ -35,10 +37,12 @@ extension ValueKind where Value == String {
     }
   }
 
-  private static func nonEmpty(completedWith candidates: ValueShape.Candidates) -> ValueKind {
+  private static func nonEmpty(
+    completedWith candidates: ValueShape.Candidates, takesStream: Bool = false
+  ) -> ValueKind {
     ValueKind(completedWith: candidates) { text, name throws(CommandError) in
       guard !text.isEmpty else { throw .usage("\(name) is empty") }
-      guard text != "-" else {
+      guard takesStream || text != "-" else {
         throw .usage(
           "\(name) is -, which is standard input or output to other programs and is not supported here",
           hint: "for a file of that name write ./-")

@@ -9,7 +9,7 @@ import VaultWords
 enum Restore: VaultVerb {
   static let words = ["restore"]
   static let summary = "Restore a vault from a backup."
-  static let file = Argument("FILE", .path, "The backup.")
+  static let file = Argument("FILE", .pathOrStream, "The backup: a file or a pipe; - is standard input.")
   static let arguments = [file]
   static let protector = ItemOptions.protector(
     "What keeps the device key.", defaultValue: "the protector of the vault that is replaced, else file")
@@ -22,6 +22,8 @@ enum Restore: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused, .malformed, .unsupported]
   static let notes = [
+    "FILE is read once, whatever its mode, its owner, its links and its file system, and may be a pipe: <(ssh HOST cat monday.vault). "
+      + "What was read is in a file without a name beside the vault until the command ends.",
     "The vault gets a new device key. HOTP credentials give no code (17) before 'vaultctl otp counter NAME --set N'.",
     "When the same vault is already there, nothing is changed without --replace (9): the items that only that vault has, and "
       + "that a restore would drop, are listed, and those that have changed since the backup. Another vault is never replaced "
@@ -54,13 +56,11 @@ enum Restore: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let path = try command.places.vault
-    let backup = command.required(file)
-    guard try FilePlace.exists(backup) else {
-      throw CommandError.io("opening the backup \(printable(backup))", errno: ENOENT)
-    }
+    let named = command.required(file)
     let isReplacing = try FilePlace.exists(path)
     if !isReplacing { try FilePlace.refuseSideFile(path) }
     // Over a vault its device key stays where that one's is: never from a strong place to a weaker one by itself.
+    let backup = try command.backup(named, beside: path)
     let kind = isReplacing ? try VaultReplacement.outline(at: path).protector : .file
     let restore = Restoration(
       backup: backup, path: path,
@@ -101,7 +101,7 @@ private func tell(_ command: Command, code: RestoredRecoveryCode?) {
 }
 
 private struct Restoration {
-  let backup: String
+  let backup: BackupFile
   let path: String
   let protector: any Protector
   let command: Command

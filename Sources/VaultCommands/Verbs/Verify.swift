@@ -1,4 +1,5 @@
 import CommandLineKit
+import SecretMemory
 import TextFormats
 import VaultKit
 import VaultWords
@@ -9,10 +10,12 @@ enum Verify: VaultVerb {
   static let summary = "Open every part of the vault, compare the checksums, and report damage."
   static let complete = Flag(
     "complete", "Fail (6) when something was not looked at, such as secrets that stay locked.")
-  static let ownOptions: [any OptionKey] = [complete]
-  static let channels = [SecretChannel.passcode]
+  static let backup = Setting(
+    "backup", .pathOrStream, "FILE", "Verify a backup instead, with its passphrase: a file or a pipe; - is standard input.")
+  static let ownOptions: [any OptionKey] = [complete, backup]
+  static let channels = [SecretChannel.passcode, .passphrase]
   static let ownExits: [ExitCode] = [.unsupported]
-  static let asks: String? = "nothing"
+  static let asks: String? = "for the passphrase of a backup, and nothing else"
   static let notes = [
     "verify does not ask for the passcode. Without the passcode, where one is set, it does not open the secrets that the "
       + "passcode guards, and does not check the chain of the audit. It never opens secrets behind an access rule. The report has a line for each of "
@@ -20,6 +23,8 @@ enum Verify: VaultVerb {
     "The exit code of --complete is 6, interaction needed: verify would have to ask for the passcode, or for what an access rule "
       + "demands. Damage (10) and parts of a newer version (15) come first. A vault that has items behind access rules is never "
       + "verified completely.",
+    "A backup is read once, whatever its mode, its owner and its file system. It needs no vault and no device key here; the secrets that its "
+      + "passcode guards are not looked at.",
     "Where the file lacks the last commit that was made on this machine, verify names the commit and does not say that everything "
       + "is sound: an older state was put back, or another machine wrote to a file without it. --complete then fails (6).",
     "An audit that is damaged, or that has a gap, stays so, and verify exits with 10 from then on: a vault that is restored from a "
@@ -33,6 +38,7 @@ enum Verify: VaultVerb {
   static let example = "vaultctl verify --json"
 
   static func run(_ command: Command) throws -> Outcome {
+    if let path = command[backup] { return try command.verify(backup: path) }
     let core = try command.vault.opened(checkingRows: false)
     // A check does not ask for the passcode: without it, the report says what stayed locked.
     if !core.isUnlocked, !command.secrets.willAsk(.passcode) { try command.vault.unlock(core) }
@@ -42,6 +48,21 @@ enum Verify: VaultVerb {
     return Outcome(
       json: json(report), lines: lines(report),
       failure: failure(report, mustBeComplete: command[complete]))
+  }
+}
+
+extension Command {
+  fileprivate func verify(backup path: String) throws -> Outcome {
+    let backup = try backup(path, beside: "/var/tmp/vault")
+    let passphrase = SharedSecret(try secrets.secret(.passphrase))
+    let progress = progress("verifying")
+    defer { progress.finish() }
+    let report = try VaultCore.verify(
+      backup, passphrase: Passcode(passphrase.copy()), environment: vaultWorld
+    ) { progress.update(done: $0.done, of: $0.total) }
+    return Outcome(
+      json: json(report), lines: lines(report),
+      failure: failure(report, mustBeComplete: self[Verify.complete], of: "the backup"))
   }
 }
 
@@ -98,17 +119,21 @@ private let passcodeHint = "give --passcode-fd N or --passcode-file PATH"
 private func secrets(_ count: Int) -> String { count == 1 ? "1 secret" : "\(count) secrets" }
 
 /// Damage decides, where there is some; then what a newer version made.
-private func failure(_ report: VerifyReport, mustBeComplete: Bool) -> CommandError? {
-  if !report.problems.isEmpty { return damaged(report) }
+private func failure(
+  _ report: VerifyReport, mustBeComplete: Bool, of file: String = "the vault"
+) -> CommandError? {
+  if !report.problems.isEmpty { return damaged(report, file) }
   if !report.newer.isEmpty { return newer(report.newer.count) }
   return mustBeComplete && !report.isComplete ? incomplete(report) : nil
 }
 
-private func damaged(_ report: VerifyReport) -> CommandError {
+private func damaged(_ report: VerifyReport, _ file: String) -> CommandError {
   let count = report.problems.count
   return CommandError(
-    .damaged, "the vault is damaged: \(count) problem\(count == 1 ? "" : "s") found",
-    hint: report.isOnlyAuditDamaged
+    .damaged, "\(file) is damaged: \(count) problem\(count == 1 ? "" : "s") found",
+    hint: file == "the backup"
+      ? "use another backup"
+      : report.isOnlyAuditDamaged
       ? AuditWords.wayOut : "keep this file, and restore the vault from a backup")
 }
 

@@ -33,6 +33,9 @@ enum FilePlace {
     if let refusal = try VaultNames.refusal(ofSideFile: path, exists: exists) { throw CommandError(refusal) }
   }
 
+  /// Standard output or standard input, where a verb takes a file or either of them.
+  static let standardStream = "-"
+
   /// The directory of a path.
   static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "." }
 

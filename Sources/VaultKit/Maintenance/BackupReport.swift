@@ -11,6 +11,8 @@ public struct BackupReport: Sendable {
   public internal(set) var items = 0
   /// Whether the audit of the vault names the backup. It does not where the vault is read-only, or its disk full.
   public internal(set) var isLogged = true
+  /// Whether others can read the new file: its file system keeps no modes. Its passphrase alone protects it then.
+  public internal(set) var isOpenToOthers = false
   /// The items that were left out, with names and reasons.
   public internal(set) var leftOut: [(id: ItemID, name: String?, reason: Reason)] = []
   /// The items that are in the new file although their secret does not open: it was damaged before. A secret whose key is not at hand

@@ -1,3 +1,4 @@
+import Glibc
 import SealedStorage
 import VaultFormat
 import VaultKeys
@@ -11,14 +12,14 @@ extension VaultCore {
   /// and the log.
   ///
   /// Where a passcode is set, the vault must be unlocked: a backup is a copy in which a person with its passphrase may try
-  /// passcodes without the limit of this vault. Items that need the passcode need it in the backup too. The file appears complete.
-  /// Before this returns, it opens the backup once with the passphrase and verifies it. While the keys are being
+  /// passcodes without the limit of this vault. Items that need the passcode need it in the backup too. The file can be on any file
+  /// system. It appears complete, after it was opened once with the passphrase and verified. While the keys are being
   /// rotated, the backup has both generations, and a vault restored from it continues the rotation.
   /// - Parameters:
-  ///   - path: A path that does not exist yet.
+  ///   - path: A path that does not exist yet, in a directory that does.
   ///   - parameters: Argon2id parameters, at least 256 MiB for the real ones.
   ///   - publishing: Called directly before the file gets its name. If it throws, no file is made.
-  /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/vaultExists``, ``VaultError/Code/io``.
+  /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/vaultExists``, ``VaultError/Code/sideFile``, ``VaultError/Code/io``.
   package func backUp(
     to path: String, passphrase: consuming Passcode, parameters: Argon2id.Parameters? = nil,
     publishing: () throws(VaultError) -> Void = {},
@@ -26,6 +27,55 @@ extension VaultCore {
   ) throws(VaultError) -> BackupReport {
     // Before the derivation, which takes long; and again in the transaction that copies.
     try reading { transaction throws(VaultError) in try transaction.permitBackup() }
+    if let refusal = try VaultNames.refusal(ofSideFile: path, exists: VaultNames.exists) { throw refusal }
+    guard try !VaultNames.exists(path) else { throw VaultError(.alreadyExists, at: path) }
+    let file: NewPrivateFile
+    do throws(NewPrivateFile.Failure) { file = try NewPrivateFile(path) } catch { throw VaultError(error) }
+    var report = try backedUp(
+      in: file.descriptor, named: path, passphrase: passphrase, parameters: parameters, progress: progress
+    ) { refuseLockedMeanwhile throws(VaultError) in
+      try file.finish(
+        publishing: { () throws(VaultError) in
+          try publishing()
+          try refuseLockedMeanwhile()
+        }, failing: VaultError.init)
+    }
+    report.isOpenToOthers = file.isOpenToOthers
+    try log(&report)
+    return report
+  }
+
+  /// The same into a pipe, or wherever `write` writes it: after the backup was verified.
+  ///
+  /// - Parameter write: Called with each part in turn.
+  /// - Throws: As ``backUp(to:passphrase:parameters:publishing:progress:)``, and what `write` throws.
+  package func backUp(
+    passphrase: consuming Passcode, parameters: Argon2id.Parameters? = nil,
+    progress: (VerifyProgress) throws(VaultError) -> Void = { _ in },
+    writing write: (ArraySlice<UInt8>) throws(VaultError) -> Void
+  ) throws(VaultError) -> BackupReport {
+    try reading { transaction throws(VaultError) in try transaction.permitBackup() }
+    let scratch: Int32
+    do throws(StorageError) { scratch = try ScratchFile.make(in: ScratchFile.folders(for: byteCount)) } catch {
+      throw VaultError(error)
+    }
+    defer { close(scratch) }
+    var report = try backedUp(
+      in: scratch, named: "-", passphrase: passphrase, parameters: parameters, progress: progress
+    ) { refuseLockedMeanwhile throws(VaultError) in try refuseLockedMeanwhile() }
+    try ScratchFile.read(scratch, write)
+    try log(&report)
+    return report
+  }
+
+  /// Writes and verifies a backup in an empty file.
+  ///
+  /// - Parameter finish: Called last within the transaction that copies, with a call that throws if the vault was locked meanwhile.
+  private func backedUp(
+    in file: Int32, named path: String, passphrase: consuming Passcode, parameters: Argon2id.Parameters?,
+    progress: (VerifyProgress) throws(VaultError) -> Void,
+    finish: (_ refusingLockedMeanwhile: () throws(VaultError) -> Void) throws(VaultError) -> Void
+  ) throws(VaultError) -> BackupReport {
     let standard = environment.bounds == .standard ? .backup : environment.parameters
     let derivation = try KeyDerivation.fresh(parameters ?? standard, random: environment.random)
     let key = HKDF.derive(
@@ -34,41 +84,54 @@ extension VaultCore {
     var report = BackupReport()
     try reading { transaction throws(VaultError) in
       try transaction.permitBackup()
-      report = try transaction.store.writeBackup(
-        to: path, key: key, derivation: derivation, publishing: publishing, progress: progress)
+      let refuseLockedMeanwhile = transaction.store.refusingLockedMeanwhile
+      let rows = try transaction.store.writeBackup(
+        in: file, named: path, key: key, derivation: derivation, report: &report, progress: progress)
+      try Self.verify(rows, named: path, key: key, environment: environment)
+      try finish(refuseLockedMeanwhile)
     }
-    try Self.verifyBackup(at: path, key: key, environment: environment)
-    report.isLogged = try logIfWritable(
-      AuditNote(operation: AuditOperation(rawValue: 20), detail: "\(report.items) items"))
     return report
   }
 
-  private static func verifyBackup(
-    at path: String, key: borrowing SecretBytes, environment: VaultEnvironment
+  /// How many bytes the vault has, and so at most about as many as a backup.
+  private var byteCount: Int {
+    var about = stat()
+    return unsafe stat(withStore { $0.rows.path }, &about) == 0 ? Int(about.st_size) : 0
+  }
+
+  private func log(_ report: inout BackupReport) throws(VaultError) {
+    report.isLogged = try logIfWritable(
+      AuditNote(operation: AuditOperation(rawValue: 20), detail: "\(report.items) items"))
+  }
+
+  private static func verify(
+    _ rows: consuming VaultRows, named path: String, key: borrowing SecretBytes, environment: VaultEnvironment
   ) throws(VaultError) {
-    var store = try openBackup(at: path, environment: environment) {
-      (header, slots, derivation) throws(VaultError) in
-      try KeyRing(header: header, slots: slots, passphrase: key, derivation, environment: environment)
-    }
-    let head = try store.head()
-    try store.checkSum(head)
+    do throws(VaultError) {
+      var store = try opened(rows, named: path, environment: environment) {
+        (header, slots, derivation) throws(VaultError) in
+        try KeyRing(header: header, slots: slots, passphrase: key, derivation, environment: environment)
+      }
+      let head = try store.head()
+      try store.checkSum(head)
+    } catch { throw error.inBackup(at: path) }
   }
 
-  /// Opens a backup: checks its place, schema and mark, then calls `open` for the key ring.
+  /// Opens a backup: checks its schema and mark, then calls `open` for the key ring.
   static func openBackup(
-    at path: String, environment: VaultEnvironment,
+    _ backup: BackupFile, environment: VaultEnvironment,
     open: (HeaderRow, [SlotRow], KeyDerivation) throws(VaultError) -> KeyRing
   ) throws(VaultError) -> SealedStore {
-    do throws(VaultError) { return try openedBackup(at: path, environment: environment, open: open) } catch {
-      throw error.inBackup(at: path)
-    }
+    do throws(VaultError) {
+      return try opened(backup.rows(), named: backup.path, environment: environment, open: open)
+    } catch { throw error.inBackup(at: backup.path) }
   }
 
-  private static func openedBackup(
-    at path: String, environment: VaultEnvironment,
+  private static func opened(
+    _ rows: consuming VaultRows, named path: String, environment: VaultEnvironment,
     open: (HeaderRow, [SlotRow], KeyDerivation) throws(VaultError) -> KeyRing
   ) throws(VaultError) -> SealedStore {
-    var rows = try VaultRows.open(backupAt: path)
+    var rows = rows
     let row = try rows.header()
     let slots = try rows.slots()
     let header = try Header(decoding: row.body)
@@ -119,18 +182,12 @@ extension Argon2id.Parameters {
 
 extension SealedStore {
   fileprivate mutating func writeBackup(
-    to path: String, key: borrowing SecretBytes, derivation: KeyDerivation,
-    publishing: () throws(VaultError) -> Void, progress: (VerifyProgress) throws(VaultError) -> Void
-  ) throws(VaultError) -> BackupReport {
+    in file: Int32, named path: String, key: borrowing SecretBytes, derivation: KeyDerivation,
+    report: inout BackupReport, progress: (VerifyProgress) throws(VaultError) -> Void
+  ) throws(VaultError) -> VaultRows {
     let change = try backupKeys(under: key, derivation: derivation)
     var copy = VaultCopy(head: try head().forBackup(), change: change)
-    var report = BackupReport()
-    let refuseLockedMeanwhile = refusingLockedMeanwhile
-    func refuseUnwanted() throws(VaultError) {
-      try publishing()
-      try refuseLockedMeanwhile()
-    }
-    _ = try VaultRows.create(at: path, publishing: refuseUnwanted) { rows throws(VaultError) in
+    let backup = try VaultRows.create(backupIn: file, named: path) { rows throws(VaultError) in
       try copy.writeKeys(change, to: &rows)
       let leaveOut = { (id: ItemID, error: VaultError) in
         report.leftOut.append((id, nil, error.isNewerVersion ? .newerVersion : .damaged))
@@ -148,7 +205,7 @@ extension SealedStore {
       try copy.writeHead(to: &rows, vault: vault, environment: environment)
     }
     report.items = Int(clamping: copy.head.itemCount)
-    return report
+    return backup
   }
 
   /// The vault's own state, or a new one if it is damaged.

@@ -40,7 +40,7 @@ extension VaultCore {
   /// before use.
   ///
   /// - Parameters:
-  ///   - backup: The backup file.
+  ///   - backup: The backup.
   ///   - path: A path that does not exist, or the vault that this one will replace.
   ///   - isBeside: Makes it as ``RestoreFiles/beside(_:)`` says, next to what is at the path.
   ///   - newer: The restore point of the replaced vault. The larger value of each counter and each number of attempts
@@ -49,12 +49,12 @@ extension VaultCore {
   /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase, ``VaultError/Code/vaultExists``. If
   ///   the naming of the new file fails, the device key and the file remain.
   package static func restore(
-    from backup: String, passphrase: consuming Passcode, to path: String, isBeside: Bool = false,
+    from backup: BackupFile, passphrase: consuming Passcode, to path: String, isBeside: Bool = false,
     protector: any Protector, newer: RestorePoint? = nil, environment: VaultEnvironment = .system,
     publishing: () throws(VaultError) -> Void = {},
     progress: (VerifyProgress) throws(VaultError) -> Void = { _ in }
   ) throws(VaultError) -> RestoredCore {
-    var source = try openedBackup(at: backup, passphrase: passphrase, environment: environment)
+    var source = try openedBackup(backup, passphrase: passphrase, environment: environment)
     let vault = source.vault
     guard newer == nil || newer!.vault == vault else {
       throw VaultError(
@@ -111,10 +111,10 @@ extension VaultCore {
 
   /// What a restore over the vault at `point` would take from it.
   package static func losses(
-    byRestoring backup: String, passphrase: consuming Passcode, over point: RestorePoint,
+    byRestoring backup: BackupFile, passphrase: consuming Passcode, over point: RestorePoint,
     environment: VaultEnvironment = .system
   ) throws(VaultError) -> RestoreLosses {
-    var source = try openedBackup(at: backup, passphrase: passphrase, environment: environment)
+    var source = try openedBackup(backup, passphrase: passphrase, environment: environment)
     var kept: [ItemID: RestoredItem.State] = [:]
     try source.forEachItem { item throws(VaultError) in
       kept[item.id] = RestoredItem.State(item)
@@ -123,20 +123,39 @@ extension VaultCore {
     return RestoreLosses(of: point, keeping: kept)
   }
 
+  /// ``restore(from:passphrase:to:isBeside:protector:newer:environment:publishing:progress:)`` over nothing, from what is at a path.
+  package static func restore(
+    from backup: String, passphrase: consuming Passcode, to path: String, protector: any Protector,
+    newer: RestorePoint? = nil, environment: VaultEnvironment = .system,
+    publishing: () throws(VaultError) -> Void = {},
+    progress: (VerifyProgress) throws(VaultError) -> Void = { _ in }
+  ) throws(VaultError) -> RestoredCore {
+    try restore(
+      from: BackupFile(reading: backup, beside: path), passphrase: passphrase, to: path,
+      protector: protector, newer: newer, environment: environment, publishing: publishing,
+      progress: progress)
+  }
+
   /// Opens the backup with its passphrase and compares its rows with their sum.
   private static func openedBackup(
-    at backup: String, passphrase: consuming Passcode, environment: VaultEnvironment
+    _ backup: BackupFile, passphrase: consuming Passcode, environment: VaultEnvironment
   ) throws(VaultError) -> SealedStore {
-    var source = try openBackup(at: backup, environment: environment) {
-      (header, slots, derivation) throws(VaultError) in
+    var source = try openedBackup(backup, unchecked: passphrase, environment: environment)
+    let head = try source.head()
+    do throws(VaultError) { try source.checkSum(head) } catch { throw error.inBackup(at: backup.path) }
+    return source
+  }
+
+  /// The same without the comparison.
+  static func openedBackup(
+    _ backup: BackupFile, unchecked passphrase: consuming Passcode, environment: VaultEnvironment
+  ) throws(VaultError) -> SealedStore {
+    try openBackup(backup, environment: environment) { (header, slots, derivation) throws(VaultError) in
       let root = try derivation.derive(from: passphrase.bytes, as: .passphrase, in: environment)
       let key = HKDF.derive(from: root, label: Labels.passphrase)
       return try KeyRing(
         header: header, slots: slots, passphrase: key, derivation, environment: environment)
     }
-    let head = try source.head()
-    do throws(VaultError) { try source.checkSum(head) } catch { throw error.inBackup(at: backup) }
-    return source
   }
 }
 

@@ -15,6 +15,22 @@ extension VaultCore {
     }
   }
 
+  /// Checks a backup as ``verify(progress:)`` checks a vault. Secrets that the passcode guards stay closed.
+  ///
+  /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase, and if the backup does not open.
+  package static func verify(
+    _ backup: BackupFile, passphrase: consuming Passcode, environment: VaultEnvironment = .system,
+    progress: (VerifyProgress) -> Void = { _ in }
+  ) throws(VaultError) -> VerifyReport {
+    var store = try openedBackup(backup, unchecked: passphrase, environment: environment)
+    store.begin()
+    try store.rows.beginRead()
+    var verification = Verification(total: 0)
+    try verification.run(on: &store, progress: progress)
+    store.rows.rollback()
+    return verification.report
+  }
+
   /// The whole audit log, and whether a part is missing.
   package func auditLog() throws(VaultError) -> AuditLog {
     try reading { transaction throws(VaultError) in

@@ -17,6 +17,11 @@ package enum VaultNames {
     return false
   }
 
+  /// The directory of a path.
+  static func folder(of path: String) -> String {
+    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+  }
+
   static func taken(_ path: String) -> VaultError {
     VaultError(
       .fileExists, "there is something already: \(path)",

@@ -10,7 +10,7 @@ import VaultKeys
 /// or ``run(passphrase:over:note:publishing:progress:)``. A person can be asked in between, because no lock is held.
 package struct VaultReplacement: Sendable {
   private let path: String
-  private let backup: String
+  private let backup: BackupFile
   private let protector: any Protector
   private let oldProtector: (any Protector)?
   private let environment: VaultEnvironment
@@ -24,13 +24,13 @@ package struct VaultReplacement: Sendable {
   /// - Throws: ``VaultError/Code/policy`` for another vault, ``VaultError/Code/fileExists`` if a file that a restore
   ///   would write exists, ``VaultError/Code/vaultMissing``.
   package init(
-    of path: String, by backup: String, protector: any Protector, oldProtector: (any Protector)?,
+    of path: String, by backup: BackupFile, protector: any Protector, oldProtector: (any Protector)?,
     environment: VaultEnvironment
   ) throws(VaultError) {
     (self.path, self.backup, self.protector) = (path, backup, protector)
     (self.oldProtector, self.environment) = (oldProtector, environment)
     old = try Self.outline(at: path)
-    guard try old.vault == VaultOutline(at: backup, isBackup: true).vault else {
+    guard try old.vault == backup.outline().vault else {
       throw VaultError(
         .policy, "the vault there is another one than the backup's",
         hint: Hint(.restoreElsewhere, saying: "restore to another path"))

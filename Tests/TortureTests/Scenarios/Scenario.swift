@@ -450,9 +450,18 @@ extension Torture.Scenario {
     Self(
       verb: "backup", variant: "behind a passcode", start: .locked,
       words: ["backup", "@/out/b.vault"] + phraseOption + passcodeOption, product: .backup),
+    Self(verb: "backup", variant: "to standard output", words: ["backup", "-"] + phraseOption),
     Self(
       verb: "restore", variant: "over nothing", start: .nothing,
       words: ["restore", "@/in/backup.vault"] + phraseOption),
+    Self(
+      verb: "restore", variant: "over nothing, by a link to a backup that others can read", start: .nothing,
+      before: { home in
+        let path = home.folder + "/in/backup.vault"
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        try FileManager.default.createSymbolicLink(
+          atPath: home.folder + "/in/link", withDestinationPath: "backup.vault")
+      }, words: ["restore", "@/in/link"] + phraseOption),
     Self(verb: "restore", variant: "over a vault", words: overVault, needsVaultAlone: true),
     Self(
       verb: "restore", variant: "over a vault whose passcode is shown", start: .locked,
