@@ -22,7 +22,7 @@ extension OTPAuthURI {
 
   /// Reads a URI. The caller wipes the text.
   ///
-  /// - Throws: As ``init(parsing:allowingWeak:)-(SecretBytes,_)``.
+  /// - Throws: As the same with a text in ``SecretBytes``.
   public init(parsing text: RawSpan, allowingWeak allowsWeak: Bool = false) throws(OTPError) {
     guard text.byteCount <= OTPAuthURI.maximumByteCount else { throw .invalidURI(.tooLong) }
     self = try URIText.plain(text).expose { (span) throws(OTPError) in

@@ -66,6 +66,7 @@ class Vaultctl(Case):
         self.tool("otp", "add", "totp", stdin=f"otpauth://totp/Big:anna?secret={KEY}&issuer=Big&digits=8&algorithm=SHA256".encode())
         self.tool("otp", "add", "signer", "--suite", "OCRA-1:HOTP-SHA1-6:C-QN08", "--secret-format", "base32", stdin=KEY.encode())
         self.tool("transaction", "sign", "signer", "--question", "1")
+        self.tool("otp", "add", "weak", "--allow-weak", stdin=b"otpauth://totp/x?secret=MY3DQZRR&digits=5")
         self.assertEqual([self.tool("otp", "code", "rfc").strip() for _ in range(2)], [b"254676", b"287922"])   # RFC 4226, appendix D
         raw = base64.b32decode(KEY).decode()
         return [{"name": "mail", "kind": 1, "secret": "a\0b\n", "attributes": {"service": "mail.example", "account": "anna", "label": "Mail"}},
@@ -73,7 +74,8 @@ class Vaultctl(Case):
                 {"name": "always", "secret": "x"}, {"name": "here", "secret": "y"},
                 {"name": "rfc", "kind": 16, "secret": raw, "attributes": {"otpType": 1, "otpDigits": 6, "otpAlgorithm": 1}},
                 {"name": "totp", "kind": 16, "secret": raw, "attributes": {"otpType": 2, "otpPeriod": 30, "otpDigits": 8, "otpAlgorithm": 2, "issuer": "Big"}},
-                {"name": "signer", "kind": 16, "secret": raw, "attributes": {"otpType": 4, "otpRole": 1, "ocraSuite": "OCRA-1:HOTP-SHA1-6:C-QN08"}}]
+                {"name": "signer", "kind": 16, "secret": raw, "attributes": {"otpType": 4, "otpRole": 1, "ocraSuite": "OCRA-1:HOTP-SHA1-6:C-QN08"}},
+                {"name": "weak", "kind": 16, "secret": base64.b32decode("MY3DQZRR").decode(), "attributes": {"otpType": 2, "otpDigits": 5, "otpSecretBits": 40}}]
 
     def test_the_reader_opens_what_vaultctl_wrote_without_a_passcode(self):
         self.init("--no-passcode")
