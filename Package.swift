@@ -111,6 +111,8 @@ let package = Package(
     native("CLaneThreads", on: ["CArgon2"]),
     // sd-bus by dlopen, when it is first needed.
     native("CSystemd"),
+    // The tables of libunistring by dlopen, when text needs them.
+    native("CUnistring"),
     native("CSecretService"),
     .systemLibrary(
       name: "COpenSSL", path: "Sources/CSystem/COpenSSL", pkgConfig: "libcrypto",
@@ -129,12 +131,16 @@ let package = Package(
     room("VaultLogging", on: ["CLinux"]),
     // Secrets in memory: one owner, locked, wiped.
     room("SecretMemory", on: ["CLinux"]),
+    // Text from people and files: Unicode forms, lines, codes, in secret memory.
+    room("TextPreparation", on: ["SecretMemory", "CUnistring"]),
     // Ciphers, hashes and signatures of OpenSSL, and the two seals made of them.
     room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL"]),
     // Argon2id: the key that is made from what a person types.
     room("PasswordDerivation", on: ["SecretMemory", "CArgon2"]),
     // HOTP, TOTP, Steam, Base32, otpauth URIs, verification windows: pure values, no vault.
-    room("OneTimePassword", on: ["ErrorRecovery", "SecretMemory", "VaultCrypto", "COTPKernels"]),
+    room(
+      "OneTimePassword",
+      on: ["ErrorRecovery", "SecretMemory", "TextPreparation", "VaultCrypto", "COTPKernels"]),
     // The SQLite file: connection, schema, records. Knows bytes, no keys.
     room("VaultStorage", on: ["CLinux", "CSQLite"]),
     // Whether only root and this user decide which file a path names.
@@ -145,8 +151,8 @@ let package = Package(
     room(
       "VaultFormat",
       on: [
-        "ErrorRecovery", "VaultLogging", "SecretMemory", "TextFormats", "VaultCrypto", "PasswordDerivation",
-        "VaultStorage",
+        "ErrorRecovery", "VaultLogging", "SecretMemory", "TextPreparation", "TextFormats", "VaultCrypto",
+        "PasswordDerivation", "VaultStorage",
       ]),
     // Who keeps the device key: a file or the Secret Service; the one owner of device keys.
     room("DeviceKeys", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "CSecretService"]),
@@ -154,19 +160,23 @@ let package = Package(
     room(
       "VaultKeys",
       on: [
-        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultStorage",
-        "VaultFormat", "DeviceKeys",
+        "SecretMemory", "TextPreparation", "VaultCrypto", "PasswordDerivation", "OneTimePassword",
+        "VaultStorage", "VaultFormat", "DeviceKeys",
         "CLinux",
       ]),
     // Store and keys together: rows in, opened values out.
     room(
       "SealedStorage",
-      on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "DeviceKeys", "VaultKeys"]),
+      on: [
+        "SecretMemory", "TextPreparation", "VaultCrypto", "VaultStorage", "VaultFormat", "DeviceKeys",
+        "VaultKeys",
+      ]),
     // The vault: transactions, access, passcode, backup, rotation, verification.
     room(
       "VaultKit",
       on: [
-        "VaultLogging", "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage", "VaultFormat",
+        "VaultLogging", "SecretMemory", "TextPreparation", "VaultCrypto", "PasswordDerivation",
+        "VaultStorage", "VaultFormat",
         "DeviceKeys", "VaultKeys", "SealedStorage", "CLinux",
       ]),
     // What a program that asks PAM and its helper say to each other.
@@ -182,12 +192,15 @@ let package = Package(
     // People: terminal, pinentry, PAM, fprintd.
     room(
       "VaultPrompts",
-      on: ["SecretMemory", "TrustedPaths", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
+      on: [
+        "SecretMemory", "TextPreparation", "TrustedPaths", "VaultKit", "CLinux", "PAMMessages", "CSystemd",
+      ]),
     // Authenticator components on top of the vault.
     room(
       "AuthenticatorKit",
       on: [
-        "VaultLogging", "SecretMemory", "VaultCrypto", "OneTimePassword", "TextFormats", "JOSE", "VaultKit",
+        "VaultLogging", "SecretMemory", "TextPreparation", "VaultCrypto", "OneTimePassword", "TextFormats",
+        "JOSE", "VaultKit",
       ]),
     // What tests of ours and of our users need: fixed clock and randomness, temporary vaults, tampering.
     room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
@@ -201,7 +214,8 @@ let package = Package(
     // The program that takes requests to a server over HTTPS: configuration, mapping, libcurl. It knows no vault.
     room("HTTPTransport", on: ["SecretMemory", "TextFormats", "TrustedPaths", "CLinux", "CCurl"]),
     // What a command-line tool that handles secrets is made of; it knows no vault.
-    room("CommandLineKit", on: ["ErrorRecovery", "SecretMemory", "TextFormats", "CLinux"]),
+    room(
+      "CommandLineKit", on: ["ErrorRecovery", "SecretMemory", "TextPreparation", "TextFormats", "CLinux"]),
     // What vaultctl calls the values and errors of the library: exit codes, sentences, words of options.
     room(
       "VaultWords",
@@ -218,7 +232,8 @@ let package = Package(
     room(
       "VaultCommands",
       on: [
-        "VaultLogging", "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit",
+        "VaultLogging", "SecretMemory", "TextPreparation", "TextFormats", "CommandLineKit",
+        "OneTimePassword", "VaultKit",
         "VaultPrompts",
         "AuthenticatorKit", "TransportPrograms", "TrustedPaths", "VaultWords", "VaultDoctor", "AgentMessages",
         "CLinux",
@@ -314,6 +329,7 @@ let package = Package(
         "AuthenticatorKit", "JOSE", "VaultCrypto", "OneTimePassword", "VaultKit", "VaultTestKit",
         "VaultStorage", "SecretMemory", "VaultExpectations",
       ]),
+    tests(of: "TextPreparationTests", on: ["TextPreparation", "SecretMemory"]),
     tests(of: "TextFormatsTests", on: ["TextFormats", "SecretMemory"]),
     tests(of: "JOSETests", on: ["JOSE", "TextFormats", "VaultCrypto", "VaultTestKit", "SecretMemory"]),
     tests(

@@ -16,7 +16,7 @@ package enum JSONObject {
     let count = bytes.byteCount
     guard count <= JOSE.longestToken else { throw .tooLong(what, limit: JOSE.longestToken) }
     let reader = JSONReader(
-      ByteReader(bytes, count: count), spansLines: true, longestName: longestName)
+      ByteReader(bytes, count: count, dropsMark: false), spansLines: true, longestName: longestName)
     do throws(TextError) {
       try reader.members(member)
       guard try !reader.findLine() else { throw .malformed("there is text after the object") }

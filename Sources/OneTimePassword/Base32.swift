@@ -1,9 +1,10 @@
 public import SecretMemory
+import TextPreparation
 
 /// Base32 of RFC 4648 §6, the way in which services write shared secrets for people.
 ///
-/// Reading tolerates what people and services do: upper and lower case, spaces (also the no-break spaces of web pages) and
-/// dashes anywhere, with or without padding. It refuses lost or wrong characters: a foreign character, padding in the middle, more than six padding
+/// Reading tolerates what people and services do: upper and lower case, blanks and dashes of all kinds anywhere, with or without
+/// padding. It refuses lost or wrong characters: a foreign character, padding in the middle, more than six padding
 /// characters, and a length that no whole number of bytes has (1, 3 or 6 characters left over). Bits left over at
 /// the end that are not zero are dropped, as every authenticator does, because some services draw the letters at
 /// random. RFC 4648 §3.5 leaves the choice; ``OTPAuthURI/warnings`` reports it.
@@ -30,9 +31,9 @@ public enum Base32 {
     guard text.byteCount <= maximumTextByteCount else { throw .secretTooLong }
     return try SecretBytes(capacity: text.byteCount * 5 / 8) { (output) throws(OTPError) in
       var decoder = Decoder()
-      for position in 0..<text.byteCount {
-        guard let byte = decoder.take(text.byte(at: position), at: position) else { continue }
-        output.append(byte)
+      var code = TypedCode()
+      while let (character, position) = code.next(in: text) {
+        if let byte = decoder.take(character, at: position) { output.append(byte) }
       }
       hasTrailingBits = try decoder.finish(at: text.byteCount)
     }
@@ -70,13 +71,9 @@ private struct Decoder {
   private var bitCount = 0
   private var paddingCount = 0
   private var firstFault: Int?
-  /// Whether the last byte began a no-break space.
-  private var isInSpace = false
 
   /// Takes one character. Returns the byte that it completes, if any.
   mutating func take(_ character: UInt8, at position: Int) -> UInt8? {
-    if skipsNoBreakSpace(character, at: position) { return nil }
-    if character == UInt8(ascii: " ") || character == UInt8(ascii: "-") { return nil }
     if character == UInt8(ascii: "=") {
       paddingCount += 1
       if paddingCount > 6 { fault(at: position) }
@@ -94,21 +91,9 @@ private struct Decoder {
   /// Whether bits other than zero are left over. Throws the fault that was found on the way.
   func finish(at end: Int) throws(OTPError) -> Bool {
     if let firstFault { throw .invalidBase32(position: firstFault) }
-    if isInSpace { throw .invalidBase32(position: end - 1) }
     // A character too many: the text lost one, or was never an encoding of bytes.
     if bitCount >= 5 { throw .invalidBase32(position: end) }
     return pending & (1 << UInt32(bitCount) - 1) != 0
-  }
-
-  /// U+00A0 is C2 A0 in UTF-8.
-  private mutating func skipsNoBreakSpace(_ character: UInt8, at position: Int) -> Bool {
-    guard isInSpace else {
-      isInSpace = character == 0xC2
-      return isInSpace
-    }
-    isInSpace = false
-    if character != 0xA0 { fault(at: position - 1) }
-    return character == 0xA0
   }
 
   private mutating func fault(at position: Int) {

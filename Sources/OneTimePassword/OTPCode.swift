@@ -1,7 +1,9 @@
+import TextPreparation
+
 /// A code as a person typed it, checked before it is counted or compared.
 ///
-/// Only the exact characters of the format are accepted: no spaces, no dashes, no digits of other scripts. What
-/// cannot be a code is an error, and never counts as a failed attempt.
+/// Blanks and dashes between the characters do not matter, and digits of full width are digits. Otherwise only the characters of
+/// the format are accepted. What cannot be a code is an error, and never counts as a failed attempt.
 public struct OTPCode: Sendable, Hashable {
   /// The format of the code.
   public let format: OTPFormat
@@ -12,7 +14,9 @@ public struct OTPCode: Sendable, Hashable {
   ///
   /// - Throws: ``OTPError/invalidCode``.
   public init(_ text: some StringProtocol, format: OTPFormat) throws(OTPError) {
-    guard let value = format.value(of: text.utf8) else { throw .invalidCode }
+    guard let value = format.value(of: TypedCode.characters(of: String(text)).utf8) else {
+      throw .invalidCode
+    }
     self.format = format
     self.value = value
   }
@@ -21,6 +25,7 @@ public struct OTPCode: Sendable, Hashable {
   ///
   /// - Throws: ``OTPError/invalidCode``.
   public init(_ text: some StringProtocol) throws(OTPError) {
+    let text = TypedCode.characters(of: String(text))
     let length = text.utf8.count
     guard length != OTPFormat.steam.length else {
       try self.init(text, format: .steam)

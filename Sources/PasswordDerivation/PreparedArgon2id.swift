@@ -1,7 +1,7 @@
 import CArgon2
 package import SecretMemory
 
-/// One derivation that cannot fail any more: it has its memory, and lanes for which there are no threads run one after the other.
+/// A derivation that cannot fail any more: it has its memory, and lanes for which there are no threads run one after the other.
 ///
 /// Who counts attempts prepares first, counts, and derives then: a counted attempt gets its verdict.
 package struct PreparedArgon2id: ~Copyable {
@@ -19,7 +19,7 @@ package struct PreparedArgon2id: ~Copyable {
   /// The key derived from `passcode`; the parameters are those of ``Argon2id/derive(from:salt:parameters:bounds:byteCount:secret:aad:)``.
   ///
   /// - Precondition: `salt` has 8 to 64 bytes, and `byteCount` is 4 to 1,024.
-  package consuming func derive(
+  package borrowing func derive(
     from passcode: borrowing SecretBytes, salt: [UInt8], byteCount: Int = 32, secret: [UInt8] = [],
     aad: [UInt8] = []
   ) -> SecretBytes {

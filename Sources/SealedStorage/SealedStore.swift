@@ -3,6 +3,7 @@ package import VaultKeys
 import Synchronization
 import VaultCrypto
 package import VaultStorage
+import TextPreparation
 
 /// A store with the keys that open it. Every transaction works on one.
 ///
@@ -161,9 +162,19 @@ package struct SealedStore: ~Copyable, Sendable {
     return row
   }
 
-  /// The item with this name; `nil` where there is none.
+  /// The item with this name in form C; `nil` where there is none. A name that another program has stored in another form leads to its
+  /// item by its own bytes.
   package mutating func item(named name: String) throws(VaultError) -> Item? {
-    let name = Array(name.utf8)
+    let normal: String
+    do throws(TextPreparationError) { normal = try TextPreparation.normalized(name) } catch {
+      throw VaultError(error, in: "the name")
+    }
+    if let item = try item(named: Array(normal.utf8)) { return item }
+    // Strings of two forms are equal.
+    return normal.utf8.elementsEqual(name.utf8) ? nil : try item(named: Array(name.utf8))
+  }
+
+  private mutating func item(named name: [UInt8]) throws(VaultError) -> Item? {
     if let item = try item(named: name, under: keys.current) { return item }
     guard let previous = keys.previous else { return nil }
     return try item(named: name, under: previous)
@@ -194,6 +205,8 @@ package struct SealedStore: ~Copyable, Sendable {
     matching query: Query, keepingPages: Bool = true, damaged: ((ItemID, VaultError) -> Void)? = nil
   ) throws(VaultError) -> [Item] {
     guard query.limit > 0 else { return [] }
+    var query = query
+    query.attributes = try query.attributes.normalized()
     let candidates = try candidates(for: query, damaged: damaged)
     var opener = opener
     var list: [Item] = []

@@ -11,8 +11,7 @@
 ///
 /// Read next:
 ///
-/// - ``SharedSecret``: one secret with several owners. ``TypedSecret``: the rules for what a person types.
-///   ``SecretInput``: secrets from descriptors and private files.
+/// - ``SharedSecret``: one secret with several owners. ``SecretInput``: secrets from descriptors and private files.
 /// - ``SecretArena`` and ``ArenaStatus``: how well this process protects its secrets. ``ProcessHardening``: what
 ///   `main` calls first.
 /// - Inside: ``SecretBlock`` is the memory of one secret. ``Arena`` hands out the slots, ``Slots`` keeps the free

@@ -68,16 +68,6 @@ package enum SecretInput {
     return file
   }
 
-  /// Without one newline at the end, if there is one.
-  package static func droppingNewline(_ bytes: consuming SecretBytes) -> SecretBytes {
-    let count = bytes.byteCount
-    let endsInNewline = bytes.expose { span in
-      unsafe count > 0 && span.unsafeLoad(fromByteOffset: count - 1, as: UInt8.self) == UInt8(ascii: "\n")
-    }
-    guard endsInNewline else { return bytes }
-    return bytes.expose { SecretBytes(copying: $0.extracting(0..<count - 1)) }
-  }
-
   private static func check(_ file: Int32, as privacy: Privacy) throws(FileFault) {
     var status = stat()
     guard unsafe fstat(file, &status) == 0 else { throw .unexaminable(errno) }

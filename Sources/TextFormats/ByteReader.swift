@@ -1,12 +1,15 @@
 import Glibc
 package import SecretMemory
 
-/// The bytes of a descriptor one by one, through a buffer in secret memory; or those of a secret.
+/// The bytes of a text one by one: of a descriptor, through a buffer in secret memory, or of a secret.
+///
+/// A byte order mark at the beginning is dropped. UTF-16 is refused as such.
 package final class ByteReader {
   private let descriptor: Int32?
   private var chunk: SecretBytes
   private var position = 0
   private var end = 0
+  private var isAtStart = true
   /// The line of the next byte, from 1.
   package private(set) var line = 1
 
@@ -16,8 +19,11 @@ package final class ByteReader {
   }
 
   /// Reads the first `count` bytes of a secret.
-  package init(_ bytes: consuming SecretBytes, count: Int) {
+  ///
+  /// - Parameter dropsMark: Whether a byte order mark may be there: false for text whose bytes are signed.
+  package init(_ bytes: consuming SecretBytes, count: Int, dropsMark: Bool = true) {
     descriptor = nil
+    isAtStart = dropsMark
     chunk = bytes
     end = count
   }
@@ -30,10 +36,13 @@ package final class ByteReader {
 
   /// The next byte, left in place; `nil` at the end.
   package func peek() throws(TextError) -> UInt8? {
+    if isAtStart { try skipMark() }
     if position == end { try refill() }
     guard position < end else { return nil }
-    let position = position
-    return chunk.expose { unsafe $0.unsafeLoad(fromByteOffset: position, as: UInt8.self) }
+    let byte = byte(at: position)
+    // No text has a zero, but UTF-16 has one beside each character of ASCII.
+    if byte == 0 { throw Self.utf16 }
+    return byte
   }
 
   package func next() throws(TextError) -> UInt8? {
@@ -43,11 +52,35 @@ package final class ByteReader {
     return byte
   }
 
-  private func refill() throws(TextError) {
+  /// Drops a byte order mark. Reads no more than its first byte of a text that does not begin with one.
+  private func skipMark() throws(TextError) {
+    isAtStart = false
+    for (count, expected) in [UInt8(0xEF), 0xBB, 0xBF].enumerated() {
+      if position + count == end { try refill(keeping: count) }
+      guard position + count < end else { return }
+      let byte = byte(at: position + count)
+      if count == 0, byte >= 0xFE { throw Self.utf16 }
+      guard byte == expected else { return }
+    }
+    position += 3
+  }
+
+  private func byte(at position: Int) -> UInt8 {
+    chunk.expose { unsafe $0.unsafeLoad(fromByteOffset: position, as: UInt8.self) }
+  }
+
+  private static var utf16: TextError {
+    .malformed("the text has a zero byte, or a mark of UTF-16: save it as UTF-8")
+  }
+
+  /// - Parameter kept: How many bytes of the beginning stay, and are not read again.
+  private func refill(keeping kept: Int = 0) throws(TextError) {
     guard let descriptor else { return }
     while true {
       guard DescriptorWait.mayRead(descriptor) else { throw .unreadable(errno: ECANCELED) }
-      let got = unsafe chunk.modify { unsafe read(descriptor, $0.baseAddress, $0.count) }
+      let got = unsafe chunk.modify { chunk in
+        unsafe read(descriptor, chunk.baseAddress! + kept, chunk.count - kept)
+      }
       if got < 0, errno == EINTR { continue }
       if got < 0, errno == EAGAIN {
         var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -55,7 +88,7 @@ package final class ByteReader {
         continue
       }
       guard got >= 0 else { throw .unreadable(errno: errno) }
-      (position, end) = (0, got)
+      (position, end) = (0, kept + got)
       return
     }
   }

@@ -1,6 +1,7 @@
 package import VaultFormat
 package import PasswordDerivation
 package import SecretMemory
+import TextPreparation
 import VaultCrypto
 
 /// The two keys derived from a passcode, shared by reference. The Argon2id output is wiped when they are made.
@@ -10,9 +11,11 @@ package final class PasscodeKeys: Sendable {
   package let derivation: KeyDerivation
 
   /// Runs one derivation: the attempt must be on the disk before.
-  package init(_ passcode: borrowing Passcode, by prepared: consuming PreparedDerivation) {
+  ///
+  /// - Parameter passcode: One form of it.
+  package init(_ passcode: borrowing SecretBytes, by prepared: borrowing PreparedDerivation) {
     derivation = prepared.derivation
-    let root = prepared.key(from: passcode.bytes)
+    let root = prepared.key(from: passcode)
     unlock = HKDF.derive(from: root, label: Labels.unlock)
     prompt = HKDF.derive(from: root, label: Labels.prompt)
   }
@@ -23,6 +26,7 @@ package final class PasscodeKeys: Sendable {
   ) throws(VaultError) {
     let derivation = try KeyDerivation.fresh(
       parameters ?? environment.parameters, random: environment.random)
-    self.init(passcode, by: try derivation.prepare(for: .newPasscode, in: environment))
+    let prepared = try derivation.prepare(for: .newPasscode, in: environment)
+    self.init(passcode.typed.prepared.bytes, by: prepared)
   }
 }

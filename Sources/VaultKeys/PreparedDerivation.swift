@@ -2,7 +2,7 @@ import PasswordDerivation
 package import SecretMemory
 package import VaultFormat
 
-/// One derivation that cannot fail any more, because it has its memory.
+/// A derivation that cannot fail any more, because it has its memory. One after the other, it serves for each form of a secret.
 ///
 /// An attempt that is counted must get its verdict, so who counts attempts prepares the derivation first: a machine that is short
 /// of memory takes no attempt away.
@@ -20,7 +20,7 @@ package struct PreparedDerivation: ~Copyable {
   }
 
   /// Runs the derivation, which takes tens of milliseconds: never inside a transaction.
-  package consuming func key(from secret: borrowing SecretBytes) -> SecretBytes {
+  package borrowing func key(from secret: borrowing SecretBytes) -> SecretBytes {
     observer?()
     return prepared.derive(from: secret, salt: derivation.salt)
   }

@@ -2,6 +2,7 @@ public import VaultFormat
 public import SecretMemory
 package import VaultCrypto
 package import VaultStorage
+import TextPreparation
 
 /// A second opener of the root key: 128 random bits that are shown once. Only a public half stays in the vault.
 ///
@@ -34,22 +35,20 @@ public struct RecoveryCode: ~Copyable, Sendable {
 
   /// Whether the typed text is the last two groups of the code; case, spaces and dashes do not matter.
   package func endsWith(_ typed: borrowing SecretBytes) -> Bool {
-    let end = text.expose { Self.letters(of: $0.extracting(30..<39)) }
-    let shown = typed.expose { Self.letters(of: $0) }
+    let end = text.expose { Self.letters(of: SecretBytes(copying: $0.extracting(30..<39))) }
+    let shown = Self.letters(of: typed)
     return shown.isEqualInConstantTime(to: end)
   }
 
-  private static func letters(of text: RawSpan) -> SecretBytes {
-    SecretBytes(capacity: text.byteCount) { output in
-      for index in 0..<text.byteCount {
-        let byte = unsafe text.unsafeLoad(fromByteOffset: index, as: UInt8.self)
-        switch byte {
-        case UInt8(ascii: "-"), UInt8(ascii: " "): continue
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): output.append(byte - 32)
-        default: output.append(byte)
-        }
+  /// The characters of a code, in upper case.
+  private static func letters(of text: borrowing SecretBytes) -> SecretBytes {
+    var letters = TypedCode.characters(of: text)
+    unsafe letters.modify { letters in
+      for index in letters.indices where unsafe UInt8(ascii: "a")...UInt8(ascii: "z") ~= letters[index] {
+        unsafe letters[index] -= 32
       }
     }
+    return letters
   }
 
   /// Compares with the public half of a vault.

@@ -1,6 +1,7 @@
 import Glibc
 public import SecretMemory
 import VaultCrypto
+import TextPreparation
 import VaultFormat
 import VaultKeys
 
@@ -9,7 +10,8 @@ import VaultKeys
 extension SecretBytes {
   /// Everything that a descriptor gives up to its end. Blocks until the end, and leaves the descriptor open.
   ///
-  /// - Parameter keepingNewline: Whether one newline at the end is part of the secret.
+  /// - Parameter keepingNewline: Whether the bytes are the secret as they are. Otherwise a byte order mark at the beginning and one
+  ///   end of line at the end are no part of it, and UTF-16 is refused.
   /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB, ``VaultError/Code/io`` for a descriptor that cannot
   ///   be read.
   public static func contents(
@@ -22,7 +24,8 @@ extension SecretBytes {
   ///
   /// - Parameters:
   ///   - path: Its last part must not be a symbolic link.
-  ///   - keepingNewline: Whether one newline at the end is part of the secret.
+  ///   - keepingNewline: Whether the bytes are the secret as they are. Otherwise a byte order mark at the beginning and one end of
+  ///     line at the end are no part of it, and UTF-16 is refused.
   /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB, a NUL in the path, or a vault that is open in this process;
   ///   ``VaultError/Code/io`` for a file that is missing, is not private or cannot be read.
   public static func contents(
@@ -47,7 +50,8 @@ extension SecretBytes {
   ///
   /// - Parameters:
   ///   - name: The name in the unit, a file name.
-  ///   - keepingNewline: Whether one newline at the end is part of the secret.
+  ///   - keepingNewline: Whether the bytes are the secret as they are. Otherwise a byte order mark at the beginning and one end of
+  ///     line at the end are no part of it, and UTF-16 is refused.
   /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB or another name, ``VaultError/Code/io`` for a file
   ///   that others can read or change, or that cannot be read.
   public static func credential(
@@ -112,16 +116,25 @@ extension SecretBytes {
   private static func read(
     _ file: Int32, named what: String, keepingNewline: Bool
   ) throws(VaultError) -> SecretBytes {
+    let bytes: SecretBytes
     do throws(SecretInput.Fault) {
-      let bytes = try SecretInput.all(of: file, limit: ItemLimits.secretByteCount)
-      if keepingNewline { return bytes }
-      return SecretInput.droppingNewline(bytes)
+      bytes = try SecretInput.all(of: file, limit: ItemLimits.secretByteCount)
     } catch {
       switch error {
       case .tooLong: throw VaultError(.malformed, "\(what) gives more than 1 MiB")
       case .notOpen: throw VaultError(.io, "\(what) is not open for reading", underlying: EBADF)
       case .failed(let code): throw VaultError(.io, "reading \(what) failed", underlying: code)
       }
+    }
+    if keepingNewline { return bytes }
+    return try line(bytes, named: what)
+  }
+
+  private static func line(
+    _ bytes: consuming SecretBytes, named what: String
+  ) throws(VaultError) -> SecretBytes {
+    do throws(TextLine.Fault) { return try TextLine.whole(bytes) } catch {
+      throw VaultError(.malformed, error.message(what), hint: Hint(TextLine.Fault.hint))
     }
   }
 

@@ -1,5 +1,6 @@
 import Glibc
 public import SecretMemory
+import TextPreparation
 public import VaultKit
 
 /// The one road to a person: the terminal asks, else pinentry asks, else no question is asked.

@@ -17,6 +17,7 @@ enum Layers {
     Room("COTPKernels"),
     Room("CPAM"),
     Room("CSystemd"),
+    Room("CUnistring"),
     Room("CSecretService"),
     Room("COpenSSL"),
     Room("CArgon2"),
@@ -26,33 +27,40 @@ enum Layers {
     Room("ErrorRecovery"),
     Room("VaultLogging", on: ["CLinux"]),
     Room("SecretMemory", on: ["CLinux"]),
+    Room("TextPreparation", on: ["SecretMemory", "CUnistring"]),
     Room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL"]),
     Room("PasswordDerivation", on: ["SecretMemory", "CArgon2"]),
-    Room("OneTimePassword", on: ["ErrorRecovery", "SecretMemory", "VaultCrypto", "COTPKernels"]),
+    Room(
+      "OneTimePassword",
+      on: ["ErrorRecovery", "SecretMemory", "TextPreparation", "VaultCrypto", "COTPKernels"]),
     Room("VaultStorage", on: ["CLinux", "CSQLite"]),
     Room("TrustedPaths"),
     Room("TextFormats", on: ["SecretMemory"]),
     Room(
       "VaultFormat",
       on: [
-        "ErrorRecovery", "VaultLogging", "SecretMemory", "TextFormats", "VaultCrypto", "PasswordDerivation",
-        "VaultStorage",
+        "ErrorRecovery", "VaultLogging", "SecretMemory", "TextPreparation", "TextFormats", "VaultCrypto",
+        "PasswordDerivation", "VaultStorage",
       ]),
     Room("DeviceKeys", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "CSecretService"]),
     Room(
       "VaultKeys",
       on: [
-        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultStorage",
-        "VaultFormat", "DeviceKeys",
+        "SecretMemory", "TextPreparation", "VaultCrypto", "PasswordDerivation", "OneTimePassword",
+        "VaultStorage", "VaultFormat", "DeviceKeys",
         "CLinux",
       ]),
     Room(
       "SealedStorage",
-      on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "DeviceKeys", "VaultKeys"]),
+      on: [
+        "SecretMemory", "TextPreparation", "VaultCrypto", "VaultStorage", "VaultFormat", "DeviceKeys",
+        "VaultKeys",
+      ]),
     Room(
       "VaultKit",
       on: [
-        "VaultLogging", "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage", "VaultFormat",
+        "VaultLogging", "SecretMemory", "TextPreparation", "VaultCrypto", "PasswordDerivation",
+        "VaultStorage", "VaultFormat",
         "DeviceKeys", "VaultKeys", "SealedStorage", "CLinux",
       ]),
     Room("PAMMessages", on: ["SecretMemory"]),
@@ -61,11 +69,14 @@ enum Layers {
     Room("JOSE", on: ["SecretMemory", "VaultCrypto", "TextFormats"]),
     Room(
       "VaultPrompts",
-      on: ["SecretMemory", "TrustedPaths", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
+      on: [
+        "SecretMemory", "TextPreparation", "TrustedPaths", "VaultKit", "CLinux", "PAMMessages", "CSystemd",
+      ]),
     Room(
       "AuthenticatorKit",
       on: [
-        "VaultLogging", "SecretMemory", "VaultCrypto", "OneTimePassword", "TextFormats", "JOSE", "VaultKit",
+        "VaultLogging", "SecretMemory", "TextPreparation", "VaultCrypto", "OneTimePassword", "TextFormats",
+        "JOSE", "VaultKit",
       ]),
     Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
     Room(
@@ -75,7 +86,8 @@ enum Layers {
         "CLinux",
       ]),
     Room("HTTPTransport", on: ["SecretMemory", "TextFormats", "TrustedPaths", "CLinux", "CCurl"]),
-    Room("CommandLineKit", on: ["ErrorRecovery", "SecretMemory", "TextFormats", "CLinux"]),
+    Room(
+      "CommandLineKit", on: ["ErrorRecovery", "SecretMemory", "TextPreparation", "TextFormats", "CLinux"]),
     Room(
       "VaultWords",
       on: [
@@ -89,7 +101,8 @@ enum Layers {
     Room(
       "VaultCommands",
       on: [
-        "VaultLogging", "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit",
+        "VaultLogging", "SecretMemory", "TextPreparation", "TextFormats", "CommandLineKit",
+        "OneTimePassword", "VaultKit",
         "VaultPrompts",
         "AuthenticatorKit", "TransportPrograms", "TrustedPaths", "VaultWords", "VaultDoctor", "AgentMessages",
         "CLinux",

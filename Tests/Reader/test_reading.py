@@ -55,6 +55,19 @@ class RoundTrips(Case):
         self.assertNotIn(make_vault.ANY, vault.private)
         self.assertNotIn(make_vault.SET + 1, vault.private)
 
+    def test_a_passcode_has_one_form(self):
+        maker = self.make(passcode="gr\u00fcn 1".encode())
+        for typed in ("gru\u0308n 1", "gr\u00fcn\u00a01", "gr\u00fcn 1"):
+            self.check_items(self.read(device_key=maker.device_key, passcode=typed.encode()), always)
+        self.refused("wrong passcode", 3, device_key=maker.device_key, passcode="gru\u0308n 2".encode())
+
+    def test_a_passcode_that_was_set_in_another_form_opens_by_its_bytes(self):
+        maker = self.make(passcode="gru\u0308n 1".encode())
+        self.check_items(self.read(), always)
+        self.refused("wrong passcode", 3, device_key=maker.device_key, passcode="gr\u00fcn 1".encode())
+        for no_text in (b"gr\xfcn", b"\xff\xfe"):
+            self.assertEqual(reader.forms(no_text), [no_text])
+
     def test_a_vault_without_members(self):
         self.make(members=())
         self.check_items(self.read(), always)

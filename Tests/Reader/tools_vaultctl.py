@@ -140,6 +140,12 @@ class Vaultctl(Case):
         self.assertIn(" is sound", self.tool("verify", program=TESTING).decode())
         self.read(device_key=maker.device_key, passcode=PASSCODE)
 
+    def test_a_passcode_that_was_set_in_another_form_opens_by_its_bytes_as_one_attempt(self):
+        self.make(passcode="gru\u0308n 1".encode())
+        for typed, code in (("gru\u0308n 1", 0), ("gr\u00fcn 1", 3), ("gru\u0308n 2", 3), ("gru\u0308n 1", 0)):
+            self.passcode = typed.encode()
+            self.tool("unlock", program=TESTING, code=code)
+
     def test_vaultctl_opens_what_the_writer_wrote(self):
         for passcode in (None, PASSCODE):
             maker = self.make(passcode=passcode, entries=4097, members=("phrase", "fprintd"))

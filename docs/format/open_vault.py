@@ -3,7 +3,7 @@
 
 Debian 12: python3-cryptography, python3-argon2. Exit codes are vaultctl's: 2 usage, 3 wrong passcode, recovery code or
 passphrase, 10 damaged, 11 wrong device key, 13 I/O, 14 no vault, 15 newer format. It does not wipe memory: use it only for tests and for rescue."""
-import argparse, base64, hashlib, hmac, json, os, sqlite3, sys, urllib.parse
+import argparse, base64, hashlib, hmac, json, os, sqlite3, sys, unicodedata, urllib.parse
 from argon2.low_level import Type, hash_secret_raw
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
@@ -91,6 +91,19 @@ def argon(secret, fields_bytes, what, cheap):
   need((cheap or (memory >= 19 << 10 and passes >= 2)) and memory <= 1 << 20 and 1 <= passes <= 16 and 1 <= lanes <= 64
     and memory >= 8 * lanes, f"damaged: {what}, parameters out of bounds")
   return hash_secret_raw(secret, k[6], passes, memory, lanes, 32, Type.ID, 0x13)
+def forms(secret):
+  """What a person typed, prepared (section 3), and the bytes as given where they are others."""
+  try: text = secret.decode()
+  except UnicodeDecodeError: return [secret]
+  prepared = unicodedata.normalize("NFC", "".join(" " if unicodedata.category(c) == "Zs" else c for c in text)).encode()
+  return [prepared] if prepared == secret else [prepared, secret]
+def first_right(secret, attempt):
+  """The result of `attempt` for the first form that is right: all forms are one attempt."""
+  tried = [None] if secret is None else forms(secret)
+  for form in tried:
+    try: return attempt(form)
+    except Failure as failure:
+      if failure.code != 3 or form is tried[-1]: raise
 def public(private): return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
 def exchange(private, peer):
   try: return X25519PrivateKey.from_private_bytes(private).exchange(X25519PublicKey.from_public_bytes(peer))
@@ -107,7 +120,8 @@ class Vault:
     self.db = None
     try: self.read_tables(path)
     finally: self.db and self.db.close()
-    self.open_header(device_key, recovery, passphrase); self.open_keys(device_key, passcode, phrase)
+    first_right(passphrase, lambda form: self.open_header(device_key, recovery, form))
+    first_right(passcode, lambda form: first_right(phrase, lambda other: self.open_keys(device_key, form, other)))
     self.open_head(); self.open_items(); self.check_sum(); self.open_audit()
 
   # ---- section 2
@@ -224,7 +238,8 @@ class Vault:
       need(mac(device_key, b"vault/1/key-id")[:16] == h.get(10), f"wrong device key: the vault wants {h.get(10, b'').hex()}", 11)
       return 1, lambda s: device_key, None, 0
     need(recovery is not None, "a device key or a recovery code is needed", 2)
-    text = bytes(recovery).decode("ascii", "replace").upper().replace("-", "").replace(" ", "")
+    text = unicodedata.normalize("NFKC", bytes(recovery).decode("utf-8", "replace")).upper()   # digits of full width, too
+    text = "".join(c for c in text if not c.isspace() and unicodedata.category(c) not in ("Pd", "Cf") and c != "\u2212")
     try: code = base64.b32decode(text)
     except ValueError: raise Failure("the recovery code is mistyped", 3)
     need(len(code) == 20 and H(b"vault/1/recovery-check" + code[:16])[:4] == code[16:], "the recovery code is mistyped", 3)
@@ -419,11 +434,12 @@ class Vault:
       if lacks: reasons.append(" and ".join(lacks)); continue
       info = H(encode({1: bound[2], 2: bound[7], 3: a[1], 4: a[2], 5: b"".join(self.factors[f] for f in numbers), 6: a[5]}))
       shared = b"".join(exchange(self.private[f], a[2]) for f in numbers)
-      if typed: shared += argon(typed, a[3], f"application password of {what}", self.cheap)
-      if extra & 2: shared += given[2]
-      if extra & 4: shared += self.session
-      other = Failure("") if typed or extra & 4 else None  # each item may have a separate application password or session
-      try: dek = open1(hkdf(shared, b"vault/1/alternative" + info), b"vault/1/seal-alternative", self.aad("alternative", bound), a[4], f"alternative of {what}", other)
+      after = (given[2] if extra & 2 else b"") + (self.session if extra & 4 else b"")
+      other = Failure("", 3) if typed or extra & 4 else None  # each item may have a separate application password or session
+      def opened(form):
+        key = shared + (argon(form, a[3], f"application password of {what}", self.cheap) if form else b"") + after
+        return open1(hkdf(key, b"vault/1/alternative" + info), b"vault/1/seal-alternative", self.aad("alternative", bound), a[4], f"alternative of {what}", other)
+      try: dek = first_right(typed or None, opened)
       except Failure as failure:
         if failure is not other: raise
         reasons.append("another application password" if typed else "another session"); continue
@@ -479,7 +495,10 @@ def show_entry(fields):
 def read_fd(fd):
   if fd is None: return None
   with os.fdopen(fd, "rb") as f: data = f.read()
-  return data[:-1] if data.endswith(b"\n") else data
+  data = data.removeprefix(b"\xef\xbb\xbf")
+  for end in (b"\r\n", b"\n", b"\r"):
+    if data.endswith(end): return data[:-len(end)]
+  return data
 def main():
   p = argparse.ArgumentParser(description="Open a vault file, format 1, check all of it, list its items.")
   p.add_argument("vault"); p.add_argument("--device-key", metavar="FILE", help="32 raw bytes")

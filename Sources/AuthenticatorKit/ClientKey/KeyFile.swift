@@ -1,5 +1,6 @@
 public import SecretMemory
 import TextFormats
+import TextPreparation
 import VaultCrypto
 public import VaultKit
 
@@ -36,7 +37,11 @@ public struct KeyFile: Sendable {
       certificates = []
       return
     }
-    let blocks = try bytes.expose { (text) throws(VaultError) in
+    let text: SecretBytes
+    do throws(TextLine.Fault) { text = try TextLine.unmarked(bytes) } catch {
+      throw VaultError(.malformed, error.message("the file"), hint: Hint(TextLine.Fault.hint))
+    }
+    let blocks = try text.expose { (text) throws(VaultError) in
       do throws(TextError) { return try PEMBlock.blocks(in: text) } catch {
         throw VaultError(keyFile: .malformed)
       }
@@ -65,8 +70,18 @@ public struct KeyFile: Sendable {
     }
   }
 
-  /// The key, whose parts belong together.
+  /// The key, whose parts belong together. Most programs encrypt with a passphrase as it was typed, others with its prepared form:
+  /// both are tried.
   func opened(_ passphrase: SharedSecret?) throws(VaultError) -> ImportedKey {
+    do throws(VaultError) { return try opened(exactly: passphrase) } catch {
+      guard error.code == .authenticationFailed, let passphrase,
+        let prepared = try? TextPreparation.opaque(passphrase.bytes)
+      else { throw error }
+      return try opened(exactly: SharedSecret(prepared))
+    }
+  }
+
+  private func opened(exactly passphrase: SharedSecret?) throws(VaultError) -> ImportedKey {
     do throws(KeyFileError) {
       switch content {
       case .der(let bytes, let structure):

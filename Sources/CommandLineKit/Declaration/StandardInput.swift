@@ -3,7 +3,9 @@ package enum StandardInput: Sendable {
   case unused
   /// Data, byte for byte, with what it is.
   case data(String)
-  /// Text whose one final newline is dropped, with what it is.
+  /// Data that is a file and that nobody types, with what it is.
+  case file(String)
+  /// Text without blanks at its ends, with what it is.
   case line(String)
 
   /// What the help says of it.
@@ -11,8 +13,9 @@ package enum StandardInput: Sendable {
     switch self {
     case .unused: "no"
     case .data(let what): "yes: the \(what), byte for byte; on a terminal it is asked for twice without echo"
+    case .file(let what): "yes: the \(what), byte for byte; it is not asked for on a terminal"
     case .line(let what):
-      "yes: the \(what), one newline at the end is dropped; on a terminal it is asked for without echo"
+      "yes: the \(what), blanks and line ends around it are dropped; on a terminal it is asked for without echo"
     }
   }
 }

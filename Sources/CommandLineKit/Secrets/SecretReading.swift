@@ -1,31 +1,66 @@
 package import SecretMemory
+import TextPreparation
 
 /// Reads secrets from descriptors straight into secret memory, never past a limit, with the errors of a command.
 package enum SecretReading {
   /// The most bytes of an item's secret.
   package static let longestSecret = 1 << 20
 
-  /// A ``TypedSecret``: to the end, one final newline dropped.
-  package static func phrase(from descriptor: Int32, named name: String) throws(CommandError) -> SecretBytes {
-    let bytes = try all(of: descriptor, limit: TypedSecret.longest + 1, named: name)
-    return try checkPhrase(SecretInput.droppingNewline(bytes), named: name)
+  /// One line to the end, without the mark and the end of line that programs write around it.
+  ///
+  /// - Parameters:
+  ///   - limit: The most bytes of the line.
+  ///   - isTrimmed: The line has no blanks at its ends: those that are there are dropped.
+  /// - Throws: exit 12 for a line that is empty, too long, UTF-16, or has a NUL.
+  package static func line(
+    from descriptor: Int32, limit: Int = TypedSecret.longest, named name: String, isTrimmed: Bool = false
+  ) throws(CommandError) -> SecretBytes {
+    // A byte order mark, and CR LF.
+    let bytes = try all(of: descriptor, limit: limit + 5, named: name)
+    return try line(bytes, limit: limit, named: name, isTrimmed: isTrimmed)
   }
 
-  package static func checkPhrase(_ bytes: consuming SecretBytes, named name: String) throws(CommandError)
-    -> SecretBytes
-  {
-    switch bytes.typingFault {
-    case nil: return bytes
-    case .empty: throw .malformed("the \(name) is empty")
-    case .tooLong: throw tooLong(name, limit: TypedSecret.longest)
-    case .containsNUL: throw .malformed("the \(name) has a NUL byte")
+  /// The same, of bytes that were read, or that a person typed.
+  package static func line(
+    _ bytes: consuming SecretBytes, limit: Int = TypedSecret.longest, named name: String,
+    isTrimmed: Bool = false
+  ) throws(CommandError) -> SecretBytes {
+    let line = try text(bytes, named: name) { (bytes) throws(TextLine.Fault) in
+      try isTrimmed ? TextLine.trimmed(bytes) : TextLine.whole(bytes)
+    }
+    guard line.byteCount > 0 else { throw .malformed("the \(name) is empty") }
+    guard line.byteCount <= limit else { throw tooLong(name, limit: limit) }
+    guard !line.containsNUL else { throw .malformed("the \(name) has a NUL byte") }
+    return line
+  }
+
+  /// Text whose ends have no blank, such as a URI, a key, a token or a code.
+  package static func trimmed(
+    _ bytes: consuming SecretBytes, named name: String
+  ) throws(CommandError) -> SecretBytes {
+    try text(bytes, named: name) { (bytes) throws(TextLine.Fault) in try TextLine.trimmed(bytes) }
+  }
+
+  /// A text of several lines, without a byte order mark.
+  package static func unmarked(
+    _ bytes: consuming SecretBytes, named name: String
+  ) throws(CommandError) -> SecretBytes {
+    try text(bytes, named: name) { (bytes) throws(TextLine.Fault) in try TextLine.unmarked(bytes) }
+  }
+
+  private static func text(
+    _ bytes: consuming SecretBytes, named name: String,
+    _ read: (consuming SecretBytes) throws(TextLine.Fault) -> SecretBytes
+  ) throws(CommandError) -> SecretBytes {
+    do throws(TextLine.Fault) { return try read(bytes) } catch {
+      throw .malformed(error.message("the " + name), hint: TextLine.Fault.hint)
     }
   }
 
   /// Everything up to the end, byte for byte.
   ///
   /// - Throws: exit 12 beyond `limit` bytes, 13 when reading fails.
-  package static func all(of descriptor: Int32, limit: Int, named name: String) throws(CommandError)
+  package static func all(of descriptor: Int32, limit: Int = TypedSecret.longest, named name: String) throws(CommandError)
     -> SecretBytes
   {
     do throws(SecretInput.Fault) { return try SecretInput.all(of: descriptor, limit: limit) } catch {
@@ -43,7 +78,7 @@ package enum SecretReading {
   package static func tooLong(_ name: String, limit: Int) -> CommandError {
     let size =
       switch limit {
-      case TypedSecret.longest + 1: "\(TypedSecret.longest) bytes"
+      case TypedSecret.longest + 5: "\(TypedSecret.longest) bytes"
       case (1 << 20)...: "\(limit >> 20) MiB"
       case (64 << 10)... where limit % 1024 == 0: "\(limit >> 10) KiB"
       default: "\(limit) bytes"

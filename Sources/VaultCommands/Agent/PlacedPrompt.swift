@@ -1,5 +1,6 @@
 import AgentMessages
 import SecretMemory
+import TextPreparation
 import VaultKit
 import VaultPrompts
 

@@ -43,7 +43,7 @@ extension PromptFailure {
 extension TerminalError {
   private enum Kind: UInt8 {
     case noTerminal = 1
-    case background, inUse, noLock, busy, cancelled, timedOut, tooLong, signalled
+    case background, inUse, noLock, busy, cancelled, timedOut, tooLong, signalled, severalLines
   }
 
   fileprivate var failureMessage: FailureMessage {
@@ -58,6 +58,7 @@ extension TerminalError {
     case .cancelled: kind = .cancelled
     case .timedOut: kind = .timedOut
     case .tooLong(let limit): (kind, _) = (.tooLong, fields.set(.number, Int64(limit)))
+    case .severalLines: kind = .severalLines
     case .signalled(let signal): (kind, _) = (.signalled, fields.set(.number, Int64(signal)))
     }
     fields.set(.kind, Int64(kind.rawValue))
@@ -75,6 +76,7 @@ extension TerminalError {
     case .cancelled: self = .cancelled
     case .timedOut: self = .timedOut
     case .tooLong: self = .tooLong(limit: Int(clamping: try fields.number(.number)))
+    case .severalLines: self = .severalLines
     case .signalled: self = .signalled(Int32(clamping: try fields.number(.number)))
     }
   }

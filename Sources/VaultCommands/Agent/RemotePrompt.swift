@@ -1,6 +1,7 @@
 import AgentMessages
 import Glibc
 import SecretMemory
+import TextPreparation
 import VaultKit
 import VaultPrompts
 

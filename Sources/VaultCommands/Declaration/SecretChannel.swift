@@ -52,6 +52,9 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     }
   }
 
+  /// Whether it is a code, which has no blanks at its ends.
+  var isCode: Bool { [.recovery, .unlockKey, .code, .authorization, .token].contains(self) }
+
   /// Whether a prompt asks a person for it. Sessions and initial access tokens come from programs, and secrets of clients from files.
   var isAskedFor: Bool { ![.token, .session, .clientSecret].contains(self) }
 

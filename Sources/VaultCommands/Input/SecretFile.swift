@@ -97,14 +97,3 @@ enum SecretFile {
     CommandError(.io, "the file with the \(name), \(printable(path)), \(why)", hint: hint)
   }
 }
-
-extension SecretReading {
-  /// What a channel gives: a secret that a person could type, or a longer one for a channel with a limit of its own.
-  static func secret(from descriptor: Int32, of channel: SecretChannel) throws(CommandError) -> SecretBytes {
-    guard let limit = channel.limit else { return try phrase(from: descriptor, named: channel.title) }
-    let bytes = SecretInput.droppingNewline(try all(of: descriptor, limit: limit, named: channel.title))
-    guard bytes.byteCount > 0 else { throw .malformed("the \(channel.title) is empty") }
-    guard !bytes.containsNUL else { throw .malformed("the \(channel.title) has a NUL byte") }
-    return bytes
-  }
-}

@@ -1,6 +1,7 @@
 import CommandLineKit
 import OneTimePassword
 import SecretMemory
+import TextPreparation
 import VaultKit
 import VaultWords
 
@@ -18,9 +19,9 @@ extension Secrets {
     switch format {
     case .raw: return try data(what, to: purpose)
     case .hexadecimal:
-      guard let key = SecretBytes(hexadecimal: try line(what, to: purpose, twice: true)) else {
-        throw .malformed(
-          "the secret is not hexadecimal", hint: "give pairs of the digits 0-9 and a-f, without spaces")
+      let digits = TypedCode.characters(of: try line(what, to: purpose, twice: true))
+      guard let key = SecretBytes(hexadecimal: digits) else {
+        throw .malformed("the secret is not hexadecimal", hint: "give pairs of the digits 0-9 and a-f")
       }
       return key
     case .base32:

@@ -2,6 +2,7 @@ package import CommandLineKit
 import Glibc
 package import SecretMemory
 package import VaultKit
+import TextPreparation
 import VaultPrompts
 import VaultWords
 
@@ -39,7 +40,7 @@ package struct Secrets {
     let typed = try ask(
       channel.title, request: request, limit: TypedSecret.longest, twice: isNew, channel: channel)
     guard isNew || typed.byteCount > 0 else { throw Self.cancelled(channel.title) }
-    return try Self.checkTyped(typed, channel: channel)
+    return try Self.line(typed, channel: channel)
   }
 
   /// As ``secret(_:isNew:to:problem:triesLeft:)``, but the person may give an empty answer: `nil`.
@@ -53,7 +54,7 @@ package struct Secrets {
     request.emptyAnswer = emptyAnswer
     let typed = try ask(
       channel.title, request: request, limit: TypedSecret.longest, twice: false, channel: channel)
-    return typed.byteCount == 0 ? nil : try Self.checkTyped(typed, channel: channel)
+    return typed.byteCount == 0 ? nil : try Self.line(typed, channel: channel)
   }
 
   /// The secret that was given without a prompt, if any. Each channel is read once.
@@ -64,8 +65,9 @@ package struct Secrets {
   private func read(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
     guard let file = try file(of: channel) else { return nil }
     return try world.host.lend(file) { descriptor throws(CommandError) in
-      if case .credential = file { return try SecretReading.phrase(from: descriptor, named: channel.title) }
-      return try SecretReading.secret(from: descriptor, of: channel)
+      try SecretReading.line(
+        from: descriptor, limit: channel.limit ?? TypedSecret.longest, named: channel.title,
+        isTrimmed: channel.isCode)
     }
   }
 
@@ -106,14 +108,25 @@ package struct Secrets {
     return try SecretReading.all(of: world.standardInput, limit: limit, named: what)
   }
 
-  /// A line from standard input, without its final newline.
-  package func line(_ what: String, to purpose: String, twice: Bool) throws(CommandError) -> SecretBytes {
-    if let typed = try typedInput(what, purpose: purpose, twice: twice) {
-      return SecretInput.droppingNewline(typed)
+  /// Data that is a file, from standard input, byte for byte. Nobody types it, so a terminal is not asked for it.
+  func file(
+    _ what: String, limit: Int = SecretReading.longestSecret
+  ) throws(CommandError) -> SecretBytes {
+    guard !asksForData else {
+      throw .usage("the \(what) is not typed on a terminal", hint: "give it as a file: \(action) < FILE")
     }
-    let bytes = try SecretReading.all(
-      of: world.standardInput, limit: SecretReading.longestSecret, named: what)
-    return SecretInput.droppingNewline(bytes)
+    return try data(what, to: "", limit: limit)
+  }
+
+  /// A line from standard input that has no blanks at its ends: those that are there are dropped.
+  package func line(
+    _ what: String, to purpose: String, limit: Int = SecretReading.longestSecret, twice: Bool
+  ) throws(CommandError) -> SecretBytes {
+    if let typed = try typedInput(what, purpose: purpose, twice: twice) {
+      return try SecretReading.trimmed(typed, named: what)
+    }
+    return try SecretReading.trimmed(
+      SecretReading.all(of: world.standardInput, limit: limit, named: what), named: what)
   }
 }
 
@@ -131,8 +144,16 @@ extension Secrets {
     guard isatty(world.standardInput) == 1 else { return nil }
     var request = request(to: purpose, what)
     request.emptyAnswer = "is refused"
-    return try ask(what, request: request, limit: Terminal.longestLine, twice: twice, channel: nil)
+    let typed = try ask(what, request: request, limit: Terminal.longestLine, twice: twice, channel: nil)
+    // The first line of a private key is never a whole secret.
+    guard !typed.expose({ $0.begins(with: "-----BEGIN") }) else {
+      throw Self.severalLines(what, hint: fileAdvice)
+    }
+    return typed
   }
+
+  /// How data is given by a file.
+  private var fileAdvice: String { "give it as a file: \(action) < FILE" }
 
   private func request(to purpose: String, _ question: String) -> PromptRequest {
     var request = PromptRequest(.passcode, operation: "\(action): \(purpose)")
@@ -144,7 +165,7 @@ extension Secrets {
   private func ask(
     _ what: String, request: PromptRequest, limit: Int, twice: Bool, channel: SecretChannel?
   ) throws(CommandError) -> SecretBytes {
-    let hint = channel.map(alternatives) ?? "give it on standard input, through a pipe or a file"
+    let hint = channel.map(alternatives) ?? fileAdvice
     guard invocation.mayPrompt else {
       throw CommandError(
         .interactionNotAllowed, "the \(what) is needed, and asking is switched off", hint: hint)
@@ -186,6 +207,10 @@ extension Secrets {
     world.host.prompt(AutomaticPrompt.Way(rawValue: invocation.asking.rawValue) ?? .automatic)
   }
 
+  private static func severalLines(_ what: String, hint: String) -> CommandError {
+    refused(.malformed("the \(what) has several lines, so none of it was used", hint: hint))
+  }
+
   private static func unanswered(_ what: String, error: TerminalError, hint: String) -> CommandError {
     switch error {
     case .noTerminal, .background, .inUse, .noLock: nobody(what, obstacle: error, hint: hint)
@@ -194,6 +219,7 @@ extension Secrets {
     case .timedOut:
       unanswered("nobody answered the prompt for the \(what)", as: .timedOut, prompt: .timeout)
     case .tooLong(let limit): refused(SecretReading.tooLong(what, limit: limit))
+    case .severalLines: severalLines(what, hint: hint)
     case .signalled:
       unanswered("a signal ended the prompt for the \(what)", as: .appCancelled, prompt: .signal)
     }
@@ -209,10 +235,13 @@ extension Secrets {
     CommandError(.cancelled, "cancelled at the prompt for the \(what)", prompt: .cancelled)
   }
 
-  private static func checkTyped(
+  /// A typed line, as a channel gives it.
+  private static func line(
     _ typed: consuming SecretBytes, channel: SecretChannel
   ) throws(CommandError) -> SecretBytes {
-    do throws(CommandError) { return try SecretReading.checkPhrase(typed, named: channel.title) } catch {
+    do throws(CommandError) { 
+      return try SecretReading.line(typed, named: channel.title, isTrimmed: channel.isCode)
+    } catch {
       throw refused(error)
     }
   }
@@ -240,4 +269,12 @@ extension Secrets {
   }
 
   private func alternatives(to channel: SecretChannel) -> String { "give " + channel.options.advice }
+}
+
+extension RawSpan {
+  fileprivate func begins(with text: String) -> Bool {
+    let text = Array(text.utf8)
+    return byteCount >= text.count
+      && text.indices.allSatisfy { unsafe unsafeLoad(fromByteOffset: $0, as: UInt8.self) == text[$0] }
+  }
 }

@@ -17,7 +17,7 @@ enum JWTVerify: VaultVerb {
   static let type = Setting(
     "typ", .text, "TYPE", "The type in the header must be this one, or absent for JWT.", defaultValue: "JWT")
   static let ownOptions: [any OptionKey] = [audience, issuer, id, type]
-  static let standardInput = StandardInput.data("token")
+  static let standardInput = StandardInput.line("token")
   static let ownExits: [ExitCode] = [.authenticationFailed, .expired, .refused]
   static let notes = [
     "The exit code is 3 for a wrong signature, for a token that nothing signs, and for an algorithm that is not the one of the "
@@ -34,8 +34,8 @@ enum JWTVerify: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let key = try command.clientKey()
-    let token = SecretInput.droppingNewline(
-      try command.secrets.data("token", to: "check it", limit: 2 * KeyOptions.longestToken))
+    let token = try command.secrets.line(
+      "token", to: "check it", limit: 2 * KeyOptions.longestToken, twice: true)
     var expected = TokenExpectation()
     (expected.audience, expected.issuer, expected.id) = (command[audience], command[issuer], command[id])
     if let type = command[type] { expected.type = type }

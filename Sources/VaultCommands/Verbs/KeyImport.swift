@@ -11,7 +11,7 @@ enum KeyImport: VaultVerb {
   static let arguments = [ItemOptions.newName]
   static let ownOptions = KeyOptions.ofNewKey
   static let channels = [SecretChannel.applicationPassword, .passphrase]
-  static let standardInput = StandardInput.data("file with the key")
+  static let standardInput = StandardInput.file("file with the key")
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
@@ -32,7 +32,7 @@ enum KeyImport: VaultVerb {
     let access = try command.newAccess(accessible: command[KeyOptions.accessible])
     try command.vault.unlockBeforeTyping(access)
     let file = try KeyFile(
-      command.secrets.data("file with the key", to: "import a key", limit: KeyFile.longest))
+      command.secrets.file("file with the key", limit: KeyFile.longest))
     let passphrase = try passphrase(of: file, access, command)
     let context = try command.vault.context(for: access)
     let made = try command.vault.unlocking { core in

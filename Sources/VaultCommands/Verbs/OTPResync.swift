@@ -3,6 +3,7 @@ import CommandLineKit
 import OneTimePassword
 import SecretMemory
 import TextFormats
+import TextPreparation
 import VaultKit
 import VaultWords
 
@@ -30,14 +31,22 @@ enum OTPResync: VaultVerb {
         hint: "set it with 'vaultctl otp counter NAME --set N'")
     }
     try command.vault.unlockBeforeTyping(item.access)
-    let codes = try command.secrets.codes("two codes", to: "find the counter")
-      .split(whereSeparator: { $0 == "\n" || $0 == " " }).map(String.init)
-    guard codes.count == 2 else {
-      throw CommandError.malformed("two codes are needed, each on a line of its own")
-    }
+    let codes = try twoCodes(command.secrets.codes("two codes", to: "find the counter"))
     let acceptance = try command.vault.unlocking {
       try $0.resynchronizeOTP(of: item.id, codes[0], codes[1], context: command.vault.context(for: item))
     }
     return acceptance.outcome(for: item, "found again")
+  }
+
+  /// Two lines, or one with two codes of one length, grouped or not.
+  private static func twoCodes(_ text: String) throws(CommandError) -> [String] {
+    let lines = text.split(whereSeparator: \.isNewline).map(String.init)
+    if lines.count == 2 { return lines }
+    let characters = TypedCode.characters(of: text)
+    let middle = characters.index(characters.startIndex, offsetBy: characters.count / 2)
+    guard lines.count == 1, characters.count.isMultiple(of: 2), !characters.isEmpty else {
+      throw .malformed("two codes are needed, each on a line of its own")
+    }
+    return [String(characters[..<middle]), String(characters[middle...])]
   }
 }

@@ -59,7 +59,7 @@ extension Secrets {
 
   static func text(ofCode bytes: consuming SecretBytes) throws(CommandError) -> String {
     let malformed = CommandError.malformed(
-      "that is no code", hint: "give just its characters, without spaces")
+      "that is no code", hint: "give just its characters")
     guard bytes.byteCount <= 128 else { throw malformed }
     let text = bytes.expose { span in
       unsafe span.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }

@@ -13,7 +13,7 @@ enum TransactionShow: VaultVerb {
   static let ownOptions: [any OptionKey] = [
     TransactionOptions.push, TransactionOptions.credential, TransportOptions.program,
   ]
-  static let standardInput = StandardInput.data("push message, with --push")
+  static let standardInput = StandardInput.file("push message, with --push")
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.notFound, .blocked, .expired, .refused, .network, .outOfStep]
@@ -48,7 +48,7 @@ enum TransactionShow: VaultVerb {
       throw CommandError.usage("ID and --push contradict each other")
     }
     let transport = try command.neededTransport()
-    let push = try PushPayload(json: command.secrets.data("push message", to: "ask for its transaction"))
+    let push = try PushPayload(json: command.secrets.file("push message"))
     let all = try command.credentialsToAsk(over: transport)
     let ofService = all.filter { push.service != nil && $0.attributes[.service] == push.service }
     let answers = try command.receive(

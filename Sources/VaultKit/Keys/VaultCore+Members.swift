@@ -3,6 +3,7 @@ import VaultKeys
 import SecretMemory
 import VaultCrypto
 import VaultStorage
+import TextPreparation
 
 /// The members: the enrolled set, and the login password beside it.
 extension VaultCore {
@@ -154,7 +155,7 @@ extension VaultCore {
         try KeyDerivation.fresh(environment.parameters, random: environment.random)
       }
     let root = PasswordKey(
-      try derivation.derive(from: phrase.bytes, as: .newPhrase, in: environment), derivation: derivation)
+      try derivation.derive(from: phrase.typed.prepared.bytes, as: .newPhrase, in: environment), derivation: derivation)
     for member in try factors.enrolledSet().members where member.source == .phrase {
       guard try factors.half(of: member, phrase: root.box) == nil else {
         throw VaultError(.duplicateItem, "that phrase is enrolled already", hint: "choose another")
@@ -168,6 +169,7 @@ extension VaultCore {
     notes: [AuditNote] = []
   ) throws(VaultError) -> EnrolledMember {
     let now = environment.clock.now()
+    let name = try Self.normalized(name)
     try changeKeys(.memberEnrolled, detail: name) { change, transaction throws(VaultError) in
       try transaction.log(notes)
       let present = try change.header.phraseDerivation()
@@ -201,6 +203,13 @@ extension VaultCore {
     let random = environment.random
     return try withHeader { header, slots, keys throws(VaultError) in
       FactorSlots(header: header, slots: slots, keys: keys, random: random)
+    }
+  }
+
+  /// The name of a member in form C. Strings of two forms are equal, so a name finds its member in each of them.
+  private static func normalized(_ name: String) throws(VaultError) -> String {
+    do throws(TextPreparationError) { return try TextPreparation.normalized(name) } catch {
+      throw VaultError(error, in: "the name of the member")
     }
   }
 

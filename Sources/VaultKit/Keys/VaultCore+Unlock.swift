@@ -2,6 +2,7 @@ import VaultFormat
 import VaultKeys
 import Glibc
 import SecretMemory
+import TextPreparation
 import VaultCrypto
 import VaultLogging
 import VaultStorage
@@ -162,9 +163,8 @@ extension VaultCore {
         try refuseShut()
         throw VaultError(.policy, "no passcode is set", hint: Hint(.setPasscode, saying: "set one"))
       }
-      let keys = PasscodeKeys(passcode, by: prepared)
       do throws(VaultError) {
-        if try isRight(keys) { return keys }
+        if let keys = try right(passcode, by: prepared, opening: isRight) { return keys }
       } catch {
         if error.code == .authenticationFailed { throw try countFailure(error, shown: passcode.shown) }
         // There is no verdict, so it was no attempt. What ended it is the error also where that cannot be written.
@@ -175,6 +175,20 @@ extension VaultCore {
       try takeBackAttempt()
     }
     throw VaultError(.busy, "the passcode is being changed by another process", hint: "try again")
+  }
+
+  /// The keys of the first form of a passcode that is right; `nil` if the passcode was changed after the derivation began. All forms
+  /// are one attempt, which is counted before.
+  ///
+  /// - Throws: ``VaultError/Code/authenticationFailed`` if no form is right.
+  private func right(
+    _ passcode: borrowing Passcode, by prepared: borrowing PreparedDerivation,
+    opening isRight: (PasscodeKeys) throws(VaultError) -> Bool
+  ) throws(VaultError) -> PasscodeKeys? {
+    try passcode.typed.firstRight { (form) throws(VaultError) in
+      let keys = PasscodeKeys(form, by: prepared)
+      return try isRight(keys) ? keys : nil
+    }
   }
 
   /// Opens the classes of the session; `false` if the passcode was changed after the derivation began.

@@ -4,6 +4,7 @@ import VaultFormat
 import VaultKeys
 package import PasswordDerivation
 import SecretMemory
+import TextPreparation
 import VaultCrypto
 import VaultStorage
 
@@ -79,7 +80,8 @@ extension VaultCore {
     let standard = environment.bounds == .standard ? .backup : environment.parameters
     let derivation = try KeyDerivation.fresh(parameters ?? standard, random: environment.random)
     let key = HKDF.derive(
-      from: try derivation.derive(from: passphrase.bytes, as: .passphrase, in: environment),
+      from: try derivation.derive(
+        from: passphrase.typed.prepared.bytes, as: .passphrase, in: environment),
       label: Labels.passphrase)
     var report = BackupReport()
     try reading { transaction throws(VaultError) in

@@ -3,6 +3,7 @@ import SealedStorage
 import VaultFormat
 import VaultKeys
 import SecretMemory
+import TextPreparation
 import VaultCrypto
 import VaultStorage
 
@@ -151,10 +152,12 @@ extension VaultCore {
     _ backup: BackupFile, unchecked passphrase: consuming Passcode, environment: VaultEnvironment
   ) throws(VaultError) -> SealedStore {
     try openBackup(backup, environment: environment) { (header, slots, derivation) throws(VaultError) in
-      let root = try derivation.derive(from: passphrase.bytes, as: .passphrase, in: environment)
-      let key = HKDF.derive(from: root, label: Labels.passphrase)
-      return try KeyRing(
-        header: header, slots: slots, passphrase: key, derivation, environment: environment)
+      let prepared = try derivation.prepare(for: .passphrase, in: environment)
+      return try passphrase.typed.firstRight { (form) throws(VaultError) in
+        let key = HKDF.derive(from: prepared.key(from: form), label: Labels.passphrase)
+        return try KeyRing(
+          header: header, slots: slots, passphrase: key, derivation, environment: environment)
+      }
     }
   }
 }

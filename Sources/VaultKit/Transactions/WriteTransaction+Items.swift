@@ -24,7 +24,7 @@ extension WriteTransaction {
   package mutating func add(
     _ new: NewItem, secret: consuming SecretBytes?, by component: Component?, password: PasswordKey? = nil
   ) throws(VaultError) -> Item {
-    var attributes = new.attributes
+    var attributes = try new.attributes.normalized()
     try ItemLimits.check(attributes)
     let keys = store.keys.current
     let rule = try Gate.rule(for: new, by: component, keys: store.keys)
@@ -102,7 +102,7 @@ extension WriteTransaction {
     if component == nil, changes.needPasscode { try Gate.permitWithoutSecret(on: item, keys: store.keys) }
     let keys = store.keys.current
     var attributes = item.attributes
-    attributes.merge(changes.attributes)
+    attributes.merge(try changes.attributes.normalized())
     for code in changes.removed { attributes.record[code] = nil }
     try ItemLimits.check(attributes, replacing: item.attributes)
     try CardData.refuse(attributes, of: item.kind)

@@ -1,17 +1,14 @@
 import VaultFormat
 import VaultKeys
 public import SecretMemory
-import Synchronization
+import TextPreparation
 
-/// The password that a person types to open one item: 1–1,024 bytes without NUL, used unchanged.
+/// The password that a person types to open one item: 1–1,024 bytes, by the rules of a ``Passcode``.
 public struct ApplicationPassword: ~Copyable, Sendable {
-  let bytes: SecretBytes
+  let typed: TypedSecret
 
-  /// - Throws: ``VaultError/Code/malformed``.
+  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/unsupported``, as ``Passcode``.
   public init(_ bytes: consuming SecretBytes) throws(VaultError) {
-    guard bytes.isTypable else {
-      throw VaultError(.malformed, "an application password is 1 to 1,024 bytes without NUL")
-    }
-    self.bytes = bytes
+    typed = try TypedSecret(bytes, named: "the application password")
   }
 }

@@ -1,6 +1,7 @@
 import VaultFormat
 import VaultKeys
 import SecretMemory
+import TextPreparation
 import VaultCrypto
 
 /// The part of a verification that gets secrets, for one operation: those that a context was given or keeps, and
@@ -53,7 +54,7 @@ struct Asking {
     }
     if let given = context.memory.given(.applicationPassword) {
       notes += Shown.given.notes(.newApplicationPassword)
-      return try key(from: given.bytes)
+      return try key(from: ApplicationPassword(given.bytes.copy()).typed.prepared.bytes)
     }
     guard context.interaction == .allowed, let prompt = context.prompt else {
       throw nobodyToAsk(.applicationPassword)
@@ -63,12 +64,12 @@ struct Asking {
     request.emptyAnswer = "is refused"
     if let given = try prompt.givenSecret(for: request) {
       notes += Shown.given.notes(.newApplicationPassword)
-      return try key(from: ApplicationPassword(given).bytes)
+      return try key(from: ApplicationPassword(given).typed.prepared.bytes)
     }
     do throws(VaultError) {
       let password = try typedTwice(request, at: prompt)
       notes += Shown.typed.notes(.newApplicationPassword)
-      return try key(from: password.bytes)
+      return try key(from: password.typed.prepared.bytes)
     } catch {
       throw unanswered(.newApplicationPassword, error)
     }
@@ -88,7 +89,8 @@ struct Asking {
     var request = request
     request.question = "new application password again"
     let second = try read(request, at: prompt)
-    guard first.bytes.isEqualInConstantTime(to: second) else {
+    // Both come from the same keyboard: other bytes are another answer.
+    guard first.typed.given.bytes.isEqualInConstantTime(to: second) else {
       throw VaultError(
         .malformed, "the two application passwords differ", hint: "nothing was stored; try again")
     }
@@ -154,9 +156,6 @@ struct Asking {
       guard answer.byteCount > 0 else {
         if request.subject == .phrase { context?.rung?.chooseAlternative() }
         throw declined()
-      }
-      guard answer.isTypable else {
-        throw VaultError(.malformed, "the \(request.subject.words) is 1 to 1,024 bytes without NUL")
       }
       return answer
     } catch {

@@ -1,6 +1,7 @@
 import VaultFormat
 import VaultKeys
 import SecretMemory
+import TextPreparation
 import VaultCrypto
 
 /// Members of the enrolled set, and the login password: how each proves itself, and the private half that it opens.
@@ -45,13 +46,16 @@ extension Authentication {
     let core = core
     asking.members = members.map(\.label)
     return try asking.typed(.phrase, left: left) { (bytes, _) throws(VaultError) -> (Member, SharedSecret) in
-      var prepared: PreparedDerivation? = try derivation.prepare(for: .phrase, in: core.environment)
+      let phrase = try BiometricPhrase(bytes.copy())
+      let prepared = try derivation.prepare(for: .phrase, in: core.environment)
       return try core.judgingBiometry(count) { () throws(VaultError) in
-        let root = SharedSecret(prepared.take()!.key(from: bytes))
-        for member in members {
-          if let half = try factors.half(of: member, phrase: root) { return (member, half) }
+        try phrase.typed.firstRight { (form) throws(VaultError) in
+          let root = SharedSecret(prepared.key(from: form))
+          for member in members {
+            if let half = try factors.half(of: member, phrase: root) { return (member, half) }
+          }
+          throw VaultError(.authenticationFailed, "that is no member's phrase")
         }
-        throw VaultError(.authenticationFailed, "that is no member's phrase")
       }
     }
   }

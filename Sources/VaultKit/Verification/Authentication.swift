@@ -1,6 +1,7 @@
 import VaultFormat
 import VaultKeys
 import SecretMemory
+import TextPreparation
 import VaultCrypto
 import VaultStorage
 
@@ -256,17 +257,19 @@ struct Authentication {
     let core = core
     return try asking.typed(.applicationPassword) {
       (bytes, _) throws(VaultError) -> (SharedSecret?, PasswordKey?) in
-      let password = PasswordKey(
-        try derivation.derive(from: bytes, as: .applicationPassword, in: core.environment),
-        derivation: derivation)
-      var further = further
-      further.password = password
-      do throws(CryptoError) {
-        let key = try alternative.open(with: privates, halves, further: further, at: place)
-        return (SharedSecret(key), password)
-      } catch .commitmentMismatch {
-        throw VaultError(.authenticationFailed, "wrong application password")
-      } catch { throw VaultError(crypto: error) }
+      let prepared = try derivation.prepare(for: .applicationPassword, in: core.environment)
+      return try ApplicationPassword(bytes.copy()).typed.firstRight {
+        (form) throws(VaultError) -> (SharedSecret?, PasswordKey?) in
+        let password = PasswordKey(prepared.key(from: form), derivation: derivation)
+        var further = further
+        further.password = password
+        do throws(CryptoError) {
+          let key = try alternative.open(with: privates, halves, further: further, at: place)
+          return (SharedSecret(key), password)
+        } catch .commitmentMismatch {
+          throw VaultError(.authenticationFailed, "wrong application password")
+        } catch { throw VaultError(crypto: error) }
+      }
     }
   }
 

@@ -1,6 +1,8 @@
 import VaultFormat
 import VaultKeys
 import Synchronization
+import SecretMemory
+import TextPreparation
 
 /// How a person is verified, and how long a verification remains valid. Copies share one authentication.
 ///
@@ -88,11 +90,11 @@ public struct AuthenticationContext: Sendable {
 
   /// Gives an application password in advance.
   public func provide(_ password: consuming ApplicationPassword) {
-    memory.give(.applicationPassword, secret: password.bytes)
+    memory.give(.applicationPassword, secret: password.typed.given.bytes.copy())
   }
 
   /// Gives the phrase of a member in advance.
-  public func provide(_ phrase: consuming BiometricPhrase) { memory.give(.phrase, secret: phrase.bytes) }
+  public func provide(_ phrase: consuming BiometricPhrase) { memory.give(.phrase, secret: phrase.typed.given.bytes.copy()) }
 
   /// Gives the PIN of an item in advance. Each call uses it once; a wrong one is dropped. A vault keeps a PIN nowhere else:
   /// `reuse` does not serve it.

@@ -1,6 +1,7 @@
 import Glibc
 import PAMMessages
 import SecretMemory
+import TextPreparation
 import Synchronization
 import VaultKit
 

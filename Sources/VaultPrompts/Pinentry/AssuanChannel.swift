@@ -1,5 +1,6 @@
 import Glibc
 import SecretMemory
+import TextPreparation
 import VaultKit
 
 /// The lines of the Assuan protocol, as a client reads and writes them. Input is in locked memory, and is wiped at

@@ -1,5 +1,6 @@
 import Glibc
 public import SecretMemory
+import TextPreparation
 public import VaultKit
 
 /// Asks through pinentry, the program through which people on Linux usually type their passphrases.

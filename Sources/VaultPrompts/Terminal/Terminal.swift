@@ -90,12 +90,22 @@ extension Terminal {
     var question: String
     var limit: Int
     var echoes: Bool
+    var turn = Turn.other
     /// How long a person may take.
     var patience = Patience(PromptSignals.longestTurn)
     /// Lets another thread end the prompt.
     var open: OpenPrompt?
     /// Ends the prompt when its answer is no longer wanted.
     var ending: PromptEnding?
+
+    /// What the line is for.
+    enum Turn {
+      /// A secret: what follows its line refuses it.
+      case secret
+      /// The same secret again: what arrived since the first line is a part of this answer.
+      case repeated
+      case other
+    }
 
     var text: String { lines.map { $0 + "\n" }.joined() + question }
   }
@@ -116,7 +126,7 @@ extension Terminal {
     defer { held.restore() }
     var turn = try TerminalTurn(on: descriptor, signals: signals, patience: asking.patience) { sayWaiting() }
     defer { turn.end() }
-    try turn.beginTyping(echoes: asking.echoes)
+    try turn.beginTyping(echoes: asking.echoes, keepingInput: asking.turn == .repeated)
     try show(self)
     guard writeAll(asking.text) else { throw .noTerminal(EIO) }
     defer { if !asking.echoes, isInForeground { _ = writeAll("\n") } }
@@ -140,7 +150,14 @@ extension Terminal {
       }
     }
     guard line.byteCount <= asking.limit + 1 else { throw .tooLong(limit: asking.limit) }
-    return line.expose { bytes in SecretBytes(copying: bytes.extracting(0..<bytes.byteCount - 1)) }
+    let answer = TypedLine(line)
+    guard asking.turn != .other else { return answer.text }
+    let rest = try turn.takeRest(limit: TypedLine.longestEnd)
+    guard answer.isWhole(before: rest) else {
+      turn.discardPaste()
+      throw .severalLines
+    }
+    return answer.text
   }
 
   /// Appends the bytes that can be read now. Returns true at the end of the line.

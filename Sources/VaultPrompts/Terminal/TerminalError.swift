@@ -16,6 +16,8 @@ package enum TerminalError: Error, Equatable, Sendable {
   case timedOut
   /// More bytes than the limit were typed.
   case tooLong(limit: Int)
+  /// More than one line arrived, as when a text is pasted: none of it is the answer.
+  case severalLines
   /// A signal asked the process to end; the terminal has been restored.
   case signalled(Int32)
 
@@ -24,7 +26,7 @@ package enum TerminalError: Error, Equatable, Sendable {
   var letsPinentryAsk: Bool {
     switch self {
     case .noTerminal, .background, .inUse: true
-    case .noLock, .busy, .cancelled, .timedOut, .tooLong, .signalled: false
+    case .noLock, .busy, .cancelled, .timedOut, .tooLong, .severalLines, .signalled: false
     }
   }
 
@@ -35,7 +37,7 @@ package enum TerminalError: Error, Equatable, Sendable {
     case .background: "this process is in the background of its terminal"
     case .inUse: "another program reads from this terminal"
     case .noLock(let why): "the terminal cannot be locked for one prompt: \(why)"
-    case .busy, .cancelled, .timedOut, .tooLong, .signalled: nil
+    case .busy, .cancelled, .timedOut, .tooLong, .severalLines, .signalled: nil
     }
   }
 }

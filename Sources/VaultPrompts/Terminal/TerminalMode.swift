@@ -37,6 +37,18 @@ struct TerminalMode: Equatable {
     return mode
   }
 
+  /// This mode, in which the terminal delivers also what is not a whole line.
+  var byCharacter: TerminalMode {
+    var mode = self
+    mode.flags.c_lflag &= ~tcflag_t(ICANON)
+    unsafe withUnsafeMutableBytes(of: &mode.flags.c_cc) { keys in
+      // One byte is enough for a reader, and none is waited for.
+      unsafe keys[Int(VMIN)] = 0
+      unsafe keys[Int(VTIME)] = 0
+    }
+    return mode
+  }
+
   /// Sets the mode at once. Waiting until all output is shown could last for ever on a terminal that is stopped.
   ///
   /// - Returns: 0 or an errno; EINTR after SIGTTOU, which a process in the background gets.

@@ -1,5 +1,6 @@
 import Glibc
 public import SecretMemory
+import TextPreparation
 public import VaultKit
 
 /// Asks on a terminal that is opened by its name. Standard input and output stay free for data.
@@ -57,7 +58,7 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
     let question = text.question + ": "
     return try ask(
       showing: isRepeated ? [] : lastPage(of: request, text, question: question), question: question,
-      echoes: false, limit: limit, until: request.ending)
+      echoes: false, limit: limit, turn: isRepeated ? .repeated : .secret, until: request.ending)
   }
 
   /// As ``confirm(_:)``.
@@ -109,12 +110,12 @@ extension TerminalPrompt {
 
   private func ask(
     showing lines: [String], question: String, echoes: Bool, limit: Int = TypedSecret.longest,
-    until ending: PromptEnding?
+    turn: Terminal.Asking.Turn = .other, until ending: PromptEnding?
   ) throws(TerminalError) -> SecretBytes {
     try Terminal(path: path, by: patience.now).ask(
       Terminal.Asking(
-        lines: lines, question: question, limit: limit, echoes: echoes, patience: patience, open: open,
-        ending: ending))
+        lines: lines, question: question, limit: limit, echoes: echoes, turn: turn, patience: patience,
+        open: open, ending: ending))
   }
 
   private static func decision(_ answer: borrowing SecretBytes) -> Bool? {
@@ -137,6 +138,10 @@ extension VaultError {
     case .cancelled: self.init(.cancelled, "cancelled at the prompt")
     case .timedOut: self.init(.timedOut, "the prompt timed out")
     case .tooLong(let limit): self.init(.malformed, "the answer is longer than \(limit) bytes")
+    case .severalLines:
+      self.init(
+        .malformed, "that has several lines, so none of it was used", hint: "type or paste one line",
+        prompt: .answered)
     case .busy: self.init(.timedOut, "another prompt stayed open on this terminal", prompt: .notShown)
     case .noTerminal(let code):
       self.init(

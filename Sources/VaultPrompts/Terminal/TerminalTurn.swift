@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SecretMemory
 
 /// The turn of one prompt on a terminal: it holds the lock of the terminal, and changes its mode while a line is
 /// typed.
@@ -36,10 +37,42 @@ struct TerminalTurn: ~Copyable {
     (self.terminal, self.signals, self.patience) = (terminal, signals, patience)
   }
 
-  /// Sets the mode in which a line is typed. Discards what was typed before.
-  mutating func beginTyping(echoes: Bool) throws(TerminalError) {
-    try set(before.typing(echoes: echoes))
+  /// Sets the mode in which a line is typed. Discards what was typed before, unless it is kept.
+  mutating func beginTyping(echoes: Bool, keepingInput: Bool = false) throws(TerminalError) {
+    try set(before.typing(echoes: echoes), keepingInput: keepingInput)
     guard try TerminalMode(of: terminal).echoes == echoes else { throw .noTerminal(EIO) }
+  }
+
+  /// Takes what has arrived after the line that was read, also if it is not a whole line.
+  ///
+  /// The kernel changes the mode only between two portions of input, so what arrived together with the line is there.
+  ///
+  /// - Returns: At most `limit` + 1 bytes.
+  mutating func takeRest(limit: Int) throws(TerminalError) -> SecretBytes {
+    guard let typing = during else { return SecretBytes(zeroes: 0) }
+    try set(typing.byCharacter, keepingInput: true)
+    let terminal = terminal
+    return SecretBytes(capacity: limit + 1) { output in
+      var wait = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
+      while output.freeCapacity > 0, unsafe poll(&wait, 1, 0) > 0 {
+        var got = 0
+        unsafe output.withUnsafeMutableBytes { bytes, count in
+          got = unsafe read(terminal, bytes.baseAddress! + count, bytes.count - count)
+          count += max(got, 0)
+        }
+        guard got > 0 else { return }
+      }
+    }
+  }
+
+  /// Discards what is still on its way, because the shell would run it: a long paste comes in portions, each when there is room
+  /// for it. Ends when nothing has come for a moment, and after two seconds.
+  borrowing func discardPaste() {
+    var wait = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
+    for _ in 0..<40 {
+      tcflush(terminal, TCIFLUSH)
+      guard unsafe poll(&wait, 1, 50) > 0 else { return }
+    }
   }
 
   /// Restores the mode and releases the lock.
@@ -120,12 +153,12 @@ struct TerminalTurn: ~Copyable {
 }
 
 extension TerminalTurn {
-  private mutating func set(_ mode: TerminalMode) throws(TerminalError) {
+  private mutating func set(_ mode: TerminalMode, keepingInput: Bool = false) throws(TerminalError) {
     try JobControl.requireForeground(of: terminal)
     try writeRecord(mode)
     during = mode
     try Self.set(mode, on: terminal)
-    tcflush(terminal, TCIFLUSH)
+    if !keepingInput { tcflush(terminal, TCIFLUSH) }
     // The mode that the terminal has made of it.
     let now = try TerminalMode(of: terminal)
     guard now != mode else { return }
