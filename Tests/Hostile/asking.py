@@ -164,10 +164,10 @@ class KeeperAsks:
     def test_the_keeper_ends_what_verifies_logins_with_it(self):
         with self.keeper("terminal") as world:
             near = self.near(world)
-            self.assertEqual(len(processes("vault-pam")), 1)
+            self.assertEqual(len(processes(PROGRAMS + "/vault-pam")), 1)
             os.kill(world.process, signal.SIGKILL)
             self.assertEqual(near.end().exit, 13)
-            wait_for("the end of the processes of root", lambda: not processes("vault-pam") and not processes("--logins="))
+            wait_for("the end of the processes of root", lambda: not processes(PROGRAMS + "/vault-pam") and not processes("--logins="))
 
     def test_the_keeper_without_the_process_for_logins_says_so(self):
         with self.keeper("client") as world:
