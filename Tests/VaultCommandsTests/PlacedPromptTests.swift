@@ -16,7 +16,7 @@ import VaultTestKit
 /// everything. `Tests/Hostile` has the same with a keeper under a user id of its own.
 @Suite("A prompt at the place of the agent", .bounded, .requirement("G16"))
 struct PlacedPromptTests {
-  /// Verified to fail when the process of the command is asked for the yes.
+  /// Would fail when the process of the command is asked for the yes.
   @Test("a yes is a finger, whatever the process of the command says")
   func finger() throws {
     let reader = ScriptedBiometry(
@@ -30,7 +30,7 @@ struct PlacedPromptTests {
     expect(reader.requests.map(\.label), equals: ["pay-1", "pay-1", "pay-1"])
   }
 
-  /// Verified to fail when the answer of the process is enough.
+  /// Would fail when the answer of the process is enough.
   @Test("a text is shown by the process of the command, which can say no to it, and no yes without a finger")
   func text() throws {
     let reader = ScriptedBiometry(fingers: ["right-index-finger"], [.finger("right-index-finger")])
@@ -55,7 +55,7 @@ struct PlacedPromptTests {
     expect(client.calls, equals: [.type])
   }
 
-  /// Verified to fail when the place is not looked at again.
+  /// Would fail when the place is not looked at again.
   @Test("an answer on a terminal that became another's meanwhile is none")
   func gone() async throws {
     for isTyped in [true, false] {

@@ -37,7 +37,7 @@ struct FprintdSourceTests {
     try expect(again.end().last, equals: "verified: right-index-finger")
   }
 
-  /// Verified to fail when the reader is claimed for the user of the process.
+  /// Would fail when the reader is claimed for the user of the process.
   @Test("a keeper asks for the fingers of its person by name, and for nobody else's")
   func person() throws {
     let rig = try FprintRig(.fake("of-alice"))

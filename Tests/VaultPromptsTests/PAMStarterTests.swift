@@ -24,7 +24,7 @@ struct PAMStarterTests {
     }
   }
 
-  /// Verified to fail when the packet is taken for nonsense.
+  /// Would fail when the packet is taken for nonsense.
   @Test("where root runs too many helpers, that is said")
   func busy() throws {
     let root = try Root { channel, _ in _ = channel.send(PAMReport.busyBytes) }
@@ -38,7 +38,7 @@ struct PAMStarterTests {
     expect(dropping.verify()?.code, equals: .verificationUnavailable)
   }
 
-  /// Verified to fail when the helper is started by the keeper then.
+  /// Would fail when the helper is started by the keeper then.
   @Test("a process of root that has ended, and one that was never there, verify nobody and say what to do")
   func ended() throws {
     let root = try Root { _, _ in }
@@ -65,7 +65,7 @@ struct PAMStarterTests {
     for text in ["", "vault", "vault/", "/alice", "/"] { #expect(PAMLimit(argument: text) == nil, "\(text)") }
   }
 
-  /// Verified to fail when strings are compared: Swift takes the last two for one.
+  /// Would fail when strings are compared: Swift takes the last two for one.
   @Test("a limit allows its own service and user, byte by byte")
   func allows() {
     let limit = PAMLimit(service: "vault", user: "jos\u{E9}")
