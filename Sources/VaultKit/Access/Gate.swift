@@ -23,9 +23,9 @@ package struct Grant: ~Copyable, Sendable {
     clock: any VaultClock, notes: [AuditNote]
   ) {
     proof = VerificationProof(
-      item: verified.item, operation: operation, caller: caller, session: session, locks: locks,
-      boot: clock.bootID() ?? [], madeAt: clock.bootMilliseconds(), shown: verified.shown,
-      material: verified.material, policyHash: verified.policyHash)
+      item: verified.item, operation: operation,
+      moment: VerificationMoment(for: caller, session: session, locks: locks, clock: clock),
+      shown: verified.shown, material: verified.material, policyHash: verified.policyHash)
     self.verified = verified
     self.notes = notes
   }
@@ -42,13 +42,7 @@ package struct Grant: ~Copyable, Sendable {
 package struct VerificationProof: Sendable {
   fileprivate let item: ItemID
   fileprivate let operation: ItemOperation
-  /// The process that was served; `nil` if this one asked for itself.
-  fileprivate let caller: Caller?
-  fileprivate let session: UInt64
-  /// How many times the vault had been locked before.
-  fileprivate let locks: UInt64
-  fileprivate let boot: [UInt8]
-  fileprivate let madeAt: UInt64
+  fileprivate let moment: VerificationMoment
   fileprivate let shown: ShownFactors
   fileprivate let material: UInt64
   fileprivate let policyHash: [UInt8]
@@ -225,19 +219,16 @@ enum Gate {
   ) throws(VaultError) {
     precondition(
       proof.item == item.id && proof.operation == operation, "Gate.decide: a grant for something else")
-    let clock = store.environment.clock
-    let now = clock.bootMilliseconds()
-    guard proof.caller == store.caller else {
+    let moment = proof.moment
+    guard moment.caller == store.caller else {
       throw VaultError(
         .verificationNeeded, "the verification was made for another caller",
         hint: "prepare the secret for this caller")
     }
-    guard proof.session == store.identity || proof.locks != store.locks else {
+    guard moment.session == store.identity || moment.locks != store.locks else {
       throw VaultError(.busy, "the vault's keys were changed meanwhile", hint: "try again")
     }
-    guard proof.session == store.identity, proof.boot == clock.bootID() ?? [], now >= proof.madeAt,
-      now - proof.madeAt < Grant.life
-    else {
+    guard moment.session == store.identity, moment.isWithin(Grant.life, clock: store.environment.clock) else {
       throw VaultError(.verificationNeeded, "the verification has lapsed", hint: "try again")
     }
     guard proof.material == row.material, proof.policyHash == item.policy.hash,

@@ -10,7 +10,7 @@ package enum ItemOperation: Sendable {
   case read, use, export, update, replace, add, unlock, evaluate
 
   /// The operation, as a prompt names it.
-  var words: String {
+  package var words: String {
     switch self {
     case .read: "read the secret"
     case .use: "use the secret"

@@ -12,5 +12,6 @@ struct VerifiedItem: Sendable {
   let password: PasswordKey?
   let shown: ShownFactors
   let material: UInt64
+  let version: UInt64
   let policyHash: [UInt8]
 }

@@ -18,6 +18,8 @@ struct Asking {
   var item: Item?
   /// Whether a person has answered a prompt or a source.
   private(set) var hasAsked = false
+  /// Whether a person has typed a secret that was judged to be right.
+  private(set) var hasTyped = false
   /// The person declined or could not be asked. Another factor may still be asked for.
   var isDeclined = false
   let operation: ItemOperation
@@ -173,11 +175,14 @@ struct Asking {
     guard subject != .passcode else {
       shown.earlier = notes
       notes = []
-      return try judge(answer, shown)
+      let result = try judge(answer, shown)
+      hasTyped = hasTyped || shown.outcome == .answered
+      return result
     }
     do throws(VaultError) {
       let result = try judge(answer, shown)
       notes += shown.notes(subject.secret)
+      hasTyped = hasTyped || shown.outcome == .answered
       return result
     } catch {
       notes += shown.notes(subject.secret, result: error.auditResult)
@@ -349,11 +354,41 @@ struct Asking {
 
   func keep(_ shown: ContextMemory.Kept.Shown) {
     guard let context, context.reuse > 0, (try? validity.check()) != nil else { return }
-    let clock = environment.clock
-    context.memory.keep(
-      ContextMemory.Kept(
-        shown: shown, caller: environment.caller, session: validity.session, boot: clock.bootID() ?? [],
-        madeAt: clock.bootMilliseconds()))
+    let moment = VerificationMoment(
+      for: environment.caller, session: validity.session, locks: validity.locks, clock: environment.clock)
+    context.memory.keep(ContextMemory.Kept(shown: shown, moment: moment))
+  }
+
+  // MARK: Grants
+
+  /// Asks for how long the program may do what it was just allowed, and notes an answer that lasts. A prompt that cannot be shown
+  /// changes nothing: the person was verified for this use.
+  ///
+  /// - Throws: ``VaultError/Code/cancelled`` if the person allows nothing.
+  mutating func offer(_ grant: StandingGrant) throws(VaultError) {
+    guard let grants = context?.grants, let prompt = context?.prompt as? any GrantPrompt else { return }
+    let request = request(.confirmation, problem: nil)
+    let (name, hasTyped) = (request.label ?? "", hasTyped)
+    let answer: GrantAnswer?
+    do throws(VaultError) {
+      answer = try grants.offer(grant, named: name, afterTyping: hasTyped) { () throws(VaultError) in
+        try whileOpen(request, at: prompt, cancel: prompt.cancel) { request throws(VaultError) in
+          try prompt.allow(request)
+        }
+      }
+    } catch {
+      guard error.code == .interactionNotAllowed else { throw error }
+      return
+    }
+    switch answer {
+    case .no: throw Self.cancelled
+    case .once, nil: break
+    case let lasting?:
+      notes.append(
+        AuditNote(
+          operation: .promptShown, item: item?.id, kind: item?.kind, detail: "grant: \(lasting.typed)",
+          outcome: .answered))
+    }
   }
 }
 

@@ -76,7 +76,7 @@ struct Authentication {
     return VerifiedItem(
       item: locked.item.id, dataKey: dataKey, password: password,
       shown: try shown(factors, of: locked.factors), material: locked.row.material,
-      policyHash: locked.item.policy.hash)
+      version: locked.row.version, policyHash: locked.item.policy.hash)
   }
 
   /// Verifies constraints without an item, in an unlocked vault: only unlocking authenticates the factors. If the vault

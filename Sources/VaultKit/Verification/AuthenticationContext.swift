@@ -36,6 +36,8 @@ public struct AuthenticationContext: Sendable {
   var call: OpenCall?
   /// Sees the passcode that a call with this copy verifies; `nil` in most calls.
   var witness: PasscodeWitness?
+  /// What a person has let the program do again; `nil` where each use asks.
+  package var grants: (any StandingGrants)?
   /// How the phrase or the finger of a biokey is asked for; `nil` outside of a ladder.
   var rung: LadderRung?
 
@@ -74,6 +76,7 @@ public struct AuthenticationContext: Sendable {
   public func showing(_ text: ShownText) -> AuthenticationContext {
     var copy = self
     copy.text = text
+    copy.grants = nil
     return copy
   }
 
@@ -82,6 +85,7 @@ public struct AuthenticationContext: Sendable {
   package var forOneDecision: AuthenticationContext {
     var copy = self
     copy.reuse = 0
+    copy.grants = nil
     return copy
   }
 

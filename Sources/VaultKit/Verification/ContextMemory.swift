@@ -13,11 +13,7 @@ final class ContextMemory: Sendable {
       case login([UInt8], SharedSecret)
     }
     let shown: Shown
-    /// The process that was served. A person who was shown one process has not agreed to another.
-    let caller: Caller?
-    let session: UInt64
-    let boot: [UInt8]
-    let madeAt: UInt64
+    let moment: VerificationMoment
   }
 
   private struct State: Sendable {
@@ -66,11 +62,9 @@ final class ContextMemory: Sendable {
   /// The verifications for a caller, of a session, that are not older than `reuse`.
   func kept(for caller: Caller?, session: UInt64, clock: any VaultClock, reuse: UInt64) -> [Kept] {
     guard reuse > 0 else { return [] }
-    let now = clock.bootMilliseconds()
-    let boot = clock.bootID() ?? []
     return state.withLock { state in
-      state.kept.removeAll { $0.boot != boot || now < $0.madeAt || now - $0.madeAt >= reuse }
-      return state.kept.filter { $0.session == session && $0.caller == caller }
+      state.kept.removeAll { !$0.moment.isWithin(reuse, clock: clock) }
+      return state.kept.filter { $0.moment.session == session && $0.moment.caller == caller }
     }
   }
 }

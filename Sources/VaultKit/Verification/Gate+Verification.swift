@@ -14,10 +14,20 @@ extension Gate {
     on id: ItemID, after verification: inout Authentication, by component: Component?
   ) throws(VaultError) -> Grant {
     let (core, asking) = (verification.core, verification.asking)
-    let verified = try verification.open(id, by: component)
+    let verified = try verified(id, by: component, &verification)
     return Grant(
       asking.operation, verified: verified, for: core.environment.caller, session: asking.validity.session,
       locks: asking.validity.locks, clock: core.environment.clock, notes: verification.notes)
+  }
+
+  /// What a person has let the program do again; without that, verifies the person, who may let it.
+  private static func verified(
+    _ id: ItemID, by component: Component?, _ verification: inout Authentication
+  ) throws(VaultError) -> VerifiedItem {
+    if let granted = try verification.granted(on: id, by: component) { return granted }
+    let verified = try verification.open(id, by: component)
+    try verification.offerGrant(verified, by: component)
+    return verified
   }
 
   /// The grant to read an item without constraints, whose reading is logged before the transaction that uses the
@@ -29,7 +39,7 @@ extension Gate {
     guard !decision.notes.isEmpty else { return nil }
     let verified = VerifiedItem(
       item: item.id, dataKey: nil, password: nil, shown: ShownFactors(halves: [:], passcode: nil),
-      material: row.material, policyHash: item.policy.hash)
+      material: row.material, version: row.version, policyHash: item.policy.hash)
     return Grant(
       .read, verified: verified, for: store.caller, session: store.identity, locks: store.locks,
       clock: store.environment.clock, notes: [])

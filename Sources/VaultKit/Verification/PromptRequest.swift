@@ -39,6 +39,14 @@ public struct PromptRequest: Sendable, Equatable {
     public var processID: Int32
     /// The path of its executable; nil if the kernel does not reveal it.
     public var executable: String?
+    /// The name that it gives itself; nil if its executable is known, which says more.
+    package var name: String?
+    /// The programs that have started it, the nearest first.
+    package var parents: [Requester] = []
+    /// The unit of systemd in which it runs, as far as its user cannot choose it; nil if it runs in none.
+    package var unit: String?
+    /// The unit below that, which a program of the user can choose.
+    package var ownUnit: String?
 
     /// The program of a process.
     public init(processID: Int32, executable: String?) {
