@@ -6,7 +6,7 @@ package struct AgentCall: Sendable {
   package enum Kind: UInt8, Sendable {
     // Asking a person.
     case type = 1
-    case confirm, show, verifyPresence, enrolledFingers, verifyFinger
+    case confirm, show, verifyPresence, enrolledFingers, verifyFinger, allow
     // Files and descriptors.
     case openDescriptor = 20
     case openSecret, openCredential, openFile, exists, isOwn, makeFile, finishFile, dropFile, removeFile

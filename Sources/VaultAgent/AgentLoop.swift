@@ -111,7 +111,7 @@ extension AgentLoop {
     if let endingTurns { self.endingTurns = endingTurns + 1 }
     endIfLost()
     if service.hasToStop, !isEnding { beginEnd() }
-    let leaseEnd = service.vaults.endLeases()
+    let (leaseEnd, grantEnd) = (service.vaults.endLeases(), service.vaults.grants.endOver())
     let now = now
     for connection in connections
     where connection.isAwaited && now >= connection.since + Self.silenceMilliseconds && !connection.hasInput {
@@ -120,7 +120,7 @@ extension AgentLoop {
     connections.removeAll { $0.hasEnded }
     let silenceEnd = connections.lazy.filter(\.isAwaited).map { $0.since + Self.silenceMilliseconds }.min()
     let nextLook = listening?.isOwn == true ? looked + Self.lookMilliseconds : nil
-    timer?.set([leaseEnd, silenceEnd, nextLook].compactMap(\.self).min())
+    timer?.set([leaseEnd, grantEnd, silenceEnd, nextLook].compactMap(\.self).min())
   }
 
   /// Has the agent end when no command finds its socket any more: no command could lock its vaults, and it would keep another agent from
@@ -174,7 +174,7 @@ extension AgentLoop {
     let service = service
     let socket = AgentSocket(owning: descriptor) { service.close($0) }
     guard let peer = socket.peer, peer.user == service.client else { return nil }
-    return Connection(socket, since: now)
+    return Connection(socket, from: try? Caller(peerOf: descriptor), since: now)
   }
 
   /// Takes the next client by the spare descriptor, and tells it why nothing is done for it.
@@ -226,8 +226,9 @@ extension AgentLoop {
     let interruption = Interruption { [socket = connection.socket] in socket.hasPeer }
     let link = ClientLink(connection.socket, interruption: interruption) { service.vaults.holds($0) }
     connection.link = link
+    let caller = connection.caller
     let code = startThread {
-      AgentRequest.serve(packet, over: link, isInReserve: isInReserve, in: service)
+      AgentRequest.serve(packet, from: caller, over: link, isInReserve: isInReserve, in: service)
       connection.end()
       service.wake.signal()
     }

@@ -73,6 +73,18 @@ public struct AutomaticPrompt: Prompt, EndsWithRequest {
     } catch { throw VaultError(failure: error) }
   }
 
+  /// Asks on the terminal for how long a program may use an item. Pinentry has no such question: it allows the use that it was asked
+  /// about.
+  ///
+  /// - Throws: As ``readSecret(_:)``.
+  package func allow(_ request: PromptRequest) throws(VaultError) -> GrantAnswer {
+    guard way != .pinentry else { return .once }
+    do throws(TerminalError) { return try terminal.allow(request) } catch {
+      guard way == .automatic, error.letsPinentryAsk else { throw VaultError(prompt: error) }
+      return .once
+    }
+  }
+
   /// Asks for a secret, and says which prompt failed in which way.
   ///
   /// - Parameters:

@@ -4,29 +4,35 @@ package import VaultKit
 package struct PromptText: Equatable {
   /// What was wrong with the previous answer; nil the first time.
   package let problem: String?
-  /// What is about to happen, one fact per line. No character in it can move the cursor.
+  /// What is about to happen, one fact per line. No character in it can move the cursor, and a fact that is too long for a line goes on
+  /// in rows that begin with a plus: no part of it can pass for a line of its own.
   package let facts: [String]
   /// The question, without the colon.
   package let question: String
 
-  /// - Parameter longestField: The most Unicode scalars of one field that are shown.
-  package init(_ request: PromptRequest, longestField: Int = Self.longestField) {
+  /// - Parameters:
+  ///   - longestField: The most Unicode scalars of one field that are shown.
+  ///   - isAboutGrant: Whether it asks for how long the program may do the same again.
+  package init(
+    _ request: PromptRequest, longestField: Int = Self.longestField, isAboutGrant: Bool = false
+  ) {
     func visible(_ text: String) -> String { Self.field(text, limit: longestField) }
     problem = request.problem.map(visible)
     let label = request.label.map { ": '\(visible($0))'" } ?? ""
     var facts = [visible(request.operation) + label]
-    if let requester = request.requester {
-      let name = requester.executable.map(visible) ?? "a program whose file is not known"
-      facts.append("  asked by \(name) (process \(requester.processID))")
+    if let requester = request.requester { facts += Self.measured(requester, visible) }
+    if isAboutGrant, let requester = request.requester {
+      facts.append(
+        "  more than once holds for all that process \(requester.processID) starts, until a lock")
     }
-    if let reason = request.reason { facts.append("  reason: \(visible(reason))") }
+    facts += Self.claims(request, visible)
     if request.text?.hasRightToLeftLetters == true {
       facts.append(
         "  the text has letters that go from right to left: numbers may appear here in another order than is signed"
       )
     }
     if let line = Self.answers(request) { facts.append("  " + line) }
-    self.facts = facts
+    self.facts = facts.flatMap(Self.rows)
     question = Self.question(of: request, longestField)
   }
 
@@ -44,6 +50,58 @@ package struct PromptText: Equatable {
 }
 
 extension PromptText {
+  /// What the kernel says of the program that asks.
+  private static func measured(
+    _ requester: PromptRequest.Requester, _ visible: (String) -> String
+  ) -> [String] {
+    let name = requester.executable.map(visible) ?? "a program whose file is not known"
+    var facts = ["  asked by \(name) (process \(requester.processID))"]
+    if !requester.parents.isEmpty {
+      let parents = requester.parents.map { parent in
+        parent.executable.map { "\(visible($0)) (process \(parent.processID))" }
+          ?? "process \(parent.processID)"
+      }
+      facts.append("  started by " + parents.joined(separator: ", by "))
+    }
+    if let unit = requester.unit { facts.append("  in the unit \(visible(unit))") }
+    return facts
+  }
+
+  /// What the program that asks says of itself, which nothing proves.
+  private static func claims(_ request: PromptRequest, _ visible: (String) -> String) -> [String] {
+    var facts: [String] = []
+    if let reason = request.reason { facts.append("  says: \(visible(reason))") }
+    guard let requester = request.requester else { return facts }
+    for program in [requester] + requester.parents {
+      if let name = program.name {
+        facts.append("  says: process \(program.processID) is '\(visible(name))'")
+      }
+    }
+    if let unit = requester.ownUnit { facts.append("  says: it is '\(visible(unit))'") }
+    return facts
+  }
+
+  /// A fact in rows of at most ``longestRow`` columns, between words where that is possible.
+  private static func rows(_ fact: String) -> [String] {
+    var (rows, rest) = ([String](), fact[...])
+    while true {
+      let begin = rows.isEmpty ? "" : TextPages.further
+      var (width, end, space) = (begin.utf8.count, rest.startIndex, rest.startIndex)
+      while end < rest.endIndex, width + TextPages.width(String(rest[end])) <= longestRow {
+        width += TextPages.width(String(rest[end]))
+        if rest[end] == " ", width > longestRow / 2 { space = end }
+        end = rest.index(after: end)
+      }
+      guard end < rest.endIndex else { return rows + [begin + rest] }
+      if space > rest.startIndex { end = rest.index(after: space) }
+      rows.append(begin + rest[..<end])
+      rest = rest[end...]
+    }
+  }
+
+  /// What fits on a line of the usual terminal.
+  private static let longestRow = 78
+
   /// As ``visible(_:limit:)``. A run of spaces, which could imitate a new line, is shown as their number.
   private static func field(_ text: String, limit: Int) -> String {
     var shown = ""

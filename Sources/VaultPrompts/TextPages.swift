@@ -73,7 +73,7 @@ struct TextPages {
   }
 
   /// The most columns that a text can need: other characters than ASCII are taken for wide ones.
-  private static func width(_ text: String) -> Int {
+  static func width(_ text: String) -> Int {
     text.unicodeScalars.reduce(0) { $0 + ($1.isASCII ? 1 : 2) }
   }
 
@@ -82,5 +82,6 @@ struct TextPages {
   }
 
   private static let first = "  | "
-  private static let further = "  + "
+  /// The beginning of a row that continues a line.
+  static let further = "  + "
 }

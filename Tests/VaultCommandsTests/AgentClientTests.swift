@@ -173,7 +173,7 @@ struct AgentClientTests {
     expect(ran.text, equals: "secret")
     expect(ran.errors.split(separator: "\n").count, equals: 1)
     expect(13, try tool("item", "get", "mail", "--agent", "required"), "the agent does not answer")
-    for words in [["lock"], ["unlock"], ["agent", "stop"], ["agent", "status"]] {
+    for words in [["lock"], ["unlock"], ["agent", "stop"], ["agent", "status"], ["grant", "list"]] {
       expect(13, try tool.run(words), "the agent does not answer")
     }
     // What was taken back cannot be answered any more.
@@ -211,7 +211,7 @@ struct AgentClientTests {
     .requirement("G11"))
   func refusedAtOnce() async throws {
     let (tool, agent) = try Self.make()
-    for words in [["lock"], ["agent", "stop"], ["agent", "status"], ["unlock"]] {
+    for words in [["lock"], ["agent", "stop"], ["agent", "status"], ["unlock"], ["grant", "list"]] {
       let served = onThread {
         let socket = try agent.accept()
         try socket.send(AgentRefusal(.full, "it has no room").packet)
@@ -225,7 +225,7 @@ struct AgentClientTests {
   /// Would fail at b471ba6f, which said "no agent is running": `agent stop` with 0, `agent status` with 1.
   @Test(
     "a verb about the agent does not say that there is none where one ends the connection and still listens",
-    .requirement("G11"), arguments: ["lock", "unlock", "agent stop", "agent status"])
+    .requirement("G11"), arguments: ["lock", "unlock", "agent stop", "agent status", "grant list"])
   func dropped(line: String) async throws {
     let (tool, agent) = try Self.make()
     let served = agent.serveUntaken { _ in }

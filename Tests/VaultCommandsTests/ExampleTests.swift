@@ -170,7 +170,7 @@ struct ExampleTests {
     if verb.name == "pin undo" {
       script += "vaultctl pin change pin-camouflaged --pin-file pin --new-pin-file new-pin\n"
     }
-    if ["unlock", "lock", "agent"].contains(verb.words[0]) { script += agent(for: verb) }
+    if ["unlock", "lock", "agent", "grant"].contains(verb.words[0]) { script += agent(for: verb) }
     if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
     script += server(for: verb) + cards(for: verb) + clients(for: verb)
     if ["recovery-code check", "recovery-code remove"].contains(verb.name) {

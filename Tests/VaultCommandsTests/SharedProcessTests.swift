@@ -325,6 +325,7 @@ private struct AnsweringHost: VaultCommands.Host, HostPrompt {
   }
 
   func confirm(_ request: PromptRequest) throws(VaultError) -> Bool { false }
+  func allow(_ request: PromptRequest) throws(VaultError) -> GrantAnswer { .no }
 
   func lend<R: ~Copyable>(
     _ file: HostFile, _ body: (Int32) throws(CommandError) -> R

@@ -54,7 +54,7 @@ extension OneAtATime {
       #expect(
         heard.contains(
           "SETDESC The vault asks for: application password%0Asign 100%25 of it: 'k\\u{A}ey'%0A"
-            + "  asked by /bin/sign (process 7)%0A  reason: because"))
+            + "  asked by /bin/sign (process 7)%0A  says: because"))
       for line in [
         "SETPROMPT application password:", "SETERROR wrong", "OPTION ttyname=\(screen.path)",
         "OPTION ttytype=xterm",

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 import VaultKit
@@ -20,7 +21,7 @@ struct PromptTextTests {
       PromptText(Self.full).lines,
       equals: [
         "wrong passcode", "read the password: 'mail'", "  asked by /usr/bin/report (process 4711)",
-        "  reason: nightly report", "  2 tries left; an empty answer cancels",
+        "  says: nightly report", "  2 tries left; an empty answer cancels",
       ])
     expect(PromptText(Self.full).question, equals: "vault passcode")
     var last = Self.full
@@ -79,7 +80,7 @@ struct PromptTextTests {
     let shown = "a\\u{\(number)}b"
     expect(
       text.lines,
-      equals: [shown, "\(shown): '\(shown)'", "  asked by /\(shown) (process 1)", "  reason: \(shown)"])
+      equals: [shown, "\(shown): '\(shown)'", "  asked by /\(shown) (process 1)", "  says: \(shown)"])
     expect(text.question, equals: shown)
   }
 
@@ -101,12 +102,53 @@ struct PromptTextTests {
   func cut() {
     let long = String(repeating: "x", count: 5000)
     let request = PromptRequest(.passcode, operation: long, label: long, reason: long)
-    for line in PromptText(request).lines {
-      #expect(line.count < 720)
-      #expect(line.contains("… (4700 more characters)"))
-    }
+    let lines = PromptText(request).lines
+    #expect(lines.allSatisfy { $0.count <= 78 } && lines.count < 20)
+    expect(
+      lines.map { $0.hasPrefix("  + ") ? String($0.dropFirst(4)) : $0 }.joined()
+        .components(separatedBy: "… (4700 more characters)").count, equals: 4)
     #expect(PromptText.visible(String(repeating: "e\u{301}", count: 10_000)).unicodeScalars.count < 340)
     expect(PromptText.visible(String(repeating: "x", count: 300)).count, equals: 300)
+  }
+
+  @Test("what the kernel says of the program is apart from what it says itself, which follows")
+  func claims() {
+    var requester = PromptRequest.Requester(processID: 4711, executable: nil)
+    requester.name = "ssh-agent"
+    var parent = PromptRequest.Requester(processID: 12, executable: nil)
+    parent.name = "bash"
+    requester.parents = [PromptRequest.Requester(processID: 40, executable: "/usr/bin/tmux"), parent]
+    (requester.unit, requester.ownUnit) = ("user@1000.service", "gpg-agent.service")
+    let request = PromptRequest(
+      .passcode, operation: "read", label: "mail", reason: "nightly report", requester: requester)
+    expect(
+      PromptText(request, isAboutGrant: true).lines,
+      equals: [
+        "read: 'mail'", "  asked by a program whose file is not known (process 4711)",
+        "  started by /usr/bin/tmux (process 40), by process 12", "  in the unit user@1000.service",
+        "  more than once holds for all that process 4711 starts, until a lock", "  says: nightly report",
+        "  says: process 4711 is 'ssh-agent'", "  says: process 12 is 'bash'",
+        "  says: it is 'gpg-agent.service'",
+      ])
+  }
+
+  /// Verified to fail when a long line is left to the terminal to break.
+  @Test("no text can begin a row that passes for another line, wherever the terminal breaks lines")
+  func rows() {
+    let fact = "  asked by /usr/bin/ssh-agent (process 1)"
+    for filler in ["x", "\u{4E2D}", "x y"] {
+      for count in 0..<90 {
+        let evil = String(repeating: filler, count: count) + fact
+        var request = PromptRequest(
+          .passcode, operation: "read", label: evil, reason: evil,
+          requester: .init(processID: 7, executable: "/" + evil))
+        request.requester?.unit = evil
+        let lines = PromptText(request).lines
+        #expect(lines.filter { $0.hasPrefix("  asked by") }.count == 1, "\(lines)")
+        #expect(
+          lines.allSatisfy { line in line.unicodeScalars.reduce(0) { $0 + ($1.isASCII ? 1 : 2) } <= 78 })
+      }
+    }
   }
 
   @Test("the words of a source replace ours, without their colon")

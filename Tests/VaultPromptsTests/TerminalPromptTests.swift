@@ -1,4 +1,5 @@
 import Foundation
+import SecretMemory
 import Synchronization
 import TestSupport
 import Testing
@@ -27,7 +28,7 @@ extension OneAtATime {
         try TerminalPrompt(path: path).readSecret(Self.request)
       }
       try screen.wait(
-        for: "read the password: 'ma\\u{1B}[2Jil'\r\n  asked by /bin/x (process 12)\r\n  reason: because\r\n")
+        for: "read the password: 'ma\\u{1B}[2Jil'\r\n  asked by /bin/x (process 12)\r\n  says: because\r\n")
       try screen.wait(for: "passcode: ")
       #expect(!screen.echoes)
       screen.type("s3cret\n")
@@ -232,6 +233,47 @@ extension OneAtATime {
         screen.type(word + "\n")
       }
       try expect(answer.wait().agreed, equals: agreed)
+    }
+
+    /// Verified to fail when a word that means nothing counts as once.
+    @Test(
+      "how long a program may do it: once, a time, a number of uses, or no; after three words that mean nothing, no",
+      arguments: [
+        ([""], "once"), (["5m"], "300s"), (["3x"], "3x"), (["n"], "no"), (["forever", "1h"], "3600s"),
+        (["forever", "13h", "101x"], "no"),
+      ])
+    func allow(words: [String], allowed: String) throws {
+      let screen = try PseudoTerminal()
+      let path = screen.path
+      let answer = Answer.reading { () throws(VaultError) in
+        let request = PromptRequest(
+          .confirmation, operation: "read", label: "mail",
+          requester: .init(processID: 12, executable: "/bin/x"))
+        let prompt = AutomaticPrompt(terminalPath: path, way: .terminal) { _ in nil }
+        return SecretBytes(copying: Array(try prompt.allow(request).typed.utf8))
+      }
+      try screen.wait(
+        for:
+          "read: 'mail'\r\n  asked by /bin/x (process 12)\r\n  more than once holds for all that process 12 starts, until a lock\r\n"
+      )
+      for word in words {
+        try screen.wait(for: "allow it? Enter: once, 5m: for 5 minutes, 3x: three times, n: no: ")
+        screen.type(word + "\n")
+      }
+      try expect(answer.wait().text, equals: allowed)
+    }
+
+    @Test("where pinentry asks, and where the terminal cannot, a program may do it once")
+    func allowElsewhere() throws {
+      let request = PromptRequest(.confirmation, operation: "read", label: "mail")
+      let noTerminal = "/nonexistent/tty"
+      for way in [AutomaticPrompt.Way.pinentry, .automatic] {
+        let answer = Answer.reading { () throws(VaultError) in
+          let prompt = AutomaticPrompt(terminalPath: noTerminal, way: way) { _ in nil }
+          return SecretBytes(copying: Array(try prompt.allow(request).typed.utf8))
+        }
+        try expect(answer.wait().text, equals: "once")
+      }
     }
 
     @Test("no terminal: refused at once", arguments: ["/dev/null", "/nonexistent/tty"])

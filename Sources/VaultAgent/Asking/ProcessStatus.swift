@@ -38,7 +38,8 @@ struct ProcessStatus {
     (number >> 8 & 0xFFF, number & 0xFF | number >> 12 & 0xFFF00)
   }
 
-  private static func contents(of path: String) -> String? {
+  /// At most 4,096 bytes of a file of `/proc`; nil where it cannot be read.
+  static func contents(of path: String) -> String? {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }

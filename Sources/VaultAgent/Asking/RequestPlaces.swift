@@ -1,4 +1,4 @@
-import Glibc
+import AgentMessages
 import VaultCommands
 import VaultKit
 import VaultPrompts
@@ -10,12 +10,17 @@ struct RequestPlaces: PromptPlaces {
   private let service: AgentService
   private let file: FileIdentity?
   private let command: Caller
+  private let connection: AgentSocket
 
   init(_ service: AgentService, _ request: AgentRequest) {
     (self.service, file, command) = (service, request.file, request.caller)
+    connection = request.link.socket
   }
 
-  var requester: PromptRequest.Requester? { .starting(command) }
+  /// A program can have others start a command, so this is advisory.
+  var requester: PromptRequest.Requester? {
+    MeasuredProgram(starting: command, over: connection.descriptor)?.requester
+  }
 
   func beginPrompt() throws(VaultError) { try service.prompts.enter(command) }
   func endPrompt() { service.prompts.leave(command) }
@@ -83,28 +88,5 @@ struct RequestPlaces: PromptPlaces {
 
   private func nowhere(_ problem: String, _ hint: String) -> PromptPlace {
     .nowhere(VaultError(.interactionNotAllowed, problem, hint: Hint(hint)))
-  }
-}
-
-extension PromptRequest.Requester {
-  /// The program that has started a command: its parent, as the kernel names it. A program can have others start it, so this is
-  /// advisory.
-  ///
-  /// - Returns: nil where the kernel does not say.
-  fileprivate static func starting(_ command: Caller) -> PromptRequest.Requester? {
-    guard let status = ProcessStatus(of: Int32(bitPattern: command.process)),
-      command.started == nil || command.started == status.started
-    else { return nil }
-    let parent = status.parent
-    return PromptRequest.Requester(
-      processID: parent, executable: executable(of: parent) ?? ProcessStatus(of: parent)?.name)
-  }
-
-  private static func executable(of process: Int32) -> String? {
-    var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe target.withUnsafeMutableBytes {
-      unsafe readlink("/proc/\(process)/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
-    }
-    return count > 0 ? String(decoding: target[..<count], as: UTF8.self) : nil
   }
 }

@@ -24,9 +24,12 @@ final class AgentRequest: Sendable {
   ///
   /// All that is done with the descriptors of the client is done here, because a file system of the client can take its time.
   ///
-  /// - Parameter isInReserve: Whether it came when the agent ran as many requests as it can, but for those that it always runs.
+  /// - Parameters:
+  ///   - caller: The process that has connected; nil for one that this process does not see.
+  ///   - isInReserve: Whether it came when the agent ran as many requests as it can, but for those that it always runs.
   static func serve(
-    _ packet: AgentPacket, over link: ClientLink, isInReserve: Bool, in service: AgentService
+    _ packet: AgentPacket, from caller: Caller?, over link: ClientLink, isInReserve: Bool,
+    in service: AgentService
   ) {
     defer { for number in packet.descriptors.take() { service.close(number) } }
     do throws(AgentMessageError) {
@@ -36,7 +39,7 @@ final class AgentRequest: Sendable {
       {
         return try link.socket.send(refusal.packet, waits: false)
       }
-      guard let caller = try? Caller(peerOf: link.socket.descriptor) else {
+      guard let caller else {
         let refusal = AgentRefusal(.verb, "the agent does not see the process of the command")
         return try link.socket.send(refusal.packet, waits: false)
       }

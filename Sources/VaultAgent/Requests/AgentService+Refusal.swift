@@ -32,7 +32,7 @@ extension AgentService {
   }
 
   /// The words of the commands that lock, or show what is unlocked: these run also while the agent runs as many others as it can.
-  private static let alwaysRun = [["lock"], ["agent", "stop"], ["agent", "status"]]
+  private static let alwaysRun = [["lock"], ["agent", "stop"], ["agent", "status"], ["grant"]]
 
   /// The same for the standard input, output and error of the command, which came after its request.
   func refusal(of descriptors: [Int32]) -> AgentRefusal? {

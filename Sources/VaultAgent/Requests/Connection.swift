@@ -2,10 +2,14 @@ import AgentMessages
 import Glibc
 import Synchronization
 import VaultCommands
+import VaultKit
 
 /// One connection of a client. The main thread uses it; ``end()`` is for the thread of its request too.
 final class Connection: Sendable {
   let socket: AgentSocket
+  /// The process that has connected, looked at when the connection was accepted: its number can be that of another one later. nil for
+  /// one that this process does not see.
+  let caller: Caller?
   /// Milliseconds since boot at which it was accepted.
   let since: UInt64
   private struct State {
@@ -15,7 +19,9 @@ final class Connection: Sendable {
   }
   private let state = Mutex(State())
 
-  init(_ socket: AgentSocket, since: UInt64) { (self.socket, self.since) = (socket, since) }
+  init(_ socket: AgentSocket, from caller: Caller?, since: UInt64) {
+    (self.socket, self.caller, self.since) = (socket, caller, since)
+  }
 
   /// nil before the client has said what it wants, and after its end.
   var link: ClientLink? {

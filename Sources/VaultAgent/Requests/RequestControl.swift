@@ -47,6 +47,10 @@ struct RequestControl: AgentControl {
     }
   }
 
+  func grants() -> [AgentGrant] { service.vaults.grants.all() }
+
+  func revokeGrants(_ number: Int64?) -> Int { service.vaults.grants.revoke(number) }
+
   func stop() {
     // Root starts and ends a keeper. No command asks for this, but a program of its own can.
     guard !service.world.isKeeper else { return }

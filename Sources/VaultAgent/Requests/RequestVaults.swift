@@ -19,6 +19,10 @@ struct RequestVaults: OpenVaults {
     return found.map { ($0.core.asked(by: request.caller), $0.isNew) }
   }
 
+  func grants(of core: VaultCore) -> (any StandingGrants)? {
+    request.file.map { RequestGrants(service, request, $0, core) }
+  }
+
   func used(_ core: VaultCore) {
     if let file = request.file { service.vaults.used(file) }
   }

@@ -46,6 +46,8 @@ package final class ServedVaults: Sendable {
   }
 
   private let state = Mutex(State())
+  /// What persons have let programs do again in these vaults, until they lock.
+  package let grants: ServedGrants
   /// Whether a thread looks at the files of all vaults: one that hangs holds up that thread alone.
   private let isLooking = Atomic(false)
   private let clock: any VaultClock
@@ -58,6 +60,7 @@ package final class ServedVaults: Sendable {
     clock: any VaultClock, log: LockLog = LockLog(), changed: @escaping @Sendable () -> Void = {}
   ) {
     (self.clock, self.log, self.changed) = (clock, log, changed)
+    grants = ServedGrants(clock: clock, changed: changed)
   }
 
   /// The open vault of a file; `open` is called where it is not open yet. It is in use until ``ended(_:uses:)``.
@@ -97,6 +100,7 @@ package final class ServedVaults: Sendable {
     }
     guard isLast else { return }
     endLeaseIfLocked(file)
+    if let core = state.withLock({ $0.entries[file]?.core }) { grants.endRefused(in: file, by: core) }
     closeUnused(file)
     rest(file)
   }
@@ -109,6 +113,7 @@ package final class ServedVaults: Sendable {
     state.withLock { state in
       if state.entries[file]?.uses == 0 { state.entries[file]?.endLease() }
     }
+    grants.end(of: file)
   }
 
   /// Moves the changes of a vault that no request uses into its file, so that none is lost or mixed if another program writes over it.
@@ -127,6 +132,7 @@ package final class ServedVaults: Sendable {
       guard let entry = state.entries[file], entry.uses == 0, entry.lease == nil else { return nil }
       return state.entries.removeValue(forKey: file)
     }
+    if closed != nil { grants.end(of: file) }
     // Not under the lock.
     withExtendedLifetime(closed) {}
   }
@@ -235,6 +241,8 @@ package final class ServedVaults: Sendable {
     }
     guard let entry else { return nil }
     entry.core.lock()
+    // Not before: what is kept later finds the vault locked.
+    grants.end(of: file)
     guard wasUnlocked else { return nil }
     log.note(reason, in: entry.core) { [self] in closeUnused(file) }
     return entry.path
@@ -357,6 +365,7 @@ extension ServedVaults {
       return entry.core
     }
     unused?.lock()
+    if unused != nil { grants.end(of: file) }
     closeUnused(file)
   }
 }

@@ -19,8 +19,39 @@ package protocol AgentControl: Sendable {
   ///
   /// - Throws: What `body` throws; exit 13 if another request does so already.
   func withoutOthers<R>(_ body: () throws -> R) throws -> R
+  /// What persons have let programs do again, the oldest first.
+  func grants() -> [AgentGrant]
+  /// Ends one of them, or all.
+  ///
+  /// - Parameter number: As ``grants()`` has it; nil for all.
+  /// - Returns: How many ended.
+  func revokeGrants(_ number: Int64?) -> Int
   /// Locks everything. The agent ends when this request has its answer.
   func stop()
+}
+
+/// What a person has let a program do again, as `vaultctl grant list` says it.
+package struct AgentGrant: Sendable {
+  package let number: Int64
+  /// The path of its vault.
+  package let vault: String
+  package let item: String
+  package let itemID: ItemID
+  /// As a verb phrase: "read the secret".
+  package let operation: String
+  package let program: PromptRequest.Requester
+  /// The time until it ends.
+  package let left: Duration
+  /// nil: as often as the program likes.
+  package let usesLeft: Int?
+
+  package init(
+    number: Int64, vault: String, item: String, itemID: ItemID, operation: String,
+    program: PromptRequest.Requester, left: Duration, usesLeft: Int?
+  ) {
+    (self.number, self.vault, self.item, self.itemID) = (number, vault, item, itemID)
+    (self.operation, self.program, self.left, self.usesLeft) = (operation, program, left, usesLeft)
+  }
 }
 
 /// What `vaultctl agent status` says.

@@ -82,6 +82,12 @@ extension CallServer {
         let isTrue = try host.confirm(request)
         return { $0.set(.isTrue, isTrue) }
       }
+    case .allow:
+      let host = host(try way(call))
+      return verified { () throws(VaultError) in
+        let answer = try host.allow(request)
+        return { $0.set(.text, answer.typed) }
+      }
     case .verifyPresence:
       return verified { () throws(VaultError) in
         try host.presence.verifyPresence(request, asking: prompt)

@@ -80,6 +80,24 @@ struct PlacedPrompt: HostPrompt {
     if case .nowhere(let why) = places.place { throw why }
   }
 
+  func allow(_ request: PromptRequest) throws(VaultError) -> GrantAnswer {
+    try places.beginPrompt()
+    defer { places.endPrompt() }
+    switch places.place {
+    case .client: return try remote.allow(places.named(request))
+    case .here(let place):
+      try check(place)
+      tellWhere(place, request)
+      let answer = try link.askingHere(places.named(request)) { request throws(VaultError) in
+        try place.prompt.allow(request)
+      }
+      try requirePlace()
+      return answer
+    // Such a place has no question with more than two answers.
+    default: return .once
+    }
+  }
+
   func show(_ line: String, for request: PromptRequest) {
     switch places.place {
     case .client, .finger: remote.show(line, for: request)

@@ -7,6 +7,7 @@ package enum PromptRequestField: UInt8, Sendable {
   case subject = 1
   case operation, label, reason, process, executable, problem, question, triesLeft, alternatives, emptyAnswer
   case text
+  case parents, name, unit, ownUnit
 }
 
 extension PromptRequest {
@@ -19,6 +20,10 @@ extension PromptRequest {
     fields.set(.reason, reason)
     fields.set(.process, requester.map { Int64($0.processID) })
     fields.set(.executable, requester?.executable)
+    fields.set(.name, requester?.name)
+    fields.set(.parents, (requester?.parents ?? []).flatMap(\.words))
+    fields.set(.unit, requester?.unit)
+    fields.set(.ownUnit, requester?.ownUnit)
     fields.set(.problem, problem)
     fields.set(.question, question)
     fields.set(.triesLeft, triesLeft.map(Int64.init))
@@ -51,8 +56,20 @@ extension PromptRequest {
     _ fields: AgentFields<PromptRequestField>
   ) throws(AgentMessageError) -> Requester? {
     guard let process = try fields.ifAny(.process, fields.number) else { return nil }
-    return Requester(
+    var requester = Requester(
       processID: Int32(clamping: process), executable: try fields.ifAny(.executable, fields.text))
+    requester.name = try fields.ifAny(.name, fields.text)
+    requester.unit = try fields.ifAny(.unit, fields.text)
+    requester.ownUnit = try fields.ifAny(.ownUnit, fields.text)
+    let words = try fields.list(.parents)
+    guard words.count % 3 == 0 else { throw .wrongValue(PromptRequestField.parents.rawValue) }
+    for index in stride(from: 0, to: words.count, by: 3) {
+      guard let parent = Requester(words: words[index..<index + 3]) else {
+        throw .wrongValue(PromptRequestField.parents.rawValue)
+      }
+      requester.parents.append(parent)
+    }
+    return requester
   }
 
   /// The subjects in the order of their numbers, which begin with 0.
@@ -73,5 +90,17 @@ extension PromptRequest {
       throw .wrongValue(PromptRequestField.subject.rawValue)
     }
     return subjects[Int(number)]
+  }
+}
+
+extension PromptRequest.Requester {
+  /// A parent in a message: its process, its executable and its name, empty for nil.
+  fileprivate var words: [String] { [String(processID), executable ?? "", name ?? ""] }
+
+  fileprivate init?(words: ArraySlice<String>) {
+    let words = Array(words)
+    guard words.count == 3, let process = Int32(words[0]) else { return nil }
+    self.init(processID: process, executable: words[1].isEmpty ? nil : words[1])
+    name = words[2].isEmpty ? nil : words[2]
   }
 }

@@ -45,6 +45,16 @@ struct RemotePrompt: HostPrompt {
     }
   }
 
+  func allow(_ request: PromptRequest) throws(VaultError) -> GrantAnswer {
+    try link.verify(.allow, content(of: request), until: request.ending) {
+      answer throws(AgentMessageError) in
+      guard let allowed = GrantAnswer(typed: try answer.content.text(.text)) else {
+        throw .wrongValue(AgentReply.Content.text.rawValue)
+      }
+      return allowed
+    }
+  }
+
   func show(_ line: String, for request: PromptRequest) {
     var content = content(of: request)
     content.set(.line, line)

@@ -24,6 +24,9 @@ enum CommonOptions {
     ]), "",
     "Who asks for a secret that was not given; auto: the terminal in its foreground, else pinentry.",
     defaultValue: "auto")
+  /// Only of verbs that can ask a person.
+  static let reason = Setting(
+    "reason", .reason, "TEXT", "Why, in your words: a prompt shows it as what the command says of itself.")
   static let noInput = Flag("no-input", "Never ask: the same as --prompt none.")
   static let agent = Setting(
     "agent",

@@ -28,6 +28,19 @@ extension ValueKind where Value == String {
   /// `VAR=NAME`: a place, and the name of an item.
   static var placeAndName: ValueKind { text(completedWith: .namesAfterEquals) }
 
+  /// One line of a prompt, which shows as what it is.
+  static var reason: ValueKind {
+    ValueKind { text, name throws(CommandError) in
+      guard !text.isEmpty, text.unicodeScalars.count <= longestReason else {
+        throw .usage("\(name) takes 1 to \(longestReason) characters")
+      }
+      guard let flaw = VisibleText.flaw(inName: text) else { return text }
+      throw .usage("\(name) \(flaw)", hint: "a person reads it in a prompt: leave out what does not show")
+    }
+  }
+
+  private static let longestReason = 200
+
   private static func text(
     completedWith candidates: ValueShape.Candidates, upTo longest: Int = Names.longestText
   ) -> ValueKind {

@@ -61,7 +61,8 @@ extension VaultVerb {
 
 extension VaultVerb {
   package static var options: [Option] {
-    (ownOptions + target.options + secretOptions.flatMap(\.options)).map(\.option)
+    (ownOptions + target.options + (asksPerson ? [CommonOptions.reason] : [])
+      + secretOptions.flatMap(\.options)).map(\.option)
   }
 
   package static var standIns: [StandIn] { target.standIns }
@@ -143,11 +144,14 @@ extension VaultVerb {
       return "for the passcode where it is needed, and for what the item's --access flags name"
     }
     guard allChannels.contains(where: \.isAskedFor) else {
-      return readsStandardInput ? "only for standard input, on a terminal" : "nothing"
+      return readsStandardInput ? "only for standard input, on a terminal" : nothing
     }
     let unasked = channels.filter { !$0.isAskedFor }.map { "; never for the \($0.title)" }
     return "for the secrets above that are needed and not given" + unasked.joined()
   }
+
+  private static var nothing: String { "nothing" }
+  private static var asksPerson: Bool { askFact != nothing }
 
   private static var auditFact: String {
     let opening = needs == .noVault ? "" : "; opening the vault ends what is due, which is audited"

@@ -29,7 +29,14 @@ package enum VerbTable {
       "agent", "The agent, which keeps a vault unlocked for a while.",
       [AgentBegin.self, AgentEnd.self, AgentShowStatus.self]
     ),
-    ("keeper", "The keeper, which has the vault under a user id of its own.", [KeeperAdopt.self, KeeperLeave.self, KeeperStatus.self]),
+    (
+      "grant", "What programs may do again without asking, in the agent or the keeper.",
+      [GrantList.self, GrantRevoke.self]
+    ),
+    (
+      "keeper", "The keeper, which has the vault under a user id of its own.",
+      [KeeperAdopt.self, KeeperLeave.self, KeeperStatus.self]
+    ),
     ("verify", "Open and compare every part of the vault.", [Verify.self]),
     ("version", "Print the versions of vaultctl and the format.", [PrintVersion.self]),
     ("path", "Print where the vault is.", [PrintPath.self]),

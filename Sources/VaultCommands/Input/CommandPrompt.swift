@@ -6,7 +6,7 @@ import VaultPrompts
 import VaultWords
 
 /// Answers the requests of an item's access rule: from the option that gives the secret, or else from a person.
-package final class CommandPrompt: Prompt {
+package final class CommandPrompt: GrantPrompt {
   private let secrets: Secrets
   private let asking: any HostPrompt
   /// Whether a request names the program that asks.
@@ -53,6 +53,12 @@ package final class CommandPrompt: Prompt {
     return try asking.confirm(named(request))
   }
 
+  package func allow(_ request: PromptRequest) throws(VaultError) -> GrantAnswer {
+    guard secrets.invocation.mayPrompt else { return .once }
+    try secrets.world.interruption.yieldToClient()
+    return try asking.allow(named(request))
+  }
+
   package func show(_ line: String, for request: PromptRequest) {
     if secrets.invocation.mayPrompt { asking.show(line, for: request) }
   }
@@ -90,6 +96,7 @@ package final class CommandPrompt: Prompt {
   private func named(_ request: PromptRequest) -> PromptRequest {
     var request = request
     if !namesProgram { request.requester = nil }
+    if request.reason == nil { request.reason = secrets.reason }
     request.operation = "vaultctl \(secrets.invocation.verb.name): " + request.operation
     return request
   }

@@ -15,6 +15,9 @@ package struct Secrets {
   let world: World
   let known: GivenSecrets
 
+  /// Why the command is run, in the words of whoever runs it; nil if they give none.
+  var reason: String? { invocation[CommonOptions.reason] }
+
   /// The secret of one channel.
   ///
   /// - Parameters:
@@ -156,7 +159,7 @@ extension Secrets {
   private var fileAdvice: String { "give it as a file: \(action) < FILE" }
 
   private func request(to purpose: String, _ question: String) -> PromptRequest {
-    var request = PromptRequest(.passcode, operation: "\(action): \(purpose)")
+    var request = PromptRequest(.passcode, operation: "\(action): \(purpose)", reason: reason)
     request.question = question
     return request
   }

@@ -113,7 +113,8 @@ extension Batch {
     }
     let ofBatch: [any OptionKey] = [
       CommonOptions.vault, CommonOptions.deviceKey, CommonOptions.prompt, CommonOptions.noInput,
-      CommonOptions.agent, CommonOptions.log, CommonOptions.logLevel, CommonOptions.logUnmasked,
+      CommonOptions.reason, CommonOptions.agent, CommonOptions.log, CommonOptions.logLevel,
+      CommonOptions.logUnmasked,
     ]
     let secrets = inner.verb.allChannels.map(\.options).flatMap(\.options)
     for option in ofBatch + secrets where inner.has(option) {

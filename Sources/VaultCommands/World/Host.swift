@@ -71,7 +71,7 @@ package protocol Host: Sendable {
 }
 
 /// A prompt of a ``Host``.
-package protocol HostPrompt: Prompt {
+package protocol HostPrompt: GrantPrompt {
   /// Asks for a secret, and says which prompt failed in which way.
   ///
   /// - Parameters:

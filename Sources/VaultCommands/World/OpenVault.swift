@@ -274,10 +274,12 @@ final class OpenVault {
   private func newContext(keeping: Bool) throws -> AuthenticationContext {
     let mayPrompt = secrets.invocation.mayPrompt
     let hasFingers = try opened().enrolledMembers().contains { $0.source == .finger }
-    return AuthenticationContext(
-      reason: "", prompt: prompt, presence: mayPrompt ? world.host.presence : nil,
+    var context = AuthenticationContext(
+      reason: secrets.reason ?? "", prompt: prompt, presence: mayPrompt ? world.host.presence : nil,
       biometry: hasFingers ? CommandReader(source: world.host.biometry, mayPrompt: mayPrompt) : nil,
       reuse: keeping ? .seconds(300) : .zero)
+    context.grants = try world.vaults?.grants(of: opened())
+    return context
   }
 
   /// Moves one batch of a rotation that was interrupted. A full disk must not prevent reading the vault. The next

@@ -19,6 +19,9 @@ package protocol OpenVaults: Sendable {
     at path: String, deviceKey: String?, open: () throws -> VaultCore
   ) throws -> (core: VaultCore, isNew: Bool)?
 
+  /// What persons have let the program of this request do again in a vault; nil where nothing of this is kept.
+  func grants(of core: VaultCore) -> (any StandingGrants)?
+
   /// This request is about to ask a person for the passcode that unlocks the vault. If another request unlocks it meanwhile, the
   /// prompt ends as cancelled.
   ///
@@ -37,4 +40,8 @@ package protocol OpenVaults: Sendable {
   /// The passcode of this request has unlocked the vault, and no other request's: the terminal of its command is that of the person who
   /// knows the passcode.
   func provedPasscode(_ core: VaultCore)
+}
+
+extension OpenVaults {
+  package func grants(of core: VaultCore) -> (any StandingGrants)? { nil }
 }

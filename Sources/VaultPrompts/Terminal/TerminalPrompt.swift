@@ -74,6 +74,22 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
     return false
   }
 
+  /// Asks for how long a program may use an item. After an answer that means nothing it asks again, at most twice.
+  func allow(_ request: PromptRequest) throws(TerminalError) -> GrantAnswer {
+    let lines = PromptText(request, isAboutGrant: true).lines
+    for round in 0..<3 {
+      let answer = try ask(
+        showing: round == 0 ? lines : [Self.grantAnswers], question: Self.grantQuestion, echoes: true,
+        until: request.ending)
+      if let answer = GrantAnswer(typed: Self.word(answer)) { return answer }
+    }
+    return .no
+  }
+
+  private static let grantQuestion = "allow it? Enter: once, 5m: for 5 minutes, 3x: three times, n: no: "
+  private static let grantAnswers =
+    "  Enter, n, a time up to \(GrantAnswer.longest / 3600)h, or a number up to \(GrantAnswer.mostUses)x"
+
   /// Shows a line. Does nothing where there is no terminal, or the process is in its background.
   public func show(_ line: String, for request: PromptRequest) {
     guard let terminal = try? Terminal(path: path), terminal.isInForeground else { return }
@@ -118,12 +134,15 @@ extension TerminalPrompt {
         open: open, ending: ending))
   }
 
-  private static func decision(_ answer: borrowing SecretBytes) -> Bool? {
-    // Not a secret: the terminal has shown it.
-    let word = answer.expose { span in
+  /// An answer that is no secret: the terminal has shown it.
+  private static func word(_ answer: borrowing SecretBytes) -> String {
+    answer.expose { span in
       String(decoding: unsafe span.withUnsafeBytes { unsafe Array($0) }, as: UTF8.self)
     }
-    return switch word.lowercased() {
+  }
+
+  private static func decision(_ answer: borrowing SecretBytes) -> Bool? {
+    switch word(answer).lowercased() {
     case "y", "yes": true
     case "", "n", "no": false
     default: nil
