@@ -163,7 +163,7 @@ class Forged:
     """A command that is not `vaultctl`: it connects to the socket and says what it wants."""
 
     CALLS = {
-        1: "type", 2: "confirm", 3: "show", 4: "presence", 5: "fingers", 6: "finger", 20: "descriptor", 21: "secret", 22: "credential",
+        1: "type", 2: "confirm", 3: "show", 4: "presence", 5: "fingers", 6: "finger", 7: "allow", 20: "descriptor", 21: "secret", 22: "credential",
         23: "file", 24: "exists", 25: "own", 26: "make", 27: "finish", 28: "drop", 29: "remove", 40: "copy", 60: "check", 61: "give",
         62: "run", 63: "take", 80: "hand over"}
     STANDARD, REFUSED, CALL, CANCEL, HELD, ENDED, BEGUN = 4, 65, 66, 67, 68, 69, 70
@@ -372,6 +372,8 @@ def yes(typed="yes", file=b"yes"):
             return {1: typed}, ()
         if kind in ("confirm", "exists", "own"):
             return {4: True}, ()
+        if kind == "allow":
+            return {2: "100x"}, ()
         if kind == "fingers":
             return {3: ["right-index-finger"]}, ()
         if kind == "finger":
@@ -1767,3 +1769,137 @@ def flood_with_questions(place):
     for command in open_:
         command.close()
     return None
+
+
+# --- Grants: what the person has let their shell do again
+
+
+def granted(place):
+    """Has the person let their shell use an item. Returns how often the shell can use it: once, or the rig does not work."""
+    code = place.person("grant")
+    if code != 0 or place.person("use-the-grant") != 0:
+        raise Broken("the shell of the person has no grant: exit %d" % code)
+
+
+def tries(place):
+    """Whether any command that this program starts gets the item."""
+    words = ["item", "get", "near"]
+    refuse = lambda kind, fields: None
+    outs = [ctl(place, *words, "--no-input").out.encode(), forge(place, words, refuse).out, ctl(place, "exec", "--fd", "3=near", "--no-input", "--", "cat", "/dev/fd/3").out.encode()]
+    outs.append(forge(place, ["batch"], refuse, stdin=b'{"args":["item","get","near"]}\n').out)
+    return "secret" if any(place.finds(out) == "secret" for out in outs) else None
+
+
+@hostile("Uses an item that the person has let their shell use for an hour: by itself, from other sessions, as an orphan.", changes=True)
+def use_the_grant_of_a_shell(place):
+    granted(place)
+    got = tries(place)
+    for leave in (os.setsid, os.setpgrp):
+        source, end = os.pipe()
+        child = os.fork()
+        if child == 0:
+            # Its own child goes on when this one has ended, so that another process is its parent.
+            if os.fork() != 0:
+                os._exit(0)
+            try:
+                leave()
+            except OSError:
+                pass
+            while os.getppid() == child:
+                time.sleep(0.01)
+            os.write(end, (tries(place) or "nothing").encode())
+            os._exit(0)
+        os.close(end)
+        os.waitpid(child, 0)
+        got = "secret" if os.read(source, 16) == b"secret" else got
+        os.close(source)
+    if place.person("use-the-grant") != 0:
+        return "answer"
+    return got
+
+
+@hostile("Waits for the end of a shell that may use an item, gets its number, and uses the item.", changes=True)
+def take_the_number_of_a_shell(place):
+    granted(place)
+    number = place.person("end-the-shell")
+    source, end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(end, (tries(place) or "nothing").encode())
+        os._exit(0)
+    os.close(end)
+    place.note("the number of the shell was %d, this one got %d" % (number, child))
+    got = os.read(source, 16).decode()
+    os.waitpid(child, 0)
+    return got if child == number else "error"
+
+
+@hostile("Connects by a process that ends, and has the shell of the person start one that gets its number. Then it asks by that connection.", changes=True)
+def hand_a_connection_on(place):
+    granted(place)
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        command = Forged(place)
+        socket.send_fds(theirs, [b"x"], [command.socket.fileno()])
+        os._exit(0)
+    handed = socket.socket(fileno=socket.recv_fds(ours, 1, 1)[1][0])
+    os.waitpid(child, 0)
+    number = place.person("start-in-the-shell %d" % child)
+    place.note("the process that connected was %d, that of the shell is %d" % (child, number))
+    command = Forged(place)
+    command.socket.close()
+    command.socket = handed
+    handed.settimeout(PATIENCE)
+    command.ask(["item", "get", "near"])
+    # It hangs up where it is asked: within one user its own word would be enough.
+    command.serve(lambda kind, fields: None)
+    command.close()
+    if number != child:
+        return "error"
+    return place.finds(command.out)
+
+
+@hostile("Connects, becomes another program, and asks.", changes=True)
+def exec_after_connecting(place):
+    granted(place)
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        command = Forged(place)
+        socket.send_fds(theirs, [b"x"], [command.socket.fileno()])
+        os.execv("/bin/sh", ["sh", "-c", "while :; do sleep 1; done"])
+    command = Forged(place)
+    command.socket.close()
+    command.socket = socket.socket(fileno=socket.recv_fds(ours, 1, 1)[1][0])
+    command.socket.settimeout(PATIENCE)
+    command.ask(["item", "get", "near"])
+    # It hangs up where it is asked: within one user its own word would be enough.
+    command.serve(lambda kind, fields: None)
+    command.close()
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return place.finds(command.out)
+
+
+@hostile("Answers every question about a grant with a hundred uses, and says that it is another program.", service="secret", changes=True)
+def forge_many_grants(place):
+    lie = "asked by /usr/bin/ssh-agent (process 1)"
+    shown, got = set(), None
+
+    def answer(kind, fields):
+        if kind == "type":
+            # What the prompt says of the program: the number of its process, and its words apart.
+            request = Forged.unpacked(fields[1])
+            shown.add((struct.unpack(">q", request[5])[0], request[4].decode()))
+        # Wrong passcodes would make the person wait.
+        return yes(typed="")(kind, fields)
+
+    before = json.loads(ctl(place, "grant", "list", "--json").out)["grants"]
+    for _ in range(100):
+        forged = forge(place, ["item", "get", "near", "--reason", lie], answer)
+        got = "secret" if place.finds(forged.out) == "secret" else got
+    if shown - {(os.getppid(), lie)}:
+        return "error"
+    after = json.loads(ctl(place, "grant", "list", "--json").out)["grants"]
+    return got or ("answer" if after != before else None)

@@ -16,6 +16,7 @@ Read `World` first, then `Rig`. `programs.py` has the hostile programs.
 """
 import collections
 import ctypes
+import fcntl
 import hashlib
 import json
 import os
@@ -26,6 +27,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 PERSON, KEEPER, OTHER, OTHER_KEEPER = 61001, 61002, 61003, 61004
@@ -316,6 +318,7 @@ class World:
         self.is_changed = False
         # What the administrator has set for the keeper.
         self.asks = "client"
+        self.shell = None
         # Whether the person was served after the last hostile program.
         self.served = True
         self.environment = {
@@ -368,8 +371,100 @@ class World:
             "list": lambda: self.ctl("item", "list"),
             "open": self.open_socket,
             "free-number": self.free_number,
+            "grant": self.grant,
+            "use-the-grant": lambda: self.in_shell("vaultctl item get near --no-input $V >/dev/null 2>&1"),
+            "end-the-shell": self.end_shell,
         }
+        if deed.startswith("start-in-the-shell "):
+            return self.start_in_shell(int(deed.split()[1]))
         return deeds[deed]()
+
+    # The shell of the person, on a terminal of its own.
+
+    def grant(self):
+        """The person lets their shell read the item 'near' for an hour."""
+        self.end_shell()
+        self.terminal, screen = os.openpty()
+        os.fchown(screen, PERSON, PERSON)
+
+        def lead():
+            fcntl.ioctl(screen, termios.TIOCSCTTY, 0)
+
+        environment = {
+            **self.environment, "PATH": PROGRAMS + ":/usr/bin:/bin", "V": " ".join(self.vault), "PS1": "ready> ", "HISTFILE": "/dev/null"}
+        self.shell = subprocess.Popen(
+            ["/bin/sh"], stdin=screen, stdout=screen, stderr=screen, env=environment, cwd="/", start_new_session=True, preexec_fn=lead,
+            user=PERSON, group=PERSON, extra_groups=[])
+        os.close(screen)
+        self.shown = ""
+        self.see("ready> ")
+        self.type("vaultctl item get near $V >/dev/null; echo ends=$?")
+        self.see("ends=$?")
+        # The person gives what is asked for.
+        while True:
+            seen = self.see("phrase of", "passcode: ", "allow it?", "ends=")
+            if seen == "phrase of":
+                self.see(": ")
+                self.type(open(PRIVATE + "/voice").read())
+            elif seen == "passcode: ":
+                self.type(open(PRIVATE + "/passcode").read())
+            elif seen == "allow it?":
+                self.see("n: no: ")
+                self.type("1h")
+            else:
+                return Done(self.code(), "", "")
+
+    def in_shell(self, line):
+        self.type(line + "; echo ends=$?")
+        self.see("ends=$?")
+        self.see("ends=")
+        return Done(self.code(), "", "")
+
+    def start_in_shell(self, number):
+        """The shell starts a process that lives on. The kernel gives it this number, if it is free."""
+        self.type("true")
+        self.see("ready> ")
+        with open("/proc/sys/kernel/ns_last_pid", "w") as file:
+            file.write(str(number - 1))
+        self.type("sleep 600 & echo ends=$!")
+        self.see("ends=$!")
+        self.see("ends=")
+        return Done(self.code(), "", "")
+
+    def end_shell(self):
+        """The shell ends, and the next process of this namespace gets its number."""
+        if self.shell is None:
+            return Done(0, "", "")
+        number = self.shell.pid
+        self.shell.kill()
+        self.shell.wait()
+        os.close(self.terminal)
+        self.shell = None
+        self.last_number = number
+        return Done(number if self.free_number().exit == 0 else 0, "", "")
+
+    def type(self, line):
+        os.write(self.terminal, line.encode() + b"\n")
+
+    def see(self, *texts):
+        """Waits until the terminal shows one of the texts, and returns it."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            found = [text for text in texts if text in self.shown]
+            if found:
+                first = min(found, key=self.shown.index)
+                self.shown = self.shown[self.shown.index(first) + len(first):]
+                return first
+            if not select.select([self.terminal], [], [], max(0, end - time.monotonic()))[0]:
+                raise Broken("the shell of the person does not show %r, but %r" % (texts, self.shown))
+            self.shown += os.read(self.terminal, 4096).decode(errors="replace")
+
+    def code(self):
+        """The number that the terminal shows next."""
+        while "\n" not in self.shown:
+            self.shown += os.read(self.terminal, 4096).decode(errors="replace")
+        line, self.shown = self.shown.split("\n", 1)
+        return int(line)
 
     def open_socket(self):
         """A program of the person helps another user: it opens all that the person may open."""
