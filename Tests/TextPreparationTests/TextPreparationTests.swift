@@ -16,11 +16,14 @@ private func opaque(_ text: [UInt8]) throws -> [UInt8]? {
 
 @Suite("Unicode forms", .bounded)
 struct TextPreparationTests {
-  private static let vectors = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  private static let vectors = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent()
     .appending(path: "Vectors/normalization")
 
   private static func text(_ numbers: Substring) -> String {
-    let scalars = numbers.split(separator: " ").compactMap { UInt32($0, radix: 16).flatMap(Unicode.Scalar.init) }
+    let scalars = numbers.split(separator: " ").compactMap {
+      UInt32($0, radix: 16).flatMap(Unicode.Scalar.init)
+    }
     return String(String.UnicodeScalarView(scalars))
   }
 
@@ -31,7 +34,8 @@ struct TextPreparationTests {
     let files = try FileManager.default.contentsOfDirectory(at: Self.vectors, includingPropertiesForKeys: nil)
     var count = 0
     for file in files {
-      for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where !line.hasPrefix("#") {
+      for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+      where !line.hasPrefix("#") {
         let columns = line.split(separator: ";").map(Self.text)
         let found = try TextPreparation.normalized(columns[0])
         #expect(found.utf8.elementsEqual(columns[1].utf8), "\(line)")
@@ -71,7 +75,8 @@ struct TextPreparationTests {
   @Test("what no keyboard gives as a secret is refused by its reason")
   func faults() {
     for (text, wanted) in [
-      ("", .empty), (String(repeating: "x", count: 1025), .tooLong), ("a\0", .containsNUL), ("a\n", .severalLines),
+      ("", .empty), (String(repeating: "x", count: 1025), .tooLong), ("a\0", .containsNUL),
+      ("a\n", .severalLines),
       ("a\rb", .severalLines), ("a ", .blankAtEnd), ("a\u{A0}", .blankAtEnd), ("\ta", .blankAtStart),
       ("a\u{1B}[A", .control), ("a\u{85}b", .control), ("a\u{7F}", .control),
     ] as [(String, TypedSecret.Fault)] { expect(fault(Array(text.utf8)), equals: wanted) }
@@ -113,14 +118,18 @@ struct TextLineTests {
       let found = line(Array(text.utf8)) { b throws(TextLine.Fault) in try TextLine.whole(b) }
       expect(found, equals: Array(wanted.utf8))
     }
-    let trimmed = line(mark + Array("\t a b \r\n\n".utf8)) { b throws(TextLine.Fault) in try TextLine.trimmed(b) }
+    let trimmed = line(mark + Array("\t a b \r\n\n".utf8)) { b throws(TextLine.Fault) in
+      try TextLine.trimmed(b)
+    }
     expect(trimmed, equals: Array("a b".utf8))
   }
 
   /// Verified to fail when only the mark tells.
   @Test("UTF-16 is told, with a mark and without one")
   func utf16() {
-    for text: [UInt8] in [[0xFF, 0xFE, 0x61, 0], [0xFE, 0xFF, 0, 0x61], [0x61, 0, 0x62, 0], [0, 0x61, 0, 0x62]] {
+    for text: [UInt8] in [
+      [0xFF, 0xFE, 0x61, 0], [0xFE, 0xFF, 0, 0x61], [0x61, 0, 0x62, 0], [0, 0x61, 0, 0x62],
+    ] {
       expect(line(text) { b throws(TextLine.Fault) in try TextLine.unmarked(b) }, equals: nil)
     }
     for text: [UInt8] in [[0x61, 0, 0x62], [0x61, 0, 0, 0], [0xFF], [0xE9, 0xE8]] {
@@ -131,7 +140,8 @@ struct TextLineTests {
   /// Verified to fail when one kind of separator stays, and when bytes after a broken character are dropped.
   @Test("a code loses blanks and dashes of all kinds; wide digits are digits; all else stays")
   func codes() {
-    let separators = "\u{20}\t\u{A0}\u{202F}\u{2009}\u{3000}\u{200B}\u{FEFF}-\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212}\r\n"
+    let separators =
+      "\u{20}\t\u{A0}\u{202F}\u{2009}\u{3000}\u{200B}\u{FEFF}-\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212}\r\n"
     for separator in separators.unicodeScalars {
       expect(TypedCode.characters(of: "123\(separator)456\(separator)"), equals: "123456")
     }

@@ -7,7 +7,8 @@ import Testing
 struct LineTests {
   private static let passcode = "caf\u{E9} passcode"
   private static let mark = "\u{FEFF}"
-  private static let key = "-----BEGIN OPENSSH PRIVATE KEY-----\rb3BlbnNzaC1r\rsecond line\r-----END OPENSSH PRIVATE KEY-----\r"
+  private static let key =
+    "-----BEGIN OPENSSH PRIVATE KEY-----\rb3BlbnNzaC1r\rsecond line\r-----END OPENSSH PRIVATE KEY-----\r"
 
   private func tool(passcode: String? = nil) throws -> Tool {
     let tool = try Tool()
@@ -19,6 +20,13 @@ struct LineTests {
       ["item", "add", "it"] + opening, input: Array("old".utf8), secrets: passcode.map { [3: $0] } ?? [:])
     expect(added.exit, equals: 0)
     return tool
+  }
+
+  /// ASCII as UTF-16.
+  private func wide(_ text: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for byte in text.utf8 { bytes += [byte, 0] }
+    return bytes
   }
 
   /// Verified to fail when `SecretReading.line` drops LF alone, and when a passcode is not prepared.
@@ -70,7 +78,7 @@ struct LineTests {
       #expect(code.text.hasPrefix("237653"), "\(format): \(code.text) \(code.errors)")
     }
     try expect(
-      tool("otp", "add", "v", "--verifier", input: Array(uri.utf8)).exit, equals: 0)
+      tool("otp", "add", "v", "--role", "verifier", input: Array(uri.utf8)).exit, equals: 0)
     for code in ["755 224\r\n", "287\u{A0}082", "359\u{2013}152 ", "\u{FF19}\u{FF16}9429"] {
       let run = try tool("otp", "verify", "v", input: Array(code.utf8))
       #expect(run.exit == 0, "\(code): \(run.errors)")
@@ -85,12 +93,15 @@ struct LineTests {
     let tool = try tool()
     let line = #"{"args":["item","list"]}"# + "\r\n"
     try expect(tool("batch", input: Array((Self.mark + line).utf8)).exit, equals: 0)
-    let item = #"{"name":"new","secret":"s"}"# + "\n"
+    let item = #"{"kind":"password","name":"new","secret":"s"}"# + "\n"
     let imported = try tool("import", "jsonl", input: Array((Self.mark + item).utf8))
     #expect(imported.exit == 0, "\(imported.errors)")
-    for text in [[0xFF, 0xFE] + Array(line.utf8).flatMap { [$0, 0] }, Array(line.utf8).flatMap { [$0, 0] }] {
+    for text in [
+      [0xFF, 0xFE] + wide(line), wide(line),
+    ] {
       let run = try tool("batch", input: text)
-      #expect(run.exit == 12 && (run.errors + run.text).contains("UTF-16"), "\(run.exit) \(run.errors) \(run.text)")
+      #expect(
+        run.exit == 12 && (run.errors + run.text).contains("UTF-16"), "\(run.exit) \(run.errors) \(run.text)")
     }
   }
 
@@ -99,13 +110,14 @@ struct LineTests {
   func keyFile() throws {
     let tool = try tool()
     let path = tool.home.path + "/key.pem"
-    let made = Child("/usr/bin/openssl", ["genpkey", "-algorithm", "ed25519", "-out", path], tool.environment)
+    let made = Child(
+      "/usr/bin/openssl", ["genpkey", "-algorithm", "ed25519", "-out", path], tool.environment)
     try expect(made.start().wait(), equals: 0)
     let pem = try String(contentsOfFile: path, encoding: .utf8)
     let run = try tool("key", "import", "k", input: Array((Self.mark + pem).utf8))
     #expect(run.exit == 0, "\(run.errors)")
-    let wide = [0xFF, 0xFE] + Array(pem.utf8).flatMap { [$0, 0] }
-    let refused = try tool("key", "import", "l", input: wide)
+    let text = [0xFF, 0xFE] + wide(pem)
+    let refused = try tool("key", "import", "l", input: text)
     #expect(refused.exit == 12 && refused.errors.contains("UTF-16"), "\(refused.errors)")
   }
 
@@ -139,7 +151,9 @@ struct LineTests {
   /// Verified to fail when a second Enter, or the mark after a paste, counts as a second line.
   @Test("one pasted line is a line, also with its newline, and where the terminal marks what is pasted")
   func pastedLine() throws {
-    for text in ["s3cret\r", "s3cret\r\r", "\u{1B}[200~s3cret\u{1B}[201~\r", "\u{1B}[200~s3cret\r\u{1B}[201~"] {
+    for text in [
+      "s3cret\r", "s3cret\r\r", "\u{1B}[200~s3cret\u{1B}[201~\r", "\u{1B}[200~s3cret\r\u{1B}[201~",
+    ] {
       let tool = try tool()
       let screen = try PseudoTerminal()
       let child = try tool.start(["item", "add", "new"], on: screen)

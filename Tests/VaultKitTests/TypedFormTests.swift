@@ -32,7 +32,9 @@ struct TypedFormTests {
     let core = try place.openCore()
     var left: [Int?] = []
     for wrong in ["plain", Self.decomposed, Self.decomposed] {
-      do throws(VaultError) { try core.unlock(with: Passcode(testing: wrong)) } catch { left.append(error.attemptsLeft) }
+      do throws(VaultError) { try core.unlock(with: Passcode(testing: wrong)) } catch {
+        left.append(error.attemptsLeft)
+      }
     }
     expect(left, equals: [4, 3, 2])
     try core.unlock(with: Passcode(testing: "right"))
@@ -82,7 +84,9 @@ struct TypedFormTests {
     expect(item.name.map { Array($0.utf8) }, equals: Array("caf\u{E9}".utf8))
     for form in ["caf\u{E9}", "cafe\u{301}"] {
       try expect(core.item(named: form).id, equals: item.id)
-      expect(.duplicateItem) { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, name: form)) }
+      expect(.duplicateItem) { () throws(VaultError) in
+        _ = try core.add(NewItem(.genericPassword, name: form))
+      }
       var account = Attributes()
       account[.account] = form
       try expect(core.items(matching: Query(where: account)).map(\.id), equals: [item.id])

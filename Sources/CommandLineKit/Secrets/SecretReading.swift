@@ -16,7 +16,7 @@ package enum SecretReading {
     from descriptor: Int32, limit: Int = TypedSecret.longest, named name: String, isTrimmed: Bool = false
   ) throws(CommandError) -> SecretBytes {
     // A byte order mark, and CR LF.
-    let bytes = try all(of: descriptor, limit: limit + 5, named: name)
+    let bytes = try all(of: descriptor, limit: limit + 5, told: limit, named: name)
     return try line(bytes, limit: limit, named: name, isTrimmed: isTrimmed)
   }
 
@@ -60,12 +60,17 @@ package enum SecretReading {
   /// Everything up to the end, byte for byte.
   ///
   /// - Throws: exit 12 beyond `limit` bytes, 13 when reading fails.
-  package static func all(of descriptor: Int32, limit: Int = TypedSecret.longest, named name: String) throws(CommandError)
-    -> SecretBytes
-  {
+  package static func all(
+    of descriptor: Int32, limit: Int, named name: String
+  ) throws(CommandError) -> SecretBytes { try all(of: descriptor, limit: limit, told: limit, named: name) }
+
+  /// - Parameter told: The limit that a person is told.
+  private static func all(
+    of descriptor: Int32, limit: Int, told: Int, named name: String
+  ) throws(CommandError) -> SecretBytes {
     do throws(SecretInput.Fault) { return try SecretInput.all(of: descriptor, limit: limit) } catch {
       switch error {
-      case .tooLong: throw tooLong(name, limit: limit)
+      case .tooLong: throw tooLong(name, limit: told)
       case .notOpen:
         throw .usage(
           "descriptor \(descriptor) is not open for reading",
@@ -78,7 +83,6 @@ package enum SecretReading {
   package static func tooLong(_ name: String, limit: Int) -> CommandError {
     let size =
       switch limit {
-      case TypedSecret.longest + 5: "\(TypedSecret.longest) bytes"
       case (1 << 20)...: "\(limit >> 20) MiB"
       case (64 << 10)... where limit % 1024 == 0: "\(limit >> 10) KiB"
       default: "\(limit) bytes"

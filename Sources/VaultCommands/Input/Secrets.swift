@@ -242,7 +242,7 @@ extension Secrets {
   private static func line(
     _ typed: consuming SecretBytes, channel: SecretChannel
   ) throws(CommandError) -> SecretBytes {
-    do throws(CommandError) { 
+    do throws(CommandError) {
       return try SecretReading.line(typed, named: channel.title, isTrimmed: channel.isCode)
     } catch {
       throw refused(error)

@@ -28,7 +28,8 @@ struct CodeScreen {
       switch error {
       case .cancelled: throw declined("cancelled at the prompt for the last two groups", outcome: .cancelled)
       case .timedOut: throw declined("nobody answered the prompt for the last two groups", outcome: .timeout)
-      case .tooLong, .severalLines: throw declined("the answer is longer than a recovery code", outcome: .answered)
+      case .tooLong, .severalLines:
+        throw declined("the answer is longer than a recovery code", outcome: .answered)
       case .busy: throw declined("another prompt stayed open", outcome: nil)
       case .noTerminal:
         throw CommandError(

@@ -155,7 +155,8 @@ extension VaultCore {
         try KeyDerivation.fresh(environment.parameters, random: environment.random)
       }
     let root = PasswordKey(
-      try derivation.derive(from: phrase.typed.prepared.bytes, as: .newPhrase, in: environment), derivation: derivation)
+      try derivation.derive(from: phrase.typed.prepared.bytes, as: .newPhrase, in: environment),
+      derivation: derivation)
     for member in try factors.enrolledSet().members where member.source == .phrase {
       guard try factors.half(of: member, phrase: root.box) == nil else {
         throw VaultError(.duplicateItem, "that phrase is enrolled already", hint: "choose another")

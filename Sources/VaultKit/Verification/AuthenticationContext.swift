@@ -98,7 +98,9 @@ public struct AuthenticationContext: Sendable {
   }
 
   /// Gives the phrase of a member in advance.
-  public func provide(_ phrase: consuming BiometricPhrase) { memory.give(.phrase, secret: phrase.typed.given.bytes.copy()) }
+  public func provide(_ phrase: consuming BiometricPhrase) {
+    memory.give(.phrase, secret: phrase.typed.given.bytes.copy())
+  }
 
   /// Gives the PIN of an item in advance. Each call uses it once; a wrong one is dropped. A vault keeps a PIN nowhere else:
   /// `reuse` does not serve it.
