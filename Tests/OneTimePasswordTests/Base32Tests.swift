@@ -33,7 +33,7 @@ struct Base32Tests {
   @Test(
     "an alien character is refused at its place",
     arguments: [
-      ("GEZ1", 3), ("0EZD", 0), ("GE8D", 2), ("GE\tD", 2), ("GEZÄ", 3), ("GE_D", 2), ("GE\u{0}D", 2),
+      ("GEZ1", 3), ("0EZD", 0), ("GE8D", 2), ("GEZÄ", 3), ("GE_D", 2), ("GE\u{0}D", 2),
       ("GE@D", 2),
       ("GE[D", 2), ("GE`D", 2), ("GE{D", 2), ("GE/D", 2), ("GE\u{7f}D", 2), ("MY=A", 3), ("MY=======", 8),
     ])

@@ -106,11 +106,21 @@ struct OTPCodeTests {
   @Test(
     "what is not exactly a code is refused",
     arguments: [
-      "", "12345", "123456789", "12 3456", " 123456", "123456 ", "123-456", "12345a", "+12345", "１２３４５６",
-      "١٢٣٤٥٦", "12345\u{0}", "123456\n", "1234٣6", "abcde", "5wgmb", "5WGM0", "5WGMA", "0x1234", "-12345",
+      "", "12345", "123456789", "12345a", "+12345",
+      "١٢٣٤٥٦", "12345\u{0}", "12.456", "1234٣6", "abcde", "5wgmb", "5WGM0", "5WGMA", "0x1234", "-12345",
     ])
   func refused(_ text: String) {
     #expect(throws: OTPError.invalidCode) { _ = try OTPCode(text) }
+  }
+
+  /// Verified to fail when only the exact characters are read.
+  @Test(
+    "blanks and dashes do not matter, and wide digits are digits",
+    arguments: [
+      "12 3456", " 123456", "123456 ", "123-456", "123\u{A0}456", "123\u{2013}456", "１２３４５６", "123456\r\n",
+    ])
+  func grouped(_ text: String) throws {
+    try expect(OTPCode(text).text, equals: "123456")
   }
 
   @Test(

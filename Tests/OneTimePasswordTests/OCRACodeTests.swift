@@ -10,7 +10,7 @@ struct OCRACodeTests {
     "what is not exactly a code of the suite is refused",
     arguments: [
       ("SHA1-6", ""), ("SHA1-6", "12345"), ("SHA1-6", "1234567"), ("SHA1-6", "12 456"), ("SHA1-6", "12345a"),
-      ("SHA1-6", "١٢٣٤٥٦"), ("SHA1-6", "123456\n"), ("SHA1-0", "1234"),
+      ("SHA1-6", "١٢٣٤٥٦"), ("SHA1-6", "12_456"), ("SHA1-0", "1234"),
       ("SHA1-0", String(repeating: "g", count: 40)), ("SHA256-0", String(repeating: "a", count: 63)),
     ])
   func refused(_ function: String, text: String) throws {
