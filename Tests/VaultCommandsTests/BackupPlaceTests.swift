@@ -64,10 +64,10 @@ struct BackupPlaceTests {
   func pipes() throws {
     let (tool, path) = try backedUp()
     let script = """
-      mkfifo "$1.fifo"; home=$HOME; n=0
-      try() { n=$((n + 1)); export HOME=$home/$n; mkdir -m 700 "$HOME"; "$0" restore "$@" --passphrase-file "$home/phrase" > /dev/null && "$0" item get mail | od -An -tx1; }
-      (cat "$1" > "$1.fifo" &) && try "$1.fifo"
-      try /dev/stdin < "$1"; cat "$1" | try /dev/stdin; cat "$1" | try -; try <(cat "$1")
+      mkfifo "$1.fifo"; home=$HOME
+      try() { export HOME=$home/$1; mkdir -m 700 "$HOME"; "$0" restore "$2" --passphrase-file "$home/phrase" > /dev/null && "$0" item get mail | od -An -tx1; }
+      (cat "$1" > "$1.fifo" &) && try 1 "$1.fifo"
+      try 2 /dev/stdin < "$1"; cat "$1" | try 3 /dev/stdin; cat "$1" | try 4 -; try 5 <(cat "$1")
       cat "$1" | "$0" verify --backup - --passphrase-file "$home/phrase" | tail -1
       """
     _ = try tool.file("phrase", "long phrase")

@@ -108,13 +108,13 @@ struct MediumTests {
     await #expect(processExitsWith: .success) {
       signal(SIGXFSZ, SIG_IGN)
       let folder = TemporaryFolder()
-      let code = outcome(expecting: .unconfirmed(code: 0, errno: ENOSPC)) {
-        _ = try Store.create(at: folder("v"), publishing: { () throws(StorageError) in limitFileSize(0) }) {
-          (store: inout Store) throws(StorageError) in try fill(&store, items: 5)
-        }
+      do {
+        let made = try Store.create(
+          at: folder("v"), publishing: { () throws(StorageError) in limitFileSize(0) }
+        ) { (store: inout Store) throws(StorageError) in try fill(&store, items: 5) }
+        require(made.lacksRoom, "there is room")
       }
       limitFileSize(.max)
-      require(code == 0, "\(code)")
       var store = try Store.open(at: folder("v"), access: .readWrite)
       require(try store.counts().items == 5, "not whole")
     }
@@ -232,12 +232,15 @@ extension MediumTests {
       if log == 2 { folder.remove("v-shm") }
       fillDisk(folder)
       var store = try Store.open(at: folder("v"), access: .readWrite)
-      require(store.isReadOnly && store.lacksRoom, "there is room")
+      // The index that a killed process left has its room: no other is needed.
+      require(store.lacksRoom == (log != 1) && store.isReadOnly == (log != 1), "there is room")
       require(try store.head() == (log > 0 ? [42] : store.head()), "the log was passed over")
       require(try store.counts().items == 3, "rows")
       let items = try store.read { (store: inout Store) throws(StorageError) in try store.counts().items }
       require(items == 3, "rows in a transaction")
-      require(outcome(expecting: .full) { try store.beginImmediate() } == 0, "a write began")
+      if log != 1 {
+        require(outcome(expecting: .full) { try store.beginImmediate() } == 0, "a write began")
+      }
       // Two such stores read in turn, and neither keeps the other from it.
       var second = try Store.open(at: folder("v"), access: .readOnly)
       require(try second.counts().items == 3 && store.counts().items == 3, "in turn")

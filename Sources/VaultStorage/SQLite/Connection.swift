@@ -280,6 +280,7 @@ struct Connection: ~Copyable {
   private static func handle(for path: String, mode: Mode) throws(StorageError) -> OpaquePointer {
     var flags = SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     var name = path
+    var system = "unix"
     switch mode {
     case .readWrite, .readOnly: flags |= SQLITE_OPEN_READWRITE
     case .readOnlyMedium: flags |= SQLITE_OPEN_READONLY
@@ -287,8 +288,9 @@ struct Connection: ~Copyable {
       flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       name = "file:" + percentEncoded(path) + "?immutable=1"
     case .heldLog:
-      flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
-      name = "file:" + percentEncoded(path) + "?nolock=1"
+      flags |= SQLITE_OPEN_READONLY
+      // SQLite's own file system, without its locks.
+      system = "unix-none"
     case .openFile:
       flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       name = "file:" + path + "?immutable=1"
@@ -296,7 +298,6 @@ struct Connection: ~Copyable {
     }
     var database: OpaquePointer?
     // Names SQLite's own file system, because the host program may have made another one the default.
-    var system = "unix"
     if mode == .openFile || mode == .newFile {
       try DescriptorFileSystem.register()
       system = DescriptorFileSystem.name
