@@ -98,6 +98,8 @@ let package = Package(
     .executable(name: "vault-http", targets: ["vault-http"]),
     // For the package in Benchmarks alone: SwiftPM shows one package nothing of another but its products.
     .library(name: "VaultBenchmarking", targets: ["VaultBenchmarking"]),
+    // For the package in Tests/Fuzz alone, likewise.
+    .library(name: "VaultFuzzing", targets: ["VaultFuzzing"]),
   ],
   targets: [
     // C, each imported by exactly one Swift module (CLinux, our own, by those that need the kernel).
@@ -284,6 +286,10 @@ let package = Package(
         "VaultTestKit", "CLaneThreads",
       ]),
 
+    // What Tests/Fuzz and the tests hand any text to; never installed.
+    room(
+      "VaultFuzzing", on: ["SecretMemory", "VaultKit", "AuthenticatorKit", "CommandLineKit", "VaultCommands"]),
+
     // What all test targets share: the ids of requirements, programs, a pseudo-terminal.
     .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
     // What tests expect of a vault: thrown codes, the table of constraints.
@@ -375,7 +381,7 @@ let package = Package(
       of: "TortureTests",
       on: [
         "AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto",
-        "SecretMemory", "VaultCommands", "CommandLineKit",
+        "SecretMemory", "VaultCommands", "CommandLineKit", "VaultFuzzing",
       ]),
   ]
 )

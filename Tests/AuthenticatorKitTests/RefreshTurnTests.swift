@@ -11,7 +11,7 @@ import VaultTestKit
 /// One refresh at a time for each set of tokens; the others wait, and take its result.
 @Suite("Refreshes at once", .bounded, .requirement("D4"))
 struct RefreshTurnTests {
-  /// Verified to fail without the lock: the server is then asked twice, and refuses the second one.
+  /// Would fail without the lock: the server is then asked twice, and refuses the second one.
   @Test("of two refreshes at once, the second one waits, and has the tokens of the first one")
   func taken() async throws {
     let scene = try OAuthScene()
@@ -49,7 +49,7 @@ struct RefreshTurnTests {
     #expect(try scene.namesBeside().filter { $0.contains("asking") }.isEmpty)
   }
 
-  /// Verified to fail when the lock is a file that is there or not.
+  /// Would fail when the lock is a file that is there or not.
   @Test("what a killed process left is no lock, and is removed")
   func left() throws {
     let scene = try OAuthScene()
@@ -69,7 +69,7 @@ struct RefreshTurnTests {
     try expect(String(contentsOfFile: path, encoding: .utf8), equals: "mine")
   }
 
-  /// Verified to fail when the wait has no end, and when an error says to log in again.
+  /// Would fail when the wait has no end, and when an error says to log in again.
   @Test("who waits for too long is told that others are at work, and can try again")
   func tooLong() throws {
     let scene = try OAuthScene()
@@ -106,7 +106,24 @@ struct RefreshTurnTests {
     expect(server.refreshCount, equals: 2)
   }
 
-  /// Verified to fail when the refusal is thrown as it is.
+  /// Would fail when a refresh does not look at the set again in its commit.
+  @Test("tokens to which a person agreed during a refresh stay")
+  func grantedMeanwhile() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    _ = try scene.authorize(client)
+    let (other, server, isFirst) = (try scene.place.openCore(), scene.server, Once())
+    server.answer { request throws(VaultError) in
+      guard isFirst.take() else { return nil }
+      let request = try other.beginAuthorization(for: client, scope: "orders")
+      _ = try other.finishAuthorization(request, with: OAuthScene.answer(to: request), over: server)
+      return OAuthServer.Reply(body: OAuthServer.body(99, type: "Bearer") + "}")
+    }
+    _ = try scene.core.refreshTokens(of: client, over: server)
+    try expect(scene.headers(client).authorization, equals: "Bearer " + OAuthServer.access(3))
+  }
+
+  /// Would fail when the refusal is thrown as it is.
   @Test(
     "tokens to which a person agreed meanwhile are the result of a refresh that the server refuses for that")
   func agreedMeanwhile() throws {

@@ -33,7 +33,7 @@ struct TokenAnswerTests {
     (#""\#(String(repeating: "n", count: 2000))":"]}""#, nil, "orders"), (#""error":null"#, nil, "orders"),
   ]
 
-  /// Verified to fail when one of these is read as the tokens are (31 of them on the code before).
+  /// Would fail when one of these is read as the tokens are (31 of them on the code before).
   @Test("what only describes tokens, and is none of that, is as absent", arguments: described)
   func describes(member: String, seconds: UInt32?, scope: String?) throws {
     let scene = try OAuthScene()
@@ -58,7 +58,7 @@ struct TokenAnswerTests {
     #expect(!scene.server.operations.contains(.oauthRevoke))
   }
 
-  /// Verified to fail when each of these costs the answer.
+  /// Would fail when each of these costs the answer.
   @Test(
     "a byte order mark, a nonce that no proof can have and another status of success do not cost the tokens",
     arguments: [
@@ -78,7 +78,7 @@ struct TokenAnswerTests {
     try expect(scene.headers(client).authorization, equals: "Bearer at-9")
   }
 
-  /// Verified to fail when an empty refresh token is one.
+  /// Would fail when an empty refresh token is one.
   @Test(
     "a refresh token that is none is as absent, and one with any other text is kept as it is",
     arguments: [
@@ -98,7 +98,7 @@ struct TokenAnswerTests {
     expect(scene.server.requests.last?.form["refresh_token"], equals: kept ?? OAuthServer.refresh(2))
   }
 
-  /// A server that rotates has ended the old refresh token. Verified to fail when the tokens in the answer are only dropped, and when
+  /// A server that rotates has ended the old refresh token. Would fail when the tokens in the answer are only dropped, and when
   /// only whole answers are looked at.
   @Test(
     "tokens that cannot be used are revoked, and no program sends the same again",
@@ -140,7 +140,7 @@ struct TokenAnswerTests {
     try expect(scene.headers(client).authorization, equals: before)
   }
 
-  /// Verified to fail when the tokens are dropped.
+  /// Would fail when the tokens are dropped.
   @Test("unbound tokens for a request with a key are revoked")
   func unbound() throws {
     let scene = try OAuthScene()
@@ -157,7 +157,7 @@ struct TokenAnswerTests {
     expect(scene.server.requests.suffix(2).map { $0.form["token"] }, equals: ["rt-9", "at-9"])
   }
 
-  /// GitHub answers so. Verified to fail when a status of 200 is enough, and when a long text costs the word behind it.
+  /// GitHub answers so. Would fail when a status of 200 is enough, and when a long text costs the word behind it.
   @Test(
     "an error in a success is that error",
     arguments: [
@@ -184,7 +184,7 @@ struct TokenAnswerTests {
     #expect(!scene.server.operations.contains(.oauthRevoke))
   }
 
-  /// Verified to fail when `client_secret_expires_at` is read as the id is.
+  /// Would fail when `client_secret_expires_at` is read as the id is.
   @Test(
     "what only describes a registration does not cost it",
     arguments: [
@@ -202,7 +202,7 @@ struct TokenAnswerTests {
     _ = try scene.core.requestTokens(for: scene.register().id, over: scene.server)
   }
 
-  /// Auth0 calls itself so. Verified to fail when the message says only that both differ.
+  /// Auth0 calls itself so. Would fail when the message says only that both differ.
   @Test("a server that calls itself by another address is named, with both addresses")
   func issuer() throws {
     let scene = try OAuthScene()

@@ -2,13 +2,10 @@
 import PackageDescription
 
 /// Fuzz targets, in a package of their own: libFuzzer brings its own `main`, so an ordinary build cannot link them
-/// (docs/decisions/0002). `scripts/fuzz` builds and runs them. A target sees only what is public.
-func fuzzed(_ name: String) -> Target {
+/// (docs/decisions/0002). `scripts/fuzz` builds and runs them. A target sees only what is a product.
+func fuzzed(_ name: String, _ products: String...) -> Target {
   .executableTarget(
-    name: name,
-    dependencies: [
-      .product(name: "OneTimePassword", package: "vault"), .product(name: "SecretMemory", package: "vault"),
-    ],
+    name: name, dependencies: products.map { .product(name: $0, package: "vault") },
     swiftSettings: [
       .swiftLanguageMode(.v6), .strictMemorySafety(), .unsafeFlags(["-parse-as-library"]),
     ])
@@ -17,4 +14,7 @@ func fuzzed(_ name: String) -> Target {
 let package = Package(
   name: "vault-fuzz",
   dependencies: [.package(name: "vault", path: "../..")],
-  targets: [fuzzed("otpauth"), fuzzed("ocra-suite")])
+  targets: [
+    fuzzed("otpauth", "OneTimePassword", "SecretMemory"), fuzzed("ocra-suite", "OneTimePassword", "SecretMemory"),
+    fuzzed("token-answer", "VaultFuzzing"), fuzzed("json-lines", "VaultFuzzing"),
+  ])

@@ -143,6 +143,9 @@ enum Layers {
         "AuthenticatorKit",
         "VaultTestKit", "CLaneThreads",
       ]),
+    Room(
+      "VaultFuzzing",
+      on: ["SecretMemory", "VaultKit", "AuthenticatorKit", "CommandLineKit", "VaultCommands"]),
   ]
 
   /// What any room may import from outside: no Foundation, it costs start-up time and copies secrets.

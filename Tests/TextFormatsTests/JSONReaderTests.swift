@@ -14,6 +14,10 @@ final class JSONReaderTests {
 
   private var files: [Scratch] = []
 
+  private static func bytes(of secret: borrowing SecretBytes) -> [UInt8] {
+    secret.expose { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+  }
+
   /// The depth of arrays inside one another.
   private func depth(_ json: JSONReader) throws(TextError) -> Int {
     var deepest = 0
@@ -118,6 +122,46 @@ final class JSONReaderTests {
     ] {
       #expect(throws: TextError.self, "\(value)") { try reader(value).skip() }
     }
+  }
+
+  /// Would fail when a bracket in a text counts, and when an escaped quotation mark ends it.
+  @Test("a value that nothing depends on is passed over by its brackets alone, and kept as it is")
+  func rawValues() throws {
+    let deep = String(repeating: "[", count: 500) + String(repeating: "]", count: 500)
+    for value in [
+      "1", "-1.5e3", "null", "hello", "007", #""a]}\" ,b""#, #""\\""#, #""\ud800""#, deep,
+      #"{"a":1,"a":[{"b":"]"}]}"#,
+      "[1,]", "{,}", #"{"a" "b"}"#,
+    ] {
+      for isKept in [true, false] {
+        let json = try reader("[ \(value) , 7]")
+        var (raw, last): ([UInt8], UInt64?) = ([], nil)
+        var count = 0
+        try json.array { () throws(TextError) in
+          count += 1
+          guard count == 1 else { return last = try json.number() }
+          if isKept { raw = try Self.bytes(of: json.raw(limit: 4096)) } else { try json.passOver() }
+        }
+        expect(last, equals: 7, "\(value)")
+        if isKept { expect(raw, equals: Array(value.utf8)) }
+      }
+    }
+    for value in ["[1", "[}", "\"a", "\"a\\\"", "{\"a\":[}", ",", ""] {
+      #expect(throws: TextError.self, "\(value)") { try reader(value).passOver() }
+    }
+    #expect(throws: TextError.self) { _ = try reader(#""abcdef""#).raw(limit: 7) }
+  }
+
+  /// Would fail when any fraction is one of zeros.
+  @Test("a fraction of zeros is none where the caller allows it")
+  func zeroFractions() throws {
+    for (text, value) in [
+      ("3600.0", 3600), ("0.000", 0), ("3600", 3600), ("3600.5", nil), ("-1.0", nil), ("1.0e2", nil),
+      ("36e2", nil),
+    ] as [(String, UInt64?)] {
+      try expect(reader(text).number(allowsZeroFraction: true), equals: value, "\(text)")
+    }
+    #expect(try reader("3600.0").number() == nil)
   }
 
   /// Verified to fail when white space before a number is not skipped.

@@ -75,7 +75,7 @@ struct BackupVerbTests {
     "nothing is written under the name of a file that belongs to the vault",
     arguments: [
       "-wal", "-shm", "-journal", ".lock", ".seen", ".rotating", ".before-restore", ".restoring",
-      ".restoring-0123456789abcdef0123456789abcdef", "draft",
+      ".restoring-0123456789abcdef0123456789abcdef", ".asking-0123456789abcdef0123456789abcdef", "draft",
     ])
   func sideFile(suffix: String) throws {
     let tool = try filled(nil)

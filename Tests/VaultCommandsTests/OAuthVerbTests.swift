@@ -277,9 +277,48 @@ struct OAuthVerbTests {
     try expect(rig.state()["seen"] as? [Int], equals: [1])
   }
 
+  // MARK: Answers as they come
+
+  /// What Microsoft and others send. Verified to fail on commit e6bc73a4, which threw the rotated tokens away.
+  @Test("an odd description does not cost the tokens", .requirement("D4"))
+  func described() throws {
+    let rig = try Rig()
+    try rig.authorize()
+    try rig.set(["rotates": true])
+    let members: [[String: Any]] = [
+      ["expires_in": "3599"], ["expires_in": -1], ["expires_in": 3600.5], ["scope": ["a", "b"]], ["scope": 7],
+      ["id_token": 7], ["x": ["y": ["z": NSNull()]]],
+    ]
+    for (index, answer) in members.enumerated() {
+      try rig.set(["answer": answer])
+      expect(0, try rig("oauth", "refresh", "shop"))
+      try rig.set(["answer": [String: Any]()])
+      expect(0, try rig("oauth", "refresh", "shop"))
+      try expect(rig.state()["number"] as? Int, equals: 2 * index + 3)
+    }
+  }
+
+  /// Verified to fail on commit e6bc73a4, which says `whenOnline` and forgets the tokens.
+  @Test("no program sends the same again after an answer that cannot be used", .requirement("D4", "D9"))
+  func unusable() throws {
+    let rig = try Rig()
+    try rig.authorize()
+    try rig.set(["rotates": true, "answer": ["token_type": "mac"]])
+    let run = try rig("oauth", "refresh", "shop", "--json")
+    expect(16, run, "revoked the new ones")
+    let error = try run.error
+    #expect(error["recovery"] as? String == "nonRecoverable" && error["condition"] == nil, "\(error)")
+    #expect((error["hint"] as? String)?.contains("vaultctl oauth token") == true)
+    try expect(rig.state()["revoked"] as? [Int], equals: [2])
+    // An error in a success is that error.
+    try rig.set(["answer": ["error": "bad_verification_code"]])
+    let words = ["oauth", "token", "shop", "--grant", "authorization_code", "--code-fd", "3"]
+    expect(7, try rig.tool.run(words + rig.transport, secrets: [3: "code-71c9"]), "bad_verification_code")
+  }
+
   // MARK: Refreshes at once
 
-  /// Verified to fail without the lock: the server, which rotates, sees one refresh token several times.
+  /// Verified to fail on commit e6bc73a4: the server, which rotates, sees one refresh token several times.
   @Test("refreshes at once send no refresh token twice, and all of them succeed", .requirement("D4"))
   func refreshes() throws {
     let rig = try Rig()
@@ -293,7 +332,7 @@ struct OAuthVerbTests {
     #expect(try rig.asking().isEmpty)
   }
 
-  /// Verified to fail when the lock is a file that is there or not.
+  /// Would fail when the lock is a file that is there or not.
   @Test("a refresh that is killed holds nobody up", .requirement("D4"))
   func killedRefresh() throws {
     let rig = try Rig()
@@ -312,7 +351,7 @@ struct OAuthVerbTests {
 
   // MARK: Clients that are registered already
 
-  /// Verified to fail when the client is registered, and when the addresses are not shown.
+  /// Verified to fail on commit e6bc73a4, which has no such option.
   @Test("a client of a server that registers nobody is kept by its id", .requirement("D2"))
   func knownClient() throws {
     let rig = try Rig()
@@ -367,7 +406,7 @@ struct OAuthVerbTests {
 
   // MARK: Another device
 
-  /// Verified to fail when nothing is shown, and when the first answer ends it.
+  /// Verified to fail on commit e6bc73a4, which has no such verb.
   @Test("a person agrees on another device", .requirement("D4"))
   func device() throws {
     let rig = try Rig()
@@ -381,7 +420,7 @@ struct OAuthVerbTests {
     expect(2, try rig.tool("oauth", "device", "shop"), "--transport")
   }
 
-  /// Verified to fail when a signal is held during the wait.
+  /// Would fail when a signal is held during the wait.
   @Test("Ctrl-C ends the wait for the person, and stores nothing", .requirement("D4"))
   func interruptedDevice() throws {
     let rig = try Rig()

@@ -260,7 +260,8 @@ struct CreationTests {
     "no vault is made under the name of a file that belongs to another one",
     arguments: [
       "-wal", "-shm", "-journal", ".lock", ".seen", ".0123456789abcdef0123456789ABCDEF.new", ".rotating",
-      ".before-restore", ".restoring", ".restoring-0123456789abcdef0123456789ABCDEF",
+      ".asking-0123456789abcdef0123456789abcdef", ".before-restore", ".restoring",
+      ".restoring-0123456789abcdef0123456789ABCDEF",
       ".restoring-0123456789abcdef0123456789abcdef-wal", ".restoring-0123456789abcdef0123456789abcdef.lock",
     ])
   func sideFile(suffix: String) throws {
@@ -287,7 +288,8 @@ struct CreationTests {
     "names that only look like those of side files are the user's own",
     arguments: [
       "-wal", ".lock", ".seen", ".new", "v.new", "v.0123.new", "v-wall", ".unfinished", ".rotating",
-      "v.restorings", "v.restoring-0123", ".before-restore", "v.before-restore-2",
+      "v.restorings", "v.restoring-0123", "v.asking-0123", ".asking-0123456789abcdef0123456789abcdef",
+      ".before-restore", "v.before-restore-2",
     ])
   func ownName(name: String) throws {
     do { _ = try makeVault(at: folder("v")) }

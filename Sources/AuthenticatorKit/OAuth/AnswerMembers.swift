@@ -1,4 +1,4 @@
-import SecretMemory
+package import SecretMemory
 import TextFormats
 import VaultKit
 
@@ -154,7 +154,7 @@ extension JSONReader {
 }
 
 extension SharedSecret {
-  var isVisibleASCII: Bool { isASCII(of: 0x21...0x7E) }
+  package var isVisibleASCII: Bool { isASCII(of: 0x21...0x7E) }
 
   /// The same with spaces: what a secret of a client may have (RFC 6749 A.2).
   var isPrintableASCII: Bool { isASCII(of: 0x20...0x7E) }

@@ -1,21 +1,29 @@
-import SecretMemory
+package import SecretMemory
 import TextFormats
-import VaultKit
+package import VaultKit
 
 /// What a token endpoint gives (RFC 6749 §5.1).
 ///
 /// An access token and its type must be right. What only describes them never costs them: where it is malformed, it is as absent.
-struct TokenAnswer {
-  let access: SharedSecret
+package struct TokenAnswer {
+  package let access: SharedSecret
   let type: TokenSetRecord.TokenType
-  let refresh: SharedSecret?
+  package let refresh: SharedSecret?
   let id: SharedSecret?
   /// What the tokens permit; `nil` where the server does not say, and where it cannot be read.
-  let scope: String?
+  package let scope: String?
   /// Whether the server says what they permit, in a form that cannot be read. Then it is not what was asked for.
   let hasUnreadableScope: Bool
   /// For how many seconds the access token is valid.
-  let lifeSeconds: UInt64?
+  package let lifeSeconds: UInt64?
+
+  /// Reads the body of a reply alone.
+  package init(body: consuming SecretBytes, isProved: Bool) throws(VaultError) {
+    var fields = TransportFields()
+    fields["status"] = .number(200)
+    fields["bodyBase64"] = .secret(TransportSecret(body))
+    try self.init(GivenTokens(OAuthReply(fields)), isProved: isProved)
+  }
 
   /// - Parameter isProved: Whether the request had a proof.
   /// - Throws: ``VaultError/Code/network``; ``VaultError/Code/policy`` for tokens that are not bound although there was a proof.

@@ -1,4 +1,4 @@
-import SecretMemory
+package import SecretMemory
 import VaultKit
 
 /// Tokens that have no place here are revoked: what is not stored must not work.
@@ -72,7 +72,7 @@ extension Hint {
 }
 
 extension SharedSecret {
-  func isSame(as other: SharedSecret?) -> Bool {
+  package func isSame(as other: SharedSecret?) -> Bool {
     other.map { bytes.isEqualInConstantTime(to: $0.bytes) } ?? false
   }
 }

@@ -1,14 +1,14 @@
 import AuthenticatorKit
-import CommandLineKit
+package import CommandLineKit
 import OneTimePassword
-import SecretMemory
+package import SecretMemory
 import TextFormats
 import VaultKit
 import VaultWords
 
 /// One line of our JSON lines: an item with its secret.
-struct ItemLine {
-  let number: Int
+package struct ItemLine {
+  package let number: Int
   /// What is stored; a credential's attributes come from its URI.
   var item: NewItem
   var role = OTPRole.prover
@@ -18,13 +18,13 @@ struct ItemLine {
   /// Whether a credential may be weak.
   var allowsWeak = false
   /// The secret, or the otpauth URI of a credential without a suite.
-  let secret: SharedSecret
+  package let secret: SharedSecret
 
-  var name: String { item.attributes[.name] ?? "" }
+  package var name: String { item.attributes[.name] ?? "" }
 }
 
 /// Reads the lines of a file or of standard input; what is secret goes into secret memory and nowhere else.
-struct ItemLineReader {
+package struct ItemLineReader {
   private let json: JSONReader
   private let allowsWeak: Bool
 
@@ -33,11 +33,14 @@ struct ItemLineReader {
     self.allowsWeak = allowsWeak
   }
 
+  /// Reads lines that are in memory.
+  package init(_ text: consuming SecretBytes) { json = JSONReader(ByteReader(text)) }
+
   /// The line of the next byte, from 1.
-  var line: Int { json.line }
+  package var line: Int { json.line }
 
   /// The next item, or `nil` at the end. Empty lines are skipped.
-  func next() throws(CommandError) -> ItemLine? {
+  package func next() throws(CommandError) -> ItemLine? {
     let number: Int
     var fields = Fields()
     do throws(TextError) {
@@ -49,7 +52,7 @@ struct ItemLineReader {
   }
 
   /// Skips the rest of a malformed line.
-  func skipLine() throws(CommandError) {
+  package func skipLine() throws(CommandError) {
     do throws(TextError) { try json.skipLine() } catch { throw CommandError(error) }
   }
 
