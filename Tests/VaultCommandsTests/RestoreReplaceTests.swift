@@ -49,7 +49,7 @@ struct RestoreReplaceTests {
           run.errors.contains("the backup \(path) \(what)") && run.errors.contains(hint), "\(run.errors)")
       }
     }
-    expect(13, try restore(tool, "/dev/null"), "the backup /dev/null is not a file")
+    expect(10, try restore(tool, "/dev/null"), "the backup /dev/null is empty")
     for garbage in ["", "garbage"] {
       try Data(garbage.utf8).write(to: URL(fileURLWithPath: vault))
       for words in [[backup], [backup, "--replace"]] {

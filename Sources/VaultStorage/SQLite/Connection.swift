@@ -59,14 +59,15 @@ struct Connection: ~Copyable {
     unsafe WorkBound.install(on: database, bound)
     let connection = unsafe Connection(
       database, wait: wait, bound: bound, entry: entry, isQueryOnly: !mode.isWritable)
+    if mode == .heldLog {
+      // Before anything reads the file, which would ask for an index beside it.
+      try connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+      connection.leaveLog()
+    }
     try connection.configure()
     if mode == .newFile {
       try connection.execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=OFF")
       try connection.query("PRAGMA journal_mode=MEMORY") { _ in }
-    }
-    if mode == .heldLog {
-      try connection.execute("PRAGMA locking_mode=EXCLUSIVE")
-      connection.leaveLog()
     }
     return connection
   }
