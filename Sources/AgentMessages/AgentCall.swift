@@ -19,7 +19,7 @@ package struct AgentCall: Sendable {
     case handOver = 80
     // A vault that is moved into or out of the keeper.
     case giveVault = 100
-    case letGo, takeKey, isVaultThere
+    case letGo, takeKey, isVaultThere, forgetVault
 
     /// Whether a person is asked. The prompt has the signals of the command's process meanwhile.
     package var asksPerson: Bool { rawValue < Kind.openDescriptor.rawValue }

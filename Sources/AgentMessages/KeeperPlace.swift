@@ -17,6 +17,14 @@ package struct KeeperPlace: Sendable, Equatable {
     (self.person, self.sockets, self.states) = (person, sockets, states)
   }
 
+  /// The place whose state is in a directory, as root names it to the keeper; nil for any other directory.
+  package init?(state: String) {
+    guard let slash = state.lastIndex(of: "/"), let person = UInt32(state[state.index(after: slash)...]) else {
+      return nil
+    }
+    self.init(of: person, states: String(state[..<slash]))
+  }
+
   /// What `--vault` names the vault in the keeper with.
   package static let word = "keeper:"
 
@@ -36,6 +44,8 @@ package struct KeeperPlace: Sendable, Equatable {
   package var keys: String { state + "/.local/state/vault" }
   /// What is on its way into the keeper or out of it.
   package var moving: String { state + "/moving" }
+  /// Says that a vault is on its way, and where the person's side has it.
+  package var moveNote: String { moving + "/note" }
   /// The vaults that have left the keeper. Nothing opens them there; root destroys them.
   package var left: String { state + "/left" }
 

@@ -6,6 +6,8 @@ package struct VaultOutline: Sendable {
   package let vault: VaultID
   package let protector: ProtectorKind
   package let deviceKey: DeviceKeyID
+  /// Those that it had before, the newest 64.
+  package let replacedKeys: [DeviceKeyID]
   package let created: Instant
   package let hasPasscode: Bool
   package let hasRecoveryCode: Bool
@@ -24,6 +26,7 @@ package struct VaultOutline: Sendable {
     (vault, protector, deviceKey, created) = (
       header.vault, header.protector, header.deviceKey, header.created
     )
+    replacedKeys = header.replacedKeys
     (hasPasscode, hasRecoveryCode) = (header.hasPasscode, header.recoveryHalf != nil)
   }
 }

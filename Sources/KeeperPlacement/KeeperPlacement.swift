@@ -81,6 +81,8 @@ enum KeeperError: Error, Equatable {
   /// The state was made for another person, who had the number before.
   case otherPerson(String, state: String, of: String)
   case isRunning
+  /// A move of the vault was interrupted.
+  case isMoving(String)
   /// The terminal would not be the keeper's alone.
   case terminal(String, why: String)
   case program(String, why: String)
@@ -100,6 +102,9 @@ enum KeeperError: Error, Equatable {
     case .unsafe(let path, let why): "\(path) \(why); nothing was started"
     case .otherPerson(let name, let state, let owner):
       "\(state) was made for '\(owner)', and its user id is that of '\(name)' now; move the state away first"
+    case .isMoving(let name):
+      "the vault is on its way into the keeper or out of it; \(name) ends that with 'vaultctl keeper status', or decide it: "
+        + "vault-keeper run \(name) -- keeper settle person|keeper"
     case .isRunning: "a keeper of this person is running already"
     case .terminal(let path, let why):
       "\(path) \(why); nothing was started. Name a terminal of root's on which nobody logs in"

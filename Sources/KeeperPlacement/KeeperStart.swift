@@ -28,6 +28,11 @@ struct KeeperStart {
 
   /// Becomes `vaultctl`, in the terminal of the person who is root.
   func become(running words: [String]) throws(KeeperError) -> Never {
+    // Until one side is known to have the vault, nothing is done to either file.
+    let note = directories.place.moveNote
+    if words.prefix(2) != ["keeper", "settle"], unsafe access(note, F_OK) == 0 || errno != ENOENT {
+      throw .isMoving(accounts.person.name)
+    }
     try become("vaultctl", words, ["VAULTCTL_AGENT=never"], keeping: [])
   }
 

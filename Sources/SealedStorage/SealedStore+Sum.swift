@@ -17,7 +17,7 @@ extension SealedStore {
     missingCommit = try missing(from: head)
     let isCopy = head.fileIdentity != 0 && head.fileIdentity != rows.fileIdentity || missingCommit != nil
     if checkingRows, isCopy || head.summedRows <= 1000 { try checkSum(head) }
-    if isCopy { checkedAsCopy = head.summedRows }
+    if isCopy, environment.move == .none { checkedAsCopy = head.summedRows }
   }
 
   /// Recomputes S and the counts over all rows: detects deleted, added and old rows.

@@ -15,6 +15,13 @@ package final class CarriedKey: Protector {
     held = Mutex((key.id, bytes))
   }
 
+  /// A key that another protector keeps.
+  package convenience init(_ key: borrowing DeviceKey) {
+    self.init()
+    let (id, bytes) = (key.id, SharedSecret(key.expose { SecretBytes(copying: $0) }))
+    held.withLock { $0 = (id, bytes) }
+  }
+
   package var kind: ProtectorKind { .file }
 
   /// The key and its id; nil if none is carried.

@@ -56,7 +56,8 @@ final class AgentRequest: Sendable {
       if let refusal = service.refusal(of: numbers) {
         return try link.socket.send(refusal.packet, waits: false)
       }
-      let unsettled = settleMove(with: link, in: service)
+      let unsettled =
+        service.hasVaultOnItsWay ? nil : settleMove(with: link, in: service)
       let file = service.file(of: run)
       AgentRequest(run, file, numbers: numbers, of: descriptors, for: caller, over: link)
         .serve(in: service, orTelling: unsettled)

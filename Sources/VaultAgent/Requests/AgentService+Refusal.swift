@@ -34,6 +34,9 @@ extension AgentService {
   /// The words of the commands that lock, or show what is unlocked: these run also while the agent runs as many others as it can.
   private static let alwaysRun = [["lock"], ["agent", "stop"], ["agent", "status"], ["grant"]]
 
+  /// What a keeper runs also while its vault is being moved.
+  static let duringMoves = [["lock"], ["keeper", "status"]]
+
   /// The same for the standard input, output and error of the command, which came after its request.
   func refusal(of descriptors: [Int32]) -> AgentRefusal? {
     if hasToStop { return .ending }
@@ -48,7 +51,7 @@ extension AgentService {
     guard run.deviceKey == nil, run.vault == AgentRun.Vault(path: world.keeper.vault, identity: nil) else {
       return AgentRefusal(.otherKey, "the keeper has one vault, with its own device key")
     }
-    guard !hasVaultOnItsWay else { return AgentRefusal(.full, "the vault of the keeper is being moved") }
+    guard !hasVaultOnItsWay || Self.duringMoves.contains(where: { run.words.starts(with: $0) }) else { return AgentRefusal(.full, "the vault of the keeper is being moved") }
     guard let file = file(of: run) else {
       // That there is none is what one says, and the other needs. After a move that was interrupted there can be one.
       if run.words.starts(with: ["keeper", "status"]) || run.words.starts(with: ["keeper", "adopt"])

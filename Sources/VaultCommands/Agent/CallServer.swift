@@ -53,6 +53,10 @@ final class CallServer {
     if let file = try HostFile(call.kind, call.content) { return open(file, for: call) }
     if call.kind == .handOver { return try takeSecret(call) }
     if call.kind == .isVaultThere { return try PersonsSide.isVaultThere(call) }
+    if call.kind == .forgetVault {
+      side?.release()
+      return try PersonsSide.forgetVault(call)
+    }
     if let reply = try side?.reply(to: call) { return reply }
     if call.kind == .makeFile { return makeFile(try call.content.text(.path), for: call) }
     return AgentReply(call.number, try answer(call))

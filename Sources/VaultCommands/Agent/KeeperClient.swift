@@ -35,27 +35,54 @@ extension AgentClient {
         "--agent never and the keeper contradict each other", hint: "leave it out, or name a vault file")
     }
     guard verb.runsIn == .agent else { throw rootsWork(verb) }
-    let socket: AgentSocket
-    do throws(KeeperPlace.Flaw) { socket = try world.keeper.connect() } catch { throw CommandError(error) }
+    if verb == KeeperAdopt.self || verb == KeeperLeave.self,
+      let failed = try settle(invocation, in: world, host: host)
+    {
+      return failed
+    }
+    let socket = try connection(in: world)
     let side = try side(verb, invocation, in: world, messages: messages)
     let ending = try run(
       invocation, AgentRun(toKeeper: words, in: world), verb, on: socket, in: world, host: host,
       vaultFiles: nil, side: side
-    ) { end throws(CommandError) in
-      switch end {
-      case .refused(let refusal):
-        throw CommandError(
-          refusal.reason == .vaultChanged ? .noVault : .io, "the keeper did not run this: \(refusal.text)",
-          hint: refusal.reason == .version ? restart : nil, code: "keeperRefused")
-      case .notTaken(.ended): throw CommandError(KeeperPlace.Flaw.isDead)
-      default:
-        throw CommandError(.io, "the keeper does not answer", hint: restart, code: "keeperSilent")
-      }
-    }
+    ) { end throws(CommandError) in throw unserved(end) }
     if ending == .exit(.done) {
       do { try side?.finish() } catch { throw CommandError(describing: error) }
     }
     return ending
+  }
+
+  private static func connection(in world: World) throws(CommandError) -> AgentSocket {
+    do throws(KeeperPlace.Flaw) { return try world.keeper.connect() } catch { throw CommandError(error) }
+  }
+
+  /// Has the keeper end a move that was interrupted, before this process takes the file in which it would look.
+  ///
+  /// - Returns: nil if there is none left.
+  private static func settle(
+    _ invocation: Invocation, in world: World, host: LocalHost
+  ) throws(CommandError) -> Ending? {
+    let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+    guard null >= 0 else { throw .io("opening /dev/null", errno: errno) }
+    defer { close(null) }
+    var quiet = world
+    quiet.standardOutput = null
+    let ending = try run(
+      invocation, AgentRun(toKeeper: KeeperStatus.words, in: world), KeeperStatus.self,
+      on: connection(in: world), in: quiet, host: host, vaultFiles: nil
+    ) { end throws(CommandError) in throw unserved(end) }
+    return ending == .exit(.done) ? nil : ending
+  }
+
+  private static func unserved(_ end: AgentSession.End) -> CommandError {
+    switch end {
+    case .refused(let refusal):
+      CommandError(
+        refusal.reason == .vaultChanged ? .noVault : .io, "the keeper did not run this: \(refusal.text)",
+        hint: refusal.reason == .version ? restart : nil, code: "keeperRefused")
+    case .notTaken(.ended): CommandError(KeeperPlace.Flaw.isDead)
+    default: CommandError(.io, "the keeper does not answer", hint: restart, code: "keeperSilent")
+    }
   }
 
   /// The person's side of a move.

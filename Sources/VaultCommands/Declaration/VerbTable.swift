@@ -35,7 +35,7 @@ package enum VerbTable {
     ),
     (
       "keeper", "The keeper, which has the vault under a user id of its own.",
-      [KeeperAdopt.self, KeeperLeave.self, KeeperStatus.self]
+      [KeeperAdopt.self, KeeperLeave.self, KeeperSettle.self, KeeperStatus.self]
     ),
     ("verify", "Open and compare every part of the vault.", [Verify.self]),
     ("version", "Print the versions of vaultctl and the format.", [PrintVersion.self]),

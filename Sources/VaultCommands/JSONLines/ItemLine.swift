@@ -34,7 +34,7 @@ package struct ItemLineReader {
   }
 
   /// Reads lines that are in memory.
-  package init(_ text: consuming SecretBytes) { json = JSONReader(ByteReader(text)) }
+  package init(_ text: consuming SecretBytes) { (json, allowsWeak) = (JSONReader(ByteReader(text)), false) }
 
   /// The line of the next byte, from 1.
   package var line: Int { json.line }

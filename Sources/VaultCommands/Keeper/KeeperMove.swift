@@ -8,40 +8,71 @@ import VaultWords
 /// The keeper's side of a move of the vault, into the keeper or out of it.
 ///
 /// A second file of the vault is made, under a device key of the other side, and a note is written. Then the person's side does the one
-/// step that decides: it removes its file, or gives the new one its name. After that the keeper follows: ``settle(_:isTheirs:)``. If
-/// either process ends in between, the next command of the person tells the keeper whether the person's file is there.
+/// step that decides: it renames its file, or gives the new one its name. After that the keeper follows, and the note goes. If
+/// either process ends in between, the next command of the person says where the vault is. It says so by a file that is there, never
+/// by one that is missing.
 package struct KeeperMove {
   private let place: KeeperPlace
-  private let link: ClientLink
+  /// nil where root decides.
+  private let link: ClientLink?
   private let environment: VaultEnvironment
 
-  package init(in place: KeeperPlace, with link: ClientLink, environment: VaultEnvironment) {
+  package init(in place: KeeperPlace, with link: ClientLink?, environment: VaultEnvironment) {
     (self.place, self.link, self.environment) = (place, link, environment)
   }
 
-  /// Whether a vault is on its way. Looks at a name alone.
+  /// Whether a vault can be on its way. Looks at a name alone.
   package static func isUnsettled(in place: KeeperPlace) -> Bool { MoveNote.isThere(in: place) }
 
   private var keys: FileProtector { FileProtector(folder: place.keys) }
   /// The file that is not the vault, or not yet.
   private var draft: String { place.moving + "/default.vault" }
+
+  private func ask<Value>(
+    _ kind: AgentCall.Kind, _ content: CallContent = CallContent(),
+    reading read: (RemoteAnswer) throws(AgentMessageError) -> Value
+  ) throws -> Value {
+    guard let link else { throw CommandError(.io, "there is no command to ask") }
+    return try link.ask(kind, content, reading: read)
+  }
 }
 
 // MARK: Into the keeper
 
 extension KeeperMove {
+  /// - Throws: Exit 8 if the keeper has a vault.
+  func refuseVault() throws(CommandError) {
+    guard try FilePlace.exists(place.vault) else { return }
+    throw CommandError(
+      .alreadyExists, "the keeper has a vault already",
+      hint: "'vaultctl keeper leave PATH' moves it out first", code: VaultError.Code.vaultExists.rawValue)
+  }
+
   /// Takes the vault of the person.
   ///
   /// - Parameter interruption: That of the command: a signal before the person's side lets go leaves everything as it was.
-  /// - Throws: Exit 8 if the keeper has a vault. After an error the vault is on the side that the next command finds.
+  /// - Throws: After an error the vault is on the side that the next command finds.
   func adopt(interruption: Interruption) throws -> MoveNote {
-    guard try !FilePlace.exists(place.vault) else {
-      throw CommandError(
-        .alreadyExists, "the keeper has a vault already",
-        hint: "'vaultctl keeper leave PATH' moves it out first", code: VaultError.Code.vaultExists.rawValue)
-    }
+    try refuseVault()
     try prepare()
-    let given = try link.ask(.giveVault, CallContent()) { answer throws(AgentMessageError) in
+    let given = try receive()
+    do {
+      let note = try MoveNote(
+        .intoKeeper, path: given.path, keyPlace: given.keyPlace, vault: given.copy.vault, key: given.key)
+      try note.write(in: place)
+      try interruption.hold()
+      try ask(.letGo) { _ in }
+      try settle(note, isPersons: false)
+      return note
+    } catch {
+      try? settle()
+      throw error
+    }
+  }
+
+  /// Makes the draft of what the person's side gives. Its file is closed when this returns: the lock on it ends with the person's side.
+  private func receive() throws -> (path: String, keyPlace: String, key: DeviceKeyID, copy: VaultOutline) {
+    let given = try ask(.giveVault) { answer throws(AgentMessageError) in
       let places = try answer.content.list(.list)
       guard places.count == 2 else { throw .wrongLength }
       return (
@@ -49,26 +80,12 @@ extension KeeperMove {
       )
     }
     let key = try CarriedKey(given.key)
-    guard let old = key.carried?.id else { preconditionFailure("KeeperMove.adopt: a key without an id") }
-    let outline = try given.file.lend { descriptors throws(CommandError) in
-      let descriptor = try link.checked(descriptors)
-      do throws(VaultError) {
-        return try VaultMove.copy(
-          from: descriptor, keptBy: key, to: draft, protector: keys, environment: environment)
-      } catch { throw CommandError(describing: error) }
+    guard let id = key.carried?.id else { preconditionFailure("KeeperMove.receive: a key without an id") }
+    let copy = try given.file.lend { descriptors throws(VaultError) in
+      try VaultMove.copy(
+        from: descriptors.first ?? -1, keptBy: key, to: draft, protector: keys, environment: environment)
     }
-    let note = MoveNote(
-      .intoKeeper, path: given.path, keyPlace: given.keyPlace, vault: outline.vault, key: old)
-    do {
-      try note.write(in: place)
-      try interruption.hold()
-      try link.ask(.letGo, CallContent()) { _ in }
-    } catch {
-      try? settle()
-      throw error
-    }
-    try settle(note, isTheirs: false)
-    return note
+    return (given.path, given.keyPlace, id, copy)
   }
 }
 
@@ -77,39 +94,44 @@ extension KeeperMove {
 extension KeeperMove {
   /// Gives the vault to the person. No other request has it.
   ///
-  /// - Throws: As ``adopt(interruption:)``; exit 6 if the keeper has no vault.
+  /// - Throws: As ``adopt(interruption:)``; exit 14 if the keeper has no vault.
   func leave(interruption: Interruption) throws -> MoveNote {
     try prepare()
     let source = try VaultMove.Source(of: place.vault)
+    // The draft is another file: what is remembered beside the key is about the vault.
+    let old = try CarriedKey(DeviceKeys(keys, of: source.outline.vault).load(source.outline.deviceKey))
     let carried = CarriedKey()
     let outline = try source.lend { descriptor throws(VaultError) in
       try VaultMove.copy(
-        from: descriptor, keptBy: keys, to: draft, protector: carried, environment: environment)
+        from: descriptor, keptBy: old, to: draft, protector: carried, goesOn: true, environment: environment)
     }
     guard let key = carried.carried else { preconditionFailure("KeeperMove.leave: no new device key") }
     var content = CallContent()
     content.set(.secret, key.bytes)
     content.set(.vaultMoved, outline.vault.hexadecimal)
-    let places = try link.ask(.takeKey, content) { answer throws(AgentMessageError) in
-      try answer.content.list(.list)
+    let places = try ask(.takeKey, content) { answer throws(AgentMessageError) in
+      let places = try answer.content.list(.list)
+      guard places.count == 2 else { throw .wrongLength }
+      return places
     }
-    guard places.count == 2 else { throw CommandError(.io, "the command sent what cannot come") }
-    let note = MoveNote(
-      .outOfKeeper, path: places[0], keyPlace: places[1], vault: outline.vault, key: key.id)
     do {
+      let note = try MoveNote(
+        .outOfKeeper, path: places[0], keyPlace: places[1], vault: outline.vault, key: key.id)
       try note.write(in: place)
       try give(to: note.path, interruption: interruption)
+      try settle(note, isPersons: true, held: source.outline)
+      source.keep()
+      return note
     } catch {
-      try? settle()
+      try? settle(held: source.outline)
+      source.keep()
       throw error
     }
-    try settle(note, isTheirs: true)
-    source.keep()
-    return note
   }
 
   /// Writes the person's file. It gets its name as the last step.
   private func give(to path: String, interruption: Interruption) throws {
+    guard let link else { return }
     let file = try RemoteHost(link).makeFile(path, interruption: interruption)
     let descriptor = unsafe open(draft, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { throw CommandError.io("opening \(draft)", errno: errno) }
@@ -122,59 +144,86 @@ extension KeeperMove {
 // MARK: Which side has the vault
 
 extension KeeperMove {
-  /// Ends a move that was interrupted: asks the process of the command whether the person's file is there. Does nothing if there is none.
+  /// Ends a move that was interrupted: asks the process of the command where the vault is. Does nothing if there is none.
   ///
   /// - Throws: If it cannot be found out, or the disk does not do it. The note stays.
-  package func settle() throws {
+  package func settle() throws { try settle(held: nil) }
+
+  /// - Parameter held: The vault of the keeper, which the caller keeps others from opening; nil if it does not.
+  private func settle(held: VaultOutline?) throws {
     guard let note = try MoveNote.read(in: place) else { return }
-    var content = CallContent()
-    content.set(.path, note.path)
-    content.set(.keyPlace, note.keyPlace)
-    content.set(.vaultMoved, note.vault.hexadecimal)
-    content.set(.name, note.key.hexadecimal)
-    let isTheirs = try link.ask(.isVaultThere, content) { answer throws(AgentMessageError) in
+    // Without a draft the keeper has followed already, and was killed before it removed the note.
+    guard try FilePlace.exists(draft) else { return try forget(note) }
+    let isPersons = try ask(.isVaultThere, note.content) { answer throws(AgentMessageError) in
       try answer.content.flag(.isTrue)
     }
-    guard note.direction == .outOfKeeper, isTheirs, try FilePlace.exists(place.vault) else {
-      return try settle(note, isTheirs: isTheirs)
-    }
-    let source = try VaultMove.Source(of: place.vault)
-    try settle(note, isTheirs: true)
-    source.keep()
+    try settle(note, isPersons: isPersons, held: held)
+  }
+
+  /// Ends a move as root decides.
+  ///
+  /// - Returns: The note; nil if no vault is on its way.
+  func decide(isPersons: Bool) throws -> MoveNote? {
+    guard let note = try MoveNote.read(in: place) else { return nil }
+    try settle(note, isPersons: isPersons, held: nil)
+    return note
   }
 
   /// Follows the person's side. Each step can be done again.
   ///
-  /// - Parameter isTheirs: Whether the person's side has the vault.
-  private func settle(_ note: MoveNote, isTheirs: Bool) throws {
-    switch (note.direction, isTheirs) {
-    case (.intoKeeper, false):
-      // It is in its place already if the keeper was killed after this step.
-      if try FilePlace.exists(draft) {
-        guard try !FilePlace.exists(place.vault) else { throw Self.twoVaults(draft, place.vault) }
-        try FileProtector.makeFolders(above: place.vault)
-        try VaultNames.move(draft, to: place.vault)
-      }
+  /// - Parameter isPersons: Whether the person's side has the vault.
+  private func settle(_ note: MoveNote, isPersons: Bool, held: VaultOutline? = nil) throws {
+    switch (note.direction, isPersons) {
+    case (.intoKeeper, false): try takePlace()
+    // The person's side may have said so wrongly, and then this is the only one.
+    case (.intoKeeper, true):
+      if try FilePlace.exists(draft) { try setAside(draft, VaultCore.outline(at: draft)) }
     case (.outOfKeeper, true):
-      if try FilePlace.exists(place.vault) { try setAside(note) }
-    case (.intoKeeper, true), (.outOfKeeper, false): break
+      if let held { try setAside(place.vault, held) } else { try setAsideUnused() }
+    case (.outOfKeeper, false): break
     }
     VaultMove.removeCopy(at: draft, protector: keys)
+    try forget(note)
+  }
+
+  private func takePlace() throws {
+    guard try FilePlace.exists(draft) else { return }
+    guard try !FilePlace.exists(place.vault) else {
+      throw CommandError(
+        .io, "the keeper has two vaults: \(draft), which the person moved here, and \(place.vault), which was made meanwhile",
+        hint: "have an administrator move the second one away, and keep both", code: "keeperTwoVaults")
+    }
+    try FileProtector.makeFolders(above: place.vault)
+    try VaultNames.move(draft, to: place.vault)
+  }
+
+  private func setAsideUnused() throws {
+    guard try FilePlace.exists(place.vault) else { return }
+    let source = try VaultMove.Source(of: place.vault)
+    try setAside(place.vault, source.outline)
+    source.keep()
+  }
+
+  /// Sets a vault and its device key aside, for root: nothing opens them there.
+  private func setAside(_ path: String, _ outline: VaultOutline) throws {
+    let folder = place.left + "/" + outline.deviceKey.hexadecimal
+    let key = keys.path(of: outline.deviceKey, outline.vault)
+    try FileProtector.makeFolders(above: folder + "/default.vault")
+    for file in [key, key + ".seen"] where try FilePlace.exists(file) {
+      try VaultNames.move(file, to: folder + "/" + (file == key ? "device.key" : "device.key.seen"))
+    }
+    try VaultNames.move(path, to: folder + "/default.vault")
+  }
+
+  /// The person's side removes what no side needs any more. Then the move is over.
+  private func forget(_ note: MoveNote) throws {
+    if let link {
+      do { try ask(.forgetVault, note.content) { _ in } } catch {
+        // One that is gone has removed it or not; the next command does. What cannot be removed is told by the command.
+        guard !link.isGone else { throw error }
+      }
+    }
     try MoveNote.remove(in: place)
-  }
-
-  /// Only root can have put the second one there.
-  private static func twoVaults(_ one: String, _ other: String) -> CommandError {
-    CommandError(
-      .io, "a vault was moved into the keeper, which has another one by now",
-      hint: "have an administrator move one of them away: \(one), \(other)", code: "keeperTwoVaults")
-  }
-
-  /// The vault has left: nothing opens it here any more. It is kept for root, because a program of the person could say so as well.
-  private func setAside(_ note: MoveNote) throws {
-    let path = place.left + "/" + note.key.hexadecimal + ".vault"
-    try FileProtector.makeFolders(above: path)
-    try VaultNames.move(place.vault, to: path)
   }
 
   /// Makes the directory, and removes what a move left that was killed before its note.

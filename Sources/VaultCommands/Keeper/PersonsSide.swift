@@ -15,15 +15,17 @@ final class PersonsSide {
   let keys: FileProtector
   /// The vault that goes into the keeper.
   private var source: VaultMove.Source?
+  /// The same when the keeper has it.
+  private var moved: VaultOutline?
   /// Its device key.
   private let key: SharedSecret?
 
   /// A vault that comes out of the keeper.
   ///
-  /// - Throws: Exit 8 if something is at the path.
+  /// - Throws: If no vault can be made at the path.
   init(receivingAt path: String, keys: FileProtector) throws {
-    try FilePlace.refuseSideFile(path)
     guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
+    try VaultMove.check(newPlace: path)
     (self.path, self.keys, key) = (path, keys, nil)
   }
 
@@ -78,24 +80,24 @@ extension PersonsSide {
     return AgentReply(call.number, answer, descriptors: descriptors)
   }
 
-  /// The step that decides: the vault is in the keeper from here on. The device key is removed before the keeper forgets the move.
+  /// The step that decides: the vault is in the keeper from here on.
   private func letGo() throws {
-    guard try source?.remove() != nil else { throw Self.nothing }
-    // If it stays, the command says so at its end.
-    try? removeKey()
+    guard try source?.setAside() != nil else { throw Self.nothing }
+  }
+
+  /// The keeper has the vault: what is left of it here can be looked at and removed.
+  func release() {
+    if let outline = source?.outline { moved = outline }
+    source = nil
   }
 
   /// The vault is in the keeper.
   ///
   /// - Throws: If its device key is still there: it opens old copies.
   func finish() throws {
-    try removeKey()
-    source = nil
-  }
-
-  private func removeKey() throws {
-    guard let outline = source?.outline else { return }
-    try Self.remove(outline.deviceKey, of: outline.vault, from: keys, at: path)
+    release()
+    guard let moved else { return }
+    try Self.requireGone(moved.deviceKey, of: moved.vault, from: keys)
   }
 }
 
@@ -111,7 +113,6 @@ extension PersonsSide {
       call.number,
       Self.answer { answer in
         guard key == nil else { throw Self.nothing }
-        try FileProtector.makeFolders(above: path)
         try DeviceKeys(keys, of: vault).store(DeviceKey(bytes.copy()), for: path)
         answer.set(.list, [path, keys.word])
       })
@@ -121,41 +122,71 @@ extension PersonsSide {
 // MARK: A move that was interrupted
 
 extension PersonsSide {
-  /// Whether the vault of an interrupted move is on this side: whether its file is there. If not, its device key here is removed, so that
-  /// no file which comes back later opens.
+  /// Where the vault of an interrupted move is, by what is here; true for this side.
+  ///
+  /// | there is | into the keeper | out of it |
+  /// |---|---|---|
+  /// | the vault at its path | here | here |
+  /// | the file that was set aside | in the keeper | |
+  /// | the device key for the file that has no name yet | | in the keeper |
+  /// | none of them: another home, a disk that is not mounted | not known | not known |
   static func isVaultThere(_ call: AgentCall) throws(AgentMessageError) -> AgentReply {
-    let (path, word) = (try call.content.text(.path), try call.content.text(.keyPlace))
-    guard let vault = VaultID(hexadecimal: try call.content.text(.vaultMoved)),
-      let key = DeviceKeyID(hexadecimal: try call.content.text(.name)), let keys = FileProtector(word: word)
-    else { throw .wrongValue(AgentCall.Content.keyPlace.rawValue) }
-    return AgentReply(
-      call.number,
-      answer { answer in
-        let isThere = try self.isThere(vault, at: path)
-        if !isThere { try remove(key, of: vault, from: keys, at: path) }
-        answer.set(.isTrue, isThere)
-      })
+    let note = try MoveNote(call.content)
+    return AgentReply(call.number, answer { $0.set(.isTrue, try isHere(note)) })
   }
 
-  private static func isThere(_ vault: VaultID, at path: String) throws -> Bool {
-    do throws(VaultError) { return try VaultCore.outline(at: path).vault == vault } catch {
-      guard error.code == .vaultMissing else {
-        throw CommandError(
-          .io, "a move of the vault was interrupted, and \(printable(path)) cannot be read: \(error.message)",
-          hint: "make it readable again; then the next command ends the move", code: "keeperMoveUnknown")
+  private static func isHere(_ note: MoveNote) throws -> Bool {
+    do throws(VaultError) {
+      if try VaultMove.isThere(note.vault, under: note.key, at: note.path) {
+        try VaultMove.settle(note.path)
+        return true
       }
-      return false
+    } catch { throw unknown(note, because: error.message) }
+    guard try isLetGo(note) else { throw unknown(note, because: "nothing of it is there") }
+    try VaultMove.settle(note.path)
+    return false
+  }
+
+  private static func isLetGo(_ note: MoveNote) throws -> Bool {
+    switch note.direction {
+    case .intoKeeper: try VaultMove.isThere(note.vault, under: note.key, at: VaultMove.aside(note.path))
+    case .outOfKeeper: try keys(note)?.keys(of: note.vault).contains(note.key) ?? false
     }
   }
 
-  private static func remove(
-    _ key: DeviceKeyID, of vault: VaultID, from keys: FileProtector, at path: String
-  ) throws {
+  private static func keys(_ note: MoveNote) -> FileProtector? { FileProtector(word: note.keyPlace) }
+
+  private static func unknown(_ note: MoveNote, because why: String) -> CommandError {
+    CommandError(
+      .io,
+      "a move of the vault was interrupted, and this command cannot tell which side has it: "
+        + "\(printable(note.path)): \(why)",
+      hint: "make it readable again, in the home and with the disks of then, and repeat this; or have an administrator decide: "
+        + "sudo vault-keeper run \"$USER\" -- keeper settle person|keeper", code: "keeperMoveUnknown")
+  }
+
+  /// Removes what is left of a move that is over.
+  static func forgetVault(_ call: AgentCall) throws(AgentMessageError) -> AgentReply {
+    let note = try MoveNote(call.content)
+    return AgentReply(call.number, answer { _ in try forget(note) })
+  }
+
+  private static func forget(_ note: MoveNote) throws {
+    guard try !VaultMove.isThere(note.vault, under: note.key, at: note.path), let keys = keys(note) else {
+      return
+    }
+    DeviceKeys(keys, of: note.vault).deleteUnnamed(note.key, beside: note.path)
+    let aside = VaultMove.aside(note.path)
+    if try VaultMove.isThere(note.vault, under: note.key, at: aside) { unsafe unlink(aside) }
+    try requireGone(note.key, of: note.vault, from: keys)
+  }
+
+  private static func requireGone(_ key: DeviceKeyID, of vault: VaultID, from keys: FileProtector) throws {
     let all = DeviceKeys(keys, of: vault)
-    all.deleteUnnamed(key, beside: path)
     guard try all.ids().contains(key) else { return }
     throw CommandError(
       .io, "the device key of the vault that was moved is still there: \(printable(all.place(of: key)))",
-      hint: "remove it: with it, old copies of the vault open", code: "keeperKeyLeft")
+      hint: "remove it and the file KEY.seen beside it: with it, old copies of the vault open",
+      code: "keeperKeyLeft")
   }
 }

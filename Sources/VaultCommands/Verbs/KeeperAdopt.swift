@@ -37,6 +37,7 @@ enum KeeperAdopt: VaultVerb {
   /// In the keeper.
   static func run(_ command: Command) throws -> Outcome {
     let move = try command.keeperMove()
+    try move.keeper.refuseVault()
     try command.vault.proveLogin(to: "move a vault into the keeper")
     let note = try move.control.withoutOthers {
       try move.keeper.adopt(interruption: command.world.interruption)
@@ -48,6 +49,7 @@ enum KeeperAdopt: VaultVerb {
   /// In the process of the command, before the keeper is asked.
   static func side(_ command: Command) throws -> PersonsSide {
     let places = command.places
+    try places.refuseVaultOption()
     let path = try places.persons(command[path])
     guard try VaultCore.outline(at: path).protector == .file else {
       throw CommandError(

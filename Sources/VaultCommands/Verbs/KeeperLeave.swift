@@ -24,7 +24,7 @@ enum KeeperLeave: VaultVerb {
     "Everything is moved, as by 'vaultctl keeper adopt'. The new file has a new device key, at the standard place or where --device-key "
       + "says. From then on each program of yours can read the file and the key.",
     "It can be interrupted at any moment: exactly one side has a vault that opens. The next command that names the keeper ends the move.",
-    "The keeper sets its file aside, and opens it no more. An administrator destroys it: sudo rm -r /var/lib/vaultd/UID/left.",
+    "The keeper sets its file and its device key aside, and opens them no more. An administrator destroys them: sudo rm -r /var/lib/vaultd/UID/left.",
     "With --json: path, the new file.",
   ]
   static let example = "vaultctl keeper leave ~/vault/default.vault"
@@ -40,7 +40,7 @@ enum KeeperLeave: VaultVerb {
       try move.keeper.leave(interruption: command.world.interruption)
     }
     command.messages.note(
-      "the keeper's own file is set aside, and opens no more; an administrator destroys it: sudo rm -r "
+      "the keeper's own file is set aside with its device key; an administrator destroys them: sudo rm -r "
         + command.world.keeper.left)
     return Outcome(
       json: .object { Field("path", note.path) }, lines: ["moved to  \(printable(note.path))"])
@@ -48,7 +48,8 @@ enum KeeperLeave: VaultVerb {
 
   /// In the process of the command, before the keeper is asked.
   static func side(_ command: Command) throws -> PersonsSide {
-    try PersonsSide(receivingAt: command.places.persons(command[path]), keys: command.places.keys.files())
+    try command.places.refuseVaultOption()
+    return try PersonsSide(receivingAt: command.places.persons(command[path]), keys: command.places.keys.files())
   }
 }
 

@@ -46,6 +46,12 @@ struct Places {
     return home + "/.local/share/vault/default.vault"
   }
 
+  /// Refuses an option that a move does not follow.
+  func refuseVaultOption() throws(CommandError) {
+    guard let given = invocation[CommonOptions.vault], given != KeeperPlace.word else { return }
+    throw .usage("this verb has no --vault", hint: "name the file on your side after the verb: PATH")
+  }
+
   /// The absolute path of a vault on the person's side of a move, whatever `$VAULT_PATH` names.
   func persons(_ path: String?) throws(CommandError) -> String {
     guard path?.hasPrefix(KeeperPlace.word) != true, let path = path ?? standard else {

@@ -28,6 +28,8 @@ package struct VaultEnvironment: Sendable {
   /// Called directly before each commit of an open vault: with `true` if the commit does more than count and log what was asked and
   /// looked at. If it throws, nothing is changed.
   package var committing: @Sendable (_ isChange: Bool) throws(VaultError) -> Void = { _ in }
+  /// Whether the file that is opened is the vault itself, which was moved into another file: then its counters are not behind.
+  package var move = VaultFileMove.none
   /// How long an open vault waits for other processes that use the file; `nil` for the usual time.
   package var patience: Duration?
   /// Waits where another process is about to commit something.
@@ -85,4 +87,14 @@ package struct VaultEnvironment: Sendable {
       .policy, "this vault was made or changed by a test, with \(header.testMarks.words)",
       hint: Hint(.createRealVault, saying: "only a test may use it; make another vault, without a test"))
   }
+}
+
+/// Why a vault has another file than the one that its head names.
+package enum VaultFileMove: Sendable {
+  /// It is a copy, or was put back: others may have used the original since.
+  case none
+  /// It was moved into this file, where it stays.
+  case here
+  /// It was moved into this file, and goes on to a third one: the head then names none.
+  case onward
 }

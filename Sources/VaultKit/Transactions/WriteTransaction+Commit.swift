@@ -32,10 +32,11 @@ extension WriteTransaction {
   ///
   /// - Returns: Whether it is a copy or an old state.
   mutating func adoptFile() throws(VaultError) -> Bool {
-    let identity = store.rows.fileIdentity
+    let move = store.environment.move
+    let identity = move == .onward ? 0 : store.rows.fileIdentity
     let missing = try reading.store.missing(from: head)
     guard head.fileIdentity != identity || missing != nil else { return false }
-    let isBehind = head.fileIdentity != 0
+    let isBehind = head.fileIdentity != 0 && (move == .none || missing != nil)
     if isBehind {
       let marked = try markStatesBehind()
       changes.hasMarked = true
