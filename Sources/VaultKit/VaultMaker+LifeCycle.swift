@@ -52,7 +52,8 @@ extension VaultMaker {
   ) throws(VaultError) -> VaultReplacement {
     let kind = try VaultReplacement.outline(at: path.path).protector
     return try VaultReplacement(
-      of: path.path, by: BackupFile(reading: backup.path, beside: path.path), protector: try keeper(protector, of: kind, in: environment),
+      of: path.path, by: BackupFile(reading: backup.path, beside: path.path),
+      protector: try keeper(protector, of: kind, in: environment),
       oldProtector: protector, environment: environment)
   }
 

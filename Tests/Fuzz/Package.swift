@@ -15,6 +15,7 @@ let package = Package(
   name: "vault-fuzz",
   dependencies: [.package(name: "vault", path: "../..")],
   targets: [
-    fuzzed("otpauth", "OneTimePassword", "SecretMemory"), fuzzed("ocra-suite", "OneTimePassword", "SecretMemory"),
+    fuzzed("otpauth", "OneTimePassword", "SecretMemory"),
+    fuzzed("ocra-suite", "OneTimePassword", "SecretMemory"),
     fuzzed("token-answer", "VaultFuzzing"), fuzzed("json-lines", "VaultFuzzing"),
   ])

@@ -33,7 +33,8 @@ struct BackupPlaceTests {
     expect(left, equals: ["default.vault"], "\(what)")
   }
 
-  @Test("a backup of any mode is restored and verified", arguments: [0o644, 0o755, 0o444, 0o660, 0o400, 0o777])
+  @Test(
+    "a backup of any mode is restored and verified", arguments: [0o644, 0o755, 0o444, 0o660, 0o400, 0o777])
   func modes(mode: Int) throws {
     let (tool, path) = try backedUp()
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
@@ -72,7 +73,8 @@ struct BackupPlaceTests {
       """
     _ = try tool.file("phrase", "long phrase")
     let run = try tool.run(["-c", script, Tool.path, path], program: Shell.need("bash"))
-    expect(run.text, equals: String(repeating: " 01 02 03\n", count: 5) + "everything is sound\n", "\(run.errors)")
+    expect(
+      run.text, equals: String(repeating: " 01 02 03\n", count: 5) + "everything is sound\n", "\(run.errors)")
   }
 
   @Test("over the vault that is there, the backup may come through a pipe too")
@@ -80,7 +82,8 @@ struct BackupPlaceTests {
     let (tool, path) = try backedUp()
     try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
     let content = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
-    let refused = try tool.run(["restore", "-", "--passphrase-fd", "3"], input: content, secrets: Self.phrase)
+    let refused = try tool.run(
+      ["restore", "-", "--passphrase-fd", "3"], input: content, secrets: Self.phrase)
     #expect(refused.exit == 9 && refused.text.contains("would drop   late"), "\(refused.errors)")
     let run = try tool.run(
       ["restore", "-", "--replace", "--passphrase-fd", "3"], input: content, secrets: Self.phrase)
@@ -102,7 +105,9 @@ struct BackupPlaceTests {
       let other = try Tool()
       for words in [["restore", name], ["verify", "--backup", name]] {
         let run = try other.run(words + ["--passphrase-fd", "3"], secrets: Self.phrase)
-        let isNamed = run.errors.contains(word) || word.hasPrefix("the backup file") && run.errors.contains("is not a backup")
+        let isNamed =
+          run.errors.contains(word)
+          || word.hasPrefix("the backup file") && run.errors.contains("is not a backup")
         #expect(run.exit == exit && isNamed, "\(words) \(run.exit) \(run.errors)")
         #expect(!run.errors.contains("--vault") && !run.errors.contains("the vault file"), "\(run.errors)")
       }
@@ -119,7 +124,8 @@ struct BackupPlaceTests {
     let copy = path + ".piped"
     try Data(run.output).write(to: URL(fileURLWithPath: copy))
     try expectRestored(from: copy, "a pipe")
-    try expect(tool.run(["backup", "-", "--json", "--passphrase-fd", "3"], secrets: Self.phrase).exit, equals: 2)
+    try expect(
+      tool.run(["backup", "-", "--json", "--passphrase-fd", "3"], secrets: Self.phrase).exit, equals: 2)
     let screen = try PseudoTerminal()
     let running = try tool.start(["backup", "-"], on: screen)
     try expect(running.wait(), equals: 9)

@@ -17,7 +17,9 @@ struct CommandLineTests {
 
   @Test(
     "a path that is - is refused, and ./- is named, where a verb takes no standard input or output",
-    arguments: [["import", "jsonl", "-"], ["export", "jsonl", "-", "--plain"], ["recovery-code", "new", "--out", "-"]])
+    arguments: [
+      ["import", "jsonl", "-"], ["export", "jsonl", "-", "--plain"], ["recovery-code", "new", "--out", "-"],
+    ])
   func dash(words: [String]) throws {
     let run = try newTool().run(words)
     #expect(run.exit == 2 && run.errors.contains("./-"), "\(run.errors)")

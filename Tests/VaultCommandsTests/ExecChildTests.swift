@@ -42,7 +42,8 @@ struct ExecChildTests {
     #expect(shown.exit == 0 && shown.text.hasPrefix("ssh-ed25519 "), "\(shown.errors)")
     // Nobody listens there: before ssh connects, it looks at the key.
     let run = try tool(
-      "exec", "--file", "F=k", "--", "sh", "-c", #""$0" -o BatchMode=yes -i "$F" -p 1 127.0.0.1; exit $?"#, ssh)
+      "exec", "--file", "F=k", "--", "sh", "-c", #""$0" -o BatchMode=yes -i "$F" -p 1 127.0.0.1; exit $?"#,
+      ssh)
     #expect(run.exit == 255 && run.errors.contains("refused"), "\(run.errors)")
     #expect(!run.errors.contains("not accessible"), "\(run.errors)")
   }

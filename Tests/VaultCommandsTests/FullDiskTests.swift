@@ -33,7 +33,9 @@ struct FullDiskTests {
       ["-m", "sh", "-c", Self.begin + script, Tool.path, lack.rawValue], program: Shell.need("unshare"))
   }
 
-  @Test("whatever only reads works, and what must be written says that the disk is full", arguments: [Lack.room, .files, .both])
+  @Test(
+    "whatever only reads works, and what must be written says that the disk is full",
+    arguments: [Lack.room, .files, .both])
   func reads(lack: Lack) throws {
     try needMounts("a full disk")
     let run = try run(

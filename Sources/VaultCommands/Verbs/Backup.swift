@@ -9,7 +9,8 @@ import VaultWords
 enum Backup: VaultVerb {
   static let words = ["backup"]
   static let summary = "Write a backup that a passphrase opens."
-  static let file = Argument("FILE", .pathOrStream, "The new file; an existing file is never overwritten. - is standard output.")
+  static let file = Argument(
+    "FILE", .pathOrStream, "The new file; an existing file is never overwritten. - is standard output.")
   static let arguments = [file]
   static let channels = [SecretChannel.passphrase]
   static let needs = VaultNeed.unlocked
@@ -55,7 +56,8 @@ enum Backup: VaultVerb {
     }
     if report.isOpenToOthers {
       command.messages.warn(
-        "others can read \(printable(path)), because its file system keeps no modes: the passphrase alone protects it")
+        "others can read \(printable(path)), because its file system keeps no modes: the passphrase alone protects it"
+      )
     }
     let newer = report.leftOut.count { $0.reason == .newerVersion }
     if newer > 0 {

@@ -11,7 +11,8 @@ enum Verify: VaultVerb {
   static let complete = Flag(
     "complete", "Fail (6) when something was not looked at, such as secrets that stay locked.")
   static let backup = Setting(
-    "backup", .pathOrStream, "FILE", "Verify a backup instead, with its passphrase: a file or a pipe; - is standard input.")
+    "backup", .pathOrStream, "FILE",
+    "Verify a backup instead, with its passphrase: a file or a pipe; - is standard input.")
   static let ownOptions: [any OptionKey] = [complete, backup]
   static let channels = [SecretChannel.passcode, .passphrase]
   static let ownExits: [ExitCode] = [.unsupported]
@@ -134,7 +135,7 @@ private func damaged(_ report: VerifyReport, _ file: String) -> CommandError {
     hint: file == "the backup"
       ? "use another backup"
       : report.isOnlyAuditDamaged
-      ? AuditWords.wayOut : "keep this file, and restore the vault from a backup")
+        ? AuditWords.wayOut : "keep this file, and restore the vault from a backup")
 }
 
 private func newer(_ count: Int) -> CommandError {

@@ -55,7 +55,9 @@ extension OpenVault {
     do throws(VaultError) {
       try world.host.presence.verifyPresence(PromptRequest(.presence, operation: purpose), asking: prompt)
     } catch {
-      guard [.verificationUnavailable, .unsupported].contains(error.code) else { throw prompt.takeFailure() ?? error }
+      guard [.verificationUnavailable, .unsupported].contains(error.code) else {
+        throw prompt.takeFailure() ?? error
+      }
       throw CommandError(
         .refused, "nothing tells a person from a program here: \(error.message)",
         hint: "run it as root: sudo vault-keeper run PERSON -- …", code: "personNeeded")

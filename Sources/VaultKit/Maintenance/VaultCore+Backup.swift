@@ -57,7 +57,8 @@ extension VaultCore {
   ) throws(VaultError) -> BackupReport {
     try reading { transaction throws(VaultError) in try transaction.permitBackup() }
     let scratch: Int32
-    do throws(StorageError) { scratch = try ScratchFile.make(in: ScratchFile.folders(for: byteCount)) } catch {
+    do throws(StorageError) { scratch = try ScratchFile.make(in: ScratchFile.folders(for: byteCount)) } catch
+    {
       throw VaultError(error)
     }
     defer { close(scratch) }

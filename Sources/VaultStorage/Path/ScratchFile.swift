@@ -20,7 +20,9 @@ package enum ScratchFile {
   /// A directory, or the nearest one above it that exists; then those for temporary files.
   package static func folders(near folder: String) -> [String] {
     var nearest = folder
-    while unsafe nearest != "/" && nearest != "." && access(nearest, F_OK) != 0 { nearest = VaultPath.parent(of: nearest) }
+    while unsafe nearest != "/" && nearest != "." && access(nearest, F_OK) != 0 {
+      nearest = VaultPath.parent(of: nearest)
+    }
     return [nearest] + temporary
   }
 

@@ -31,7 +31,8 @@ enum DescriptorFileSystem {
     unsafe system.pointee.pAppData = UnsafeMutableRawPointer(methods)
     unsafe system.pointee.xOpen = { system, path, file, flags, outFlags in
       // A journal or a temporary file would have no descriptor: both are in memory.
-      guard flags & SQLITE_OPEN_MAIN_DB != 0, let path = unsafe path, let file = unsafe file, let system = unsafe system,
+      guard flags & SQLITE_OPEN_MAIN_DB != 0, let path = unsafe path, let file = unsafe file,
+        let system = unsafe system,
         let descriptor = unsafe Int32(String(cString: path).dropFirst())
       else { return SQLITE_CANTOPEN }
       let opened = unsafe UnsafeMutableRawPointer(file).assumingMemoryBound(to: OpenDescriptor.self)
@@ -47,7 +48,9 @@ enum DescriptorFileSystem {
       return SQLITE_OK
     }
     unsafe system.pointee.xFullPathname = { _, path, capacity, out in
-      guard let path = unsafe path, let out = unsafe out, unsafe strlen(path) < Int(capacity) else { return SQLITE_CANTOPEN }
+      guard let path = unsafe path, let out = unsafe out, unsafe strlen(path) < Int(capacity) else {
+        return SQLITE_CANTOPEN
+      }
       unsafe strcpy(out, path)
       return SQLITE_OK
     }
@@ -64,7 +67,8 @@ enum DescriptorFileSystem {
 
   private static func descriptor(of file: UnsafeMutablePointer<sqlite3_file>?) -> Int32 {
     guard let file = unsafe file else { return -1 }
-    return unsafe UnsafeMutableRawPointer(file).assumingMemoryBound(to: OpenDescriptor.self).pointee.descriptor
+    return unsafe UnsafeMutableRawPointer(file).assumingMemoryBound(to: OpenDescriptor.self).pointee
+      .descriptor
   }
 
   private static var fileMethods: sqlite3_io_methods {
@@ -72,13 +76,16 @@ enum DescriptorFileSystem {
     methods.iVersion = 1
     unsafe methods.xClose = { _ in SQLITE_OK }
     unsafe methods.xRead = { file, bytes, count, offset in
-      unsafe DescriptorFileSystem.read(DescriptorFileSystem.descriptor(of: file), into: bytes, Int(count), at: offset)
+      unsafe DescriptorFileSystem.read(
+        DescriptorFileSystem.descriptor(of: file), into: bytes, Int(count), at: offset)
     }
     unsafe methods.xWrite = { file, bytes, count, offset in
-      unsafe DescriptorFileSystem.write(bytes, Int(count), to: DescriptorFileSystem.descriptor(of: file), at: offset)
+      unsafe DescriptorFileSystem.write(
+        bytes, Int(count), to: DescriptorFileSystem.descriptor(of: file), at: offset)
     }
     unsafe methods.xTruncate = { file, size in
-      unsafe ftruncate(DescriptorFileSystem.descriptor(of: file), off_t(size)) == 0 ? SQLITE_OK : Int32(csqlite_io_error_write)
+      unsafe ftruncate(DescriptorFileSystem.descriptor(of: file), off_t(size)) == 0
+        ? SQLITE_OK : Int32(csqlite_io_error_write)
     }
     unsafe methods.xSync = { _, _ in SQLITE_OK }
     unsafe methods.xFileSize = { file, size in
