@@ -54,8 +54,8 @@ struct LayeringTests {
   @Test("device keys are stored, deleted and promoted by their one owner alone")
   func deviceKeyOwner() throws {
     let owners = ["Sources/DeviceKeys/DeviceKeys.swift", "Sources/DeviceKeys/PendingDeviceKey.swift"]
-    let words = ["Key(", "setAside("]
-    let calls = /(storeKey|deleteKey|promoteKey|promoteRestoredKey|setAside)\(/
+    let words = ["Key(", ".setAside("]
+    let calls = /\.(storeKey|deleteKey|promoteKey|promoteRestoredKey|setAside)\(/
     var count = 0
     for file in try Repository.files(below: "Sources")
     where file.hasSuffix(".swift") && !file.hasPrefix("Sources/DeviceKeys/Protectors/") {
