@@ -80,6 +80,17 @@ def matches(line, pattern):
     return re.fullmatch(".*".join(map(re.escape, pattern.split("…"))), line) is not None
 
 
+def without_program(lines):
+    """The lines but what a prompt says of the program that asks, and the rows in which that goes on."""
+    kept, is_of_program = [], False
+    for line in lines:
+        begins = re.match(r"  (asked by|started by|in the unit|says: process \d+ is|says: it is) ", line)
+        is_of_program = begins is not None or is_of_program and line.startswith("  + ")
+        if not is_of_program:
+            kept.append(line)
+    return kept
+
+
 class Transcripts(unittest.TestCase):
     options = None
 
@@ -121,7 +132,7 @@ class Transcripts(unittest.TestCase):
                 shown, got = steps(path.read_text()), steps(done.stdout)
                 self.assertEqual([command for command, _ in shown], [command for command, _ in got])
                 for (command, lines), (_, other) in zip(shown, got):
-                    other = [line for line in other if not re.fullmatch(r" *asked by .+ \(process \d+\)", line)]
+                    other = without_program(other)
                     is_same = len(lines) == len(other) and all(map(matches, other, lines))
                     reason = next((why for start, why in DIFFERENCES.items() if command.startswith(start)), None)
                     with self.subTest(command):
