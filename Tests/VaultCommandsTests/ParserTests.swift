@@ -103,7 +103,8 @@ struct ParserTests {
       session-close consent-request consent-confirm consent-resend consent-list key-generate key-import key-list key-public key-sign key-verify key-rm jwt-sign jwt-verify dpop \
       oauth-register oauth-token oauth-device oauth-refresh oauth-revoke oauth-authorize-header import export backup restore \
       recovery-code-new recovery-code-check recovery-code-remove rotate-device-key rotate-epoch rotate-parameters purge \
-      audit clock batch completion unlock lock agent-start agent-stop agent-status keeper-status grant-list grant-revoke
+      audit clock batch completion unlock lock agent-start agent-stop agent-status keeper-status keeper-adopt \
+      keeper-leave grant-list grant-revoke
       """.split(separator: " ").map(String.init)
     let names = VerbTable.all.map { $0.words.joined(separator: "-") }
     expect(names.sorted(), equals: expected.sorted())
