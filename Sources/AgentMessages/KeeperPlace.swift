@@ -19,7 +19,8 @@ package struct KeeperPlace: Sendable, Equatable {
 
   /// The place whose state is in a directory, as root names it to the keeper; nil for any other directory.
   package init?(state: String) {
-    guard let slash = state.lastIndex(of: "/"), let person = UInt32(state[state.index(after: slash)...]) else {
+    guard let slash = state.lastIndex(of: "/"), let person = UInt32(state[state.index(after: slash)...])
+    else {
       return nil
     }
     self.init(of: person, states: String(state[..<slash]))

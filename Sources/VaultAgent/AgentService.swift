@@ -72,7 +72,8 @@ package final class AgentService: Sendable {
   /// - Throws: Exit 13 if another one does.
   func moving<R>(_ body: () throws -> R) throws -> R {
     guard !isBeingMoved.exchange(true, ordering: .sequentiallyConsistent) else {
-      throw CommandError(.io, "the vault of the keeper is being moved", hint: "try again", code: "keeperMoving")
+      throw CommandError(
+        .io, "the vault of the keeper is being moved", hint: "try again", code: "keeperMoving")
     }
     defer { isBeingMoved.store(false, ordering: .sequentiallyConsistent) }
     return try body()

@@ -18,7 +18,8 @@ struct VaultMoveTests {
     var ids = [try core.add(NewItem(.genericPassword, name: "mail"), secret: SecretBytes(testing: "m-1"))]
     let device = AccessControl(.whenUnlocked, thisDeviceOnly: true)
     ids.append(
-      try core.add(NewItem(.genericPassword, name: "here", access: device), secret: SecretBytes(testing: "h-1")))
+      try core.add(
+        NewItem(.genericPassword, name: "here", access: device), secret: SecretBytes(testing: "h-1")))
     core.lock()
     expect(.authenticationFailed) { () throws(VaultError) in
       try core.unlock(with: Passcode(testing: "wrong"))
@@ -26,7 +27,8 @@ struct VaultMoveTests {
     return ids.map(\.id)
   }
 
-  private func copy(_ source: borrowing VaultMove.Source, to protector: any Protector) throws -> VaultOutline {
+  private func copy(_ source: borrowing VaultMove.Source, to protector: any Protector) throws -> VaultOutline
+  {
     try FileManager.default.createDirectory(atPath: other.folder + "/data", withIntermediateDirectories: true)
     return try source.lend { descriptor throws(VaultError) in
       try VaultMove.copy(
@@ -39,8 +41,10 @@ struct VaultMoveTests {
   @Test("nothing is left out: items of this device, counts and the number of commits")
   func whole() throws {
     let ids = try make()
-    let before = try VaultCore.open(at: place.path, protector: place.protector, environment: place.environment)
-      .status()
+    let before = try VaultCore.open(
+      at: place.path, protector: place.protector, environment: place.environment
+    )
+    .status()
     let outline = try copy(VaultMove.Source(of: place.path), to: other.protector)
     #expect(outline.vault == before.vault && outline.deviceKey != before.deviceKey)
     let moved = try VaultCore.open(at: other.path, protector: other.protector, environment: place.environment)

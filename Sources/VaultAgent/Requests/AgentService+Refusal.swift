@@ -51,7 +51,9 @@ extension AgentService {
     guard run.deviceKey == nil, run.vault == AgentRun.Vault(path: world.keeper.vault, identity: nil) else {
       return AgentRefusal(.otherKey, "the keeper has one vault, with its own device key")
     }
-    guard !hasVaultOnItsWay || Self.duringMoves.contains(where: { run.words.starts(with: $0) }) else { return AgentRefusal(.full, "the vault of the keeper is being moved") }
+    guard !hasVaultOnItsWay || Self.duringMoves.contains(where: { run.words.starts(with: $0) }) else {
+      return AgentRefusal(.full, "the vault of the keeper is being moved")
+    }
     guard let file = file(of: run) else {
       // That there is none is what one says, and the other needs. After a move that was interrupted there can be one.
       if run.words.starts(with: ["keeper", "status"]) || run.words.starts(with: ["keeper", "adopt"])

@@ -73,7 +73,8 @@ final class AgentSession {
       guard ready >= 0 || errno == EINTR else { throw .failed(errno) }
       do throws(AgentMessageError) {
         // The other end can have said how the verb ended, and be gone.
-        do throws(AgentMessageError) { try passed.pass(from: signals.descriptor, over: socket) } catch .gone {}
+        do throws(AgentMessageError) { try passed.pass(from: signals.descriptor, over: socket) } catch .gone {
+        }
         if let end = try next() { return end }
         if let signal = passed.overdue { return .signalled(signal) }
         if stage == .sent, ContinuousClock.now >= deadline { return try untaken(.silent) }

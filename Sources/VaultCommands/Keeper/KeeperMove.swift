@@ -76,7 +76,8 @@ extension KeeperMove {
       let places = try answer.content.list(.list)
       guard places.count == 2 else { throw .wrongLength }
       return (
-        path: places[0], keyPlace: places[1], key: try answer.content.secret(.secret), file: answer.descriptors
+        path: places[0], keyPlace: places[1], key: try answer.content.secret(.secret),
+        file: answer.descriptors
       )
     }
     let key = try CarriedKey(given.key)
@@ -190,7 +191,8 @@ extension KeeperMove {
     guard try FilePlace.exists(draft) else { return }
     guard try !FilePlace.exists(place.vault) else {
       throw CommandError(
-        .io, "the keeper has two vaults: \(draft), which the person moved here, and \(place.vault), which was made meanwhile",
+        .io,
+        "the keeper has two vaults: \(draft), which the person moved here, and \(place.vault), which was made meanwhile",
         hint: "have an administrator move the second one away, and keep both", code: "keeperTwoVaults")
     }
     try FileProtector.makeFolders(above: place.vault)

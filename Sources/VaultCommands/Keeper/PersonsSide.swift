@@ -161,7 +161,8 @@ extension PersonsSide {
       .io,
       "a move of the vault was interrupted, and this command cannot tell which side has it: "
         + "\(printable(note.path)): \(why)",
-      hint: "make it readable again, in the home and with the disks of then, and repeat this; or have an administrator decide: "
+      hint:
+        "make it readable again, in the home and with the disks of then, and repeat this; or have an administrator decide: "
         + "sudo vault-keeper run \"$USER\" -- keeper settle person|keeper", code: "keeperMoveUnknown")
   }
 

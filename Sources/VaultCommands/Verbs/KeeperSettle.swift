@@ -50,7 +50,8 @@ enum KeeperSettle: VaultVerb {
       },
       lines: [
         side == .person
-          ? "the person has the vault  \(printable(note.path))" : "the keeper has the vault  \(printable(place.vault))"
+          ? "the person has the vault  \(printable(note.path))"
+          : "the keeper has the vault  \(printable(place.vault))"
       ])
   }
 }

@@ -79,7 +79,9 @@ package enum VaultMove {
 
   /// Makes a file or its absence durable.
   package static func settle(_ path: String) throws(VaultError) {
-    if try VaultNames.exists(path) { try VaultNames.synchronize(path) } else {
+    if try VaultNames.exists(path) {
+      try VaultNames.synchronize(path)
+    } else {
       try VaultNames.synchronizeFolder(of: path)
     }
   }
