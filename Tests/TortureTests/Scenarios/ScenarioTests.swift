@@ -10,7 +10,9 @@ extension Torture {
     @Test("each verb that writes is in the list that system-calls, crash-states, leaks and mutations walk")
     func complete() {
       let listed = Set(Scenario.all.map(\.verb))
-      let written = Set(VerbTable.all.filter { $0.writes }.map { $0.name })
+      // A keeper and root are needed for these: Tests/Hostile/test_moves.py kills them at each system call.
+      let moves: Set = ["keeper adopt", "keeper leave", "keeper settle"]
+      let written = Set(VerbTable.all.filter { $0.writes }.map { $0.name }).subtracting(moves)
       expect(written.subtracting(listed).sorted(), equals: [], "no scenario has these verbs")
       expect(listed.subtracting(written).sorted(), equals: [], "these are no verbs that write")
     }
