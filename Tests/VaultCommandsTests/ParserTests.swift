@@ -104,7 +104,7 @@ struct ParserTests {
       oauth-register oauth-token oauth-device oauth-refresh oauth-revoke oauth-authorize-header import export backup restore \
       recovery-code-new recovery-code-check recovery-code-remove rotate-device-key rotate-epoch rotate-parameters purge \
       audit clock batch completion unlock lock agent-start agent-stop agent-status keeper-status keeper-adopt \
-      keeper-leave grant-list grant-revoke
+      keeper-leave keeper-settle grant-list grant-revoke
       """.split(separator: " ").map(String.init)
     let names = VerbTable.all.map { $0.words.joined(separator: "-") }
     expect(names.sorted(), equals: expected.sorted())
