@@ -36,7 +36,8 @@ struct ExampleTests {
       script += Self.preparation(of: verb)
       let run = try tool.run(["-o", "pipefail", "-c", script + verb.example], program: bash)
       // There is nothing to confirm and no root to decide, and no keeper serves the tests.
-      let expected: Int32 = ["otp confirm", "keeper settle"].contains(verb.name) ? 9 : verb.words.first == "keeper" ? 13 : 0
+      let expected: Int32 =
+        ["otp confirm", "keeper settle"].contains(verb.name) ? 9 : verb.words.first == "keeper" ? 13 : 0
       expect(run.exit, equals: expected, "\(verb.example): \(run.exit) \(run.errors)")
       count += 1
     }

@@ -60,7 +60,7 @@ final class AgentRequest: Sendable {
         service.hasVaultOnItsWay ? nil : settleMove(with: link, in: service)
       let file = service.file(of: run)
       AgentRequest(run, file, numbers: numbers, of: descriptors, for: caller, over: link)
-        .serve(in: service, orTelling: unsettled)
+        .serve(in: service, orTelling: unsettled ?? missingVault(file, for: run, in: service))
     } catch { link.gone() }
   }
 
@@ -119,6 +119,15 @@ final class AgentRequest: Sendable {
       }
       return nil
     } catch { return CommandError(describing: error) }
+  }
+
+  /// - Returns: Why a keeper whose vault has just moved out runs nothing.
+  private static func missingVault(
+    _ file: FileIdentity?, for run: AgentRun, in service: AgentService
+  ) -> CommandError? {
+    guard service.world.isKeeper, file == nil, service.needsVault(run) else { return nil }
+    return CommandError(
+      .noVault, "the keeper did not run this: \(AgentService.noVault)", code: "keeperRefused")
   }
 
   /// It has the vault, until it ends.

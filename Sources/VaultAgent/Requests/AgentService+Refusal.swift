@@ -34,6 +34,15 @@ extension AgentService {
   /// The words of the commands that lock, or show what is unlocked: these run also while the agent runs as many others as it can.
   private static let alwaysRun = [["lock"], ["agent", "stop"], ["agent", "status"], ["grant"]]
 
+  /// Whether a command does nothing in a keeper that has no vault: two say that there is none, or need that.
+  func needsVault(_ run: AgentRun) -> Bool {
+    !["status", "adopt"].contains { run.words.starts(with: ["keeper", $0]) }
+  }
+
+  static let noVault =
+    "it has no vault yet; move yours into it with 'vaultctl keeper adopt', or have an administrator make one: "
+    + "sudo vault-keeper run \"$USER\" -- init"
+
   /// What a keeper runs also while its vault is being moved.
   static let duringMoves = [["lock"], ["keeper", "status"]]
 
@@ -55,16 +64,9 @@ extension AgentService {
       return AgentRefusal(.full, "the vault of the keeper is being moved")
     }
     guard let file = file(of: run) else {
-      // That there is none is what one says, and the other needs. After a move that was interrupted there can be one.
-      if run.words.starts(with: ["keeper", "status"]) || run.words.starts(with: ["keeper", "adopt"])
-        || KeeperMove.isUnsettled(in: world.keeper)
-      {
-        return nil
-      }
-      return AgentRefusal(
-        .vaultChanged,
-        "it has no vault yet; move yours into it with 'vaultctl keeper adopt', or have an administrator make one: "
-          + "sudo vault-keeper run \"$USER\" -- init")
+      // After a move that was interrupted there can be one.
+      guard needsVault(run), !KeeperMove.isUnsettled(in: world.keeper) else { return nil }
+      return AgentRefusal(.vaultChanged, Self.noVault)
     }
     return vaults.hasRoom(for: file) ? nil : AgentRefusal(.full, "the keeper is replacing its vault")
   }
