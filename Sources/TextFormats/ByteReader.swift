@@ -3,13 +3,16 @@ package import SecretMemory
 
 /// The bytes of a text one by one: of a descriptor, through a buffer in secret memory, or of a secret.
 ///
-/// A byte order mark at the beginning is dropped. UTF-16 is refused as such.
+/// A byte order mark at the beginning is dropped. UTF-16 is refused as such, once: what comes after its first bytes is read as other bytes
+/// are, so that a caller can go on to the next line.
 package final class ByteReader {
   private let descriptor: Int32?
   private var chunk: SecretBytes
   private var position = 0
   private var end = 0
   private var isAtStart = true
+  /// How many bytes were passed.
+  private var offset = 0
   /// The line of the next byte, from 1.
   package private(set) var line = 1
 
@@ -40,14 +43,17 @@ package final class ByteReader {
     if position == end { try refill() }
     guard position < end else { return nil }
     let byte = byte(at: position)
-    // No text has a zero, but UTF-16 has one beside each character of ASCII.
-    if byte == 0 { throw Self.utf16 }
+    // UTF-16 has a zero beside each character of ASCII.
+    if byte == 0, offset < 2 {
+      pass(1)
+      throw Self.utf16
+    }
     return byte
   }
 
   package func next() throws(TextError) -> UInt8? {
     let byte = try peek()
-    if byte != nil { position += 1 }
+    if byte != nil { pass(1) }
     if byte == UInt8(ascii: "\n") { line += 1 }
     return byte
   }
@@ -62,7 +68,12 @@ package final class ByteReader {
       if count == 0, byte >= 0xFE { throw Self.utf16 }
       guard byte == expected else { return }
     }
-    position += 3
+    pass(3)
+  }
+
+  private func pass(_ count: Int) {
+    position += count
+    offset += count
   }
 
   private func byte(at position: Int) -> UInt8 {
@@ -70,7 +81,7 @@ package final class ByteReader {
   }
 
   private static var utf16: TextError {
-    .malformed("the text has a zero byte, or a mark of UTF-16: save it as UTF-8")
+    .malformed("the text begins as UTF-16, with a zero byte or a mark: save it as UTF-8")
   }
 
   /// - Parameter kept: How many bytes of the beginning stay, and are not read again.
