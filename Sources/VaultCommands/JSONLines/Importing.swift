@@ -25,7 +25,7 @@ struct Importing {
     let line: Int
     /// The name that the line gives.
     let typed: String
-    /// The name under which the line is stored.
+    /// The name under which the line is stored, or that it gives.
     var name: String
     var result = Result.added
     var stored: ItemID?
@@ -122,6 +122,8 @@ struct Importing {
     let added = try line.add(to: &transaction)
     try used.note(line, storedAs: added.item.id)
     entry.stored = added.item.id
+    // In form C of Unicode.
+    entry.name = added.item.name ?? entry.name
     entry.warnings += added.warnings
     stored.append((added.item.row, line.number))
     note(entry)
