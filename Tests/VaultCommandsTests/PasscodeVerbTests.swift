@@ -57,7 +57,8 @@ struct PasscodeVerbTests {
   @Test(
     "a malformed passcode is 12 and costs no attempt",
     arguments: [
-      "", "\n", "a\0b", String(repeating: "x", count: 1025), String(repeating: "x", count: 4000),
+      "", "\n", "a\0b", "a\n\n", "a\nb", String(repeating: "x", count: 1025),
+      String(repeating: "x", count: 4000),
     ])
   func malformed(passcode: String) throws {
     let tool = try newTool()
@@ -67,9 +68,9 @@ struct PasscodeVerbTests {
     #expect(!FileManager.default.fileExists(atPath: tool.home.path + "/derivations"))
   }
 
-  @Test("1,024 bytes are a passcode, and only one final newline is dropped")
+  @Test("1,024 bytes are a passcode, and one final newline is dropped")
   func longest() throws {
-    for passcode in [String(repeating: "x", count: 1024), "a\n"] {
+    for passcode in [String(repeating: "x", count: 1024), "b"] {
       let tool = try newTool(passcode + "\n")
       try expect(
         tool("item", "add", "a", "--passcode-fd", "3", input: [1], secrets: [3: passcode + "\n"]).exit,

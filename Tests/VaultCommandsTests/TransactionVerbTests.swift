@@ -198,7 +198,7 @@ struct TransactionVerbTests {
     let tool = try newTool()
     let suite = ["otp", "add", "x", "--suite", "OCRA-1:HOTP-SHA1-6:QN08"]
     for (format, input) in [
-      ("hex", "123"), ("hex", "0x" + Self.key), ("hex", Self.key + "\n\n"), ("hex", ""), ("hex", "12 34"),
+      ("hex", "123"), ("hex", "0x" + Self.key), ("hex", Self.key + "."), ("hex", ""), ("hex", "12 34"),
       ("hex", "313233343536373839"), ("base32", "GEZDGNBVGY3TQOJ1"), ("raw", "short"),
       ("raw", String(repeating: "x", count: 513)),
     ] { try expectRefused(tool, suite + ["--secret-format", format], input: input, exit: 12) }
