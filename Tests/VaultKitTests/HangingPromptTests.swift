@@ -43,7 +43,7 @@ struct HangingPromptTests {
     ])
     let context = AuthenticationContext(reason: "", prompt: long)
     try await expect(held.vault.secret(of: held.guarded, context: context).byteCount, equals: 6)
-    #expect(long.requests[1].problem?.contains("1,024 bytes") == true)
+    #expect(long.requests[1].problem?.contains("1024 bytes") == true)
     let endless = ScriptedPrompt(Array(repeating: .text(String(repeating: "a", count: 1025)), count: 9))
     let third = AuthenticationContext(reason: "", prompt: endless)
     await expect(.malformed, awaiting: { _ = try await held.vault.secret(of: held.guarded, context: third) })
