@@ -118,11 +118,11 @@ struct VaultMoveTests {
     #expect(!FileManager.default.fileExists(atPath: other.folder + "/state"))
   }
 
-  @Test("a vault that was removed is gone for those who wait for it")
-  func removed() throws {
+  @Test("a vault that was set aside is gone for those who wait for it")
+  func setAside() throws {
     _ = try make()
     let source = try VaultMove.Source(of: place.path)
-    try source.remove()
+    try source.setAside()
     expect(.vaultMissing) { () throws(VaultError) in
       _ = try VaultCore.open(at: place.path, protector: place.protector, environment: place.environment)
     }
