@@ -56,6 +56,13 @@ class HostilePrograms(KeeperAsks, unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(world.attack(UNDERSTOOD), ("answer", ""))
 
+    def test_the_state_is_closed(self):
+        """Nobody but the keeper has any right on its directories and files: neither its group nor others, whoever is in that group."""
+        keeper = self.machine.worlds["keeper"]
+        for path in [keeper.state, *(os.path.join(top, name) for top, folders, names in os.walk(keeper.state) for name in folders + names)]:
+            about = os.lstat(path)
+            self.assertEqual((about.st_uid, about.st_mode & 0o077), (rig.KEEPER, 0), path)
+
     def test_each_hostile_program(self):
         """The keeper gives it nothing; the agent gives it what is written beside it."""
         chosen = [
