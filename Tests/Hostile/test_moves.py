@@ -199,8 +199,8 @@ class Moves(unittest.TestCase):
     def kill_all(self, words, victim, before, ends_at):
         points = self.points(words, victim, before)
         if self.options.short:
-            # The last ones decide.
-            points = points[-60::10]
+            # Some while the second file is made, and some of the last ones, which decide.
+            points = points[len(points) // 4::len(points) // 5][:3] + points[-40::10]
         sides = collections.Counter()
         for name, number in points:
             with self.subTest("%s killed at %s %d" % (victim, name, number)):
@@ -247,6 +247,19 @@ class Moves(unittest.TestCase):
     def test_a_moved_vault_is_no_copy(self):
         """Its codes go on, and nothing warns: after each move, and after one that failed."""
         self.assertEqual(self.told, [(0, "")] * 4)
+
+    def test_a_copy_that_was_left_costs_no_key(self):
+        """A keeper that was killed while it copied its vault has a second file that names the key of the first."""
+        self.put(self.inside)
+        vault = STATE + "/.local/share/vault/default.vault"
+        os.makedirs(STATE + "/moving", 0o700, exist_ok=True)
+        os.chown(STATE + "/moving", rig.KEEPER, rig.KEEPER)
+        rig.write(STATE + "/moving/default.vault", read(vault), owner=rig.KEEPER)
+        self.start()
+        self.assertNotEqual(self.side.ctl("keeper", "leave", rig.HOME + "/" + 250 * "n", passcode=True).exit, 0)
+        self.assertEqual(self.side.opens()[:3], (False, False, True))
+        self.must("keeper", "leave", passcode=True)
+        self.assertEqual(self.side.opens()[:3], (True, True, False))
 
     def test_what_is_not_there_decides_nothing(self):
         """A disk that is not mounted and a file that was moved away leave the move as it is, until root decides."""

@@ -183,7 +183,7 @@ extension KeeperMove {
       if let held { try setAside(place.vault, held) } else { try setAsideUnused() }
     case (.outOfKeeper, false): break
     }
-    VaultMove.removeCopy(at: draft, protector: keys)
+    try removeDraft()
     try forget(note)
   }
 
@@ -231,6 +231,13 @@ extension KeeperMove {
   /// Makes the directory, and removes what a move left that was killed before its note.
   private func prepare() throws {
     try FileProtector.makeFolders(above: draft)
-    VaultMove.removeCopy(at: draft, protector: keys)
+    try removeDraft()
+  }
+
+  /// Removes the draft, and its device key where that is of the draft alone. A draft of the keeper's own vault can name the key of that
+  /// vault: it was killed before it got a new one.
+  private func removeDraft() throws {
+    let hasVault = try FilePlace.exists(place.vault)
+    VaultMove.removeCopy(at: draft, protector: hasVault ? nil : keys)
   }
 }

@@ -114,8 +114,10 @@ package enum VaultMove {
   }
 
   /// Removes a copy that was never a vault in its place, and its device key.
-  package static func removeCopy(at path: String, protector: any Protector) {
-    if let outline = try? VaultOutline(at: path) {
+  ///
+  /// - Parameter protector: What may keep that key; nil if another file can need it.
+  package static func removeCopy(at path: String, protector: (any Protector)?) {
+    if let protector, let outline = try? VaultOutline(at: path) {
       DeviceKeys(protector, of: outline.vault).deleteUnnamed(outline.deviceKey, beside: path)
     }
     VaultNames.remove(vault: path)
