@@ -119,7 +119,8 @@ struct SecretServiceFaultTests {
       let outcome = try trial.disturbed(at: place, by: fault)
       runs += 1
       func note(_ problem: String) { problems.append("\(operation) \(fault) before \(place): \(problem)") }
-      if !outcome.isStruck { note("the message was not sent") }
+      // A thread of GLib ends a subscription when it gets to it, or with the connection, without a message.
+      if !outcome.isStruck, place.method != "RemoveMatch" { note("the message was not sent") }
       if outcome.time >= Trial.longest { note("no end after \(outcome.time)") }
       slowest = max(slowest, outcome.time)
       if let error = outcome.error {

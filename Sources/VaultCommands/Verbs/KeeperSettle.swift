@@ -19,7 +19,7 @@ enum KeeperSettle: VaultVerb {
   static let needs = VaultNeed.noVault
   static let runsIn = RunPlace.client
   static let changesFiles = true
-  static let ownExits: [ExitCode] = [.refused, .notFound, .damaged, .noVault]
+  static let ownExits: [ExitCode] = [.refused, .notFound, .damaged, .noVault, .unsupported]
   static let notes = [
     "A move by 'keeper adopt' or 'keeper leave' that was interrupted is ended by the person's next command to the keeper, which looks where "
       + "the vault is. Only where it finds nothing, because the file was moved or its disk is gone, an administrator decides: "
