@@ -30,9 +30,10 @@ struct VaultMoveTests {
   private func copy(_ source: borrowing VaultMove.Source, to protector: any Protector) throws -> VaultOutline
   {
     try FileManager.default.createDirectory(atPath: other.folder + "/data", withIntermediateDirectories: true)
+    let key = try CarriedKey(place.protector.loadKey(source.outline.deviceKey, of: source.outline.vault))
     return try source.lend { descriptor throws(VaultError) in
       try VaultMove.copy(
-        from: descriptor, keptBy: place.protector, to: other.path, protector: protector,
+        from: descriptor, keptBy: key, to: other.path, protector: protector,
         environment: place.environment)
     }
   }

@@ -90,13 +90,13 @@ package enum VaultMove {
   ///
   /// - Parameters:
   ///   - source: A complete vault file, which nobody changes.
-  ///   - old: Who keeps the device key that it names.
+  ///   - old: The device key that it names. Its protector keeps it for the source, and remembers the commits of the source alone.
   ///   - path: A path that does not exist.
   ///   - protector: Who keeps the new device key.
   ///   - goesOn: Whether its bytes are copied into a third file.
   /// - Throws: What is wrong with the bytes, and ``VaultError/Code/io``. Then neither the file nor its key stays.
   package static func copy(
-    from source: Int32, keptBy old: any Protector, to path: String, protector: any Protector,
+    from source: Int32, keptBy old: CarriedKey, to path: String, protector: any Protector,
     goesOn: Bool = false, environment: VaultEnvironment
   ) throws(VaultError) -> VaultOutline {
     try copy(from: source, to: path)
