@@ -82,8 +82,10 @@ extension PromptText {
   }
 
   /// A fact in rows of at most ``longestRow`` columns, between words where that is possible.
-  private static func rows(_ fact: String) -> [String] {
-    var (rows, rest) = ([String](), fact[...])
+  ///
+  /// Broken by scalars: of some letters, any number is one character, which fits in no row.
+  package static func rows(_ fact: String) -> [String] {
+    var (rows, rest) = ([String](), fact.unicodeScalars[...])
     while true {
       let begin = rows.isEmpty ? "" : TextPages.further
       var (width, end, space) = (begin.utf8.count, rest.startIndex, rest.startIndex)
@@ -92,9 +94,9 @@ extension PromptText {
         if rest[end] == " ", width > longestRow / 2 { space = end }
         end = rest.index(after: end)
       }
-      guard end < rest.endIndex else { return rows + [begin + rest] }
+      guard end < rest.endIndex else { return rows + [begin + String(rest)] }
       if space > rest.startIndex { end = rest.index(after: space) }
-      rows.append(begin + rest[..<end])
+      rows.append(begin + String(rest[..<end]))
       rest = rest[end...]
     }
   }

@@ -144,7 +144,7 @@ class Vaultctl(Case):
         self.make(passcode="gru\u0308n 1".encode())
         for typed, code in (("gru\u0308n 1", 0), ("gr\u00fcn 1", 3), ("gru\u0308n 2", 3), ("gru\u0308n 1", 0)):
             self.passcode = typed.encode()
-            self.tool("unlock", program=TESTING, code=code)
+            self.tool("audit", "--verify", program=TESTING, code=code)
 
     def test_vaultctl_opens_what_the_writer_wrote(self):
         for passcode in (None, PASSCODE):

@@ -123,7 +123,7 @@ struct VaultMoveTests {
   func setAside() throws {
     _ = try make()
     let source = try VaultMove.Source(of: place.path)
-    try source.setAside()
+    try source.letGo()
     expect(.vaultMissing) { () throws(VaultError) in
       _ = try VaultCore.open(at: place.path, protector: place.protector, environment: place.environment)
     }

@@ -116,19 +116,22 @@ extension MeasuredProgram {
   /// - Parameter groups: The lines of the kernel: number, controllers and path, with colons between them.
   package static func units(inGroups groups: String) -> (kernels: String?, own: String?) {
     let lines = groups.split(separator: "\n" as Character)
-    guard let line = lines.first(where: { $0.hasPrefix("0::") || $0.contains(":name=systemd:") }),
-      let path = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).last
-    else { return (nil, nil) }
+    let fields = lines.map { $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false) }
+    let line = fields.first { $0.count == 3 && ($0[0] == "0" && $0[1].isEmpty || $0[1] == "name=systemd") }
+    guard let path = line?.last else { return (nil, nil) }
     let units = path.split(separator: "/").filter { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }
     let manager = units.firstIndex { $0.hasPrefix("user@") }
-    guard let manager else { return (units.last.map { String($0) }, nil) }
+    // A unit can make others below its own.
+    guard let manager else {
+      return (units.first.map { String($0) }, units.dropFirst().last.map { String($0) })
+    }
     let own = units[(manager + 1)...].last
     return (String(units[manager]), own.map { String($0) })
   }
 
   /// Whether the process that has connected has not ended. The kernel keeps it apart from a later process of the same number (Linux 6.5);
   /// an older one cannot say, and only the start time does.
-  private static func hasPeer(_ connection: Int32) -> Bool {
+  static func hasPeer(_ connection: Int32) -> Bool {
     var descriptor: Int32 = -1
     var length = socklen_t(MemoryLayout<Int32>.size)
     guard unsafe getsockopt(connection, SOL_SOCKET, peerDescriptor, &descriptor, &length) == 0 else {

@@ -22,7 +22,13 @@ struct RequestPlaces: PromptPlaces {
     MeasuredProgram(starting: command, over: connection.descriptor)?.requester
   }
 
-  func beginPrompt() throws(VaultError) { try service.prompts.enter(command) }
+  /// - Throws: If the process of the command has ended: another one that has its connection is not named in the question.
+  func beginPrompt() throws(VaultError) {
+    guard MeasuredProgram.hasPeer(connection.descriptor) else {
+      throw VaultError(.interactionNotAllowed, "the process that has asked is gone")
+    }
+    try service.prompts.enter(command)
+  }
   func endPrompt() { service.prompts.leave(command) }
 
   var presencePlace: PromptPlace { judging("the login password") }
@@ -30,7 +36,10 @@ struct RequestPlaces: PromptPlaces {
 
   /// In a keeper, a verdict of the process of the command would be its word.
   private func judging(_ name: String) -> PromptPlace {
-    service.world.isKeeper ? .here(placeHere(.automatic, named: name)) : place
+    guard service.world.isKeeper else { return place }
+    // What a person cannot be told of is not verified either.
+    if case .nowhere(let why) = place { return .nowhere(why) }
+    return .here(placeHere(.automatic, named: name))
   }
 
   var place: PromptPlace {

@@ -136,6 +136,7 @@ struct PlacedPresence: PresenceSource {
       try remote.link.askingHere(places.named(request)) { request throws(VaultError) in
         try place.host.presence.verifyPresence(request, asking: prompt)
       }
+      if case .nowhere(let why) = places.presencePlace { throw why }
     }
   }
 
@@ -160,10 +161,12 @@ struct PlacedReader: BiometrySource {
     case .client: return try remote.verify(places.named(request), showing: progress)
     case .nowhere(let why): throw why
     case .here(let place), .finger(let place):
-      return try remote.link.askingHere(places.named(request)) { request throws(VaultError) in
+      let finger = try remote.link.askingHere(places.named(request)) { request throws(VaultError) in
         let prompt = PlacedPrompt(places: places, remote: RemotePrompt(link: remote.link, way: .automatic))
         return try place.host.biometry.verify(request) { prompt.show($0, for: request) }
       }
+      if case .nowhere(let why) = places.readerPlace { throw why }
+      return finger
     }
   }
 

@@ -82,7 +82,7 @@ extension PersonsSide {
 
   /// The step that decides: the vault is in the keeper from here on.
   private func letGo() throws {
-    guard try source?.setAside() != nil else { throw Self.nothing }
+    guard try source?.letGo() != nil else { throw Self.nothing }
   }
 
   /// The keeper has the vault: what is left of it here can be looked at and removed.

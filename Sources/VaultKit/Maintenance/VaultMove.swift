@@ -44,7 +44,7 @@ package enum VaultMove {
     /// Gives the vault the name of one that was moved away: from here on nothing opens at its path. Durable when this returns.
     ///
     /// What has that name already was moved away before.
-    package borrowing func setAside() throws(VaultError) {
+    package borrowing func letGo() throws(VaultError) {
       guard unsafe rename(path, VaultMove.aside(path)) == 0 else { throw .failed("renaming \(path)") }
       try VaultNames.synchronizeFolder(of: path)
     }
