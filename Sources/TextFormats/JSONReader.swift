@@ -144,7 +144,12 @@ package final class JSONReader {
   /// Skips the rest of a malformed line.
   package func skipLine() throws(TextError) {
     depth = 0
-    while let byte = try bytes.next(), byte != UInt8(ascii: "\n") {}
+    while true {
+      // A byte that is refused was passed. What is wrong with the line is told already.
+      do throws(TextError) {
+        guard let byte = try bytes.next(), byte != UInt8(ascii: "\n") else { return }
+      } catch { guard case .malformed = error else { throw error } }
+    }
   }
 
   /// The number of the line of the next byte, from 1.

@@ -103,7 +103,7 @@ extension Torture {
         return false
       }
       return (verb.audited == .always || scenario.verb == "doctor") && verb.commitSignals == .held
-        && !makesFile(scenario)
+        && !makesFile(scenario) && !scenario.words.contains("-")
         && scenario.exit == 0 && scenario.verb != "token purge" && !scenario.words.contains("--transport")
     }
 
