@@ -8,6 +8,6 @@ package enum LockReason: String, Sendable, CaseIterable {
   case sessionLocked = "the session of the user was locked"
   case sessionsEnded = "the last session of the user ended"
   case fileReplaced = "another file took the place of the vault file"
-  case moved = "it was moved out of the keeper"
+  case moved = "it was about to be moved out of the keeper"
   case descriptors = "too many commands had its file as input or output"
 }

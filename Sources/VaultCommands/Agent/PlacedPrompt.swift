@@ -51,13 +51,7 @@ struct PlacedPrompt: HostPrompt {
     case .client: return try remote.confirm(places.named(request))
     case .nowhere(let why): throw why
     case .here(let place):
-      try check(place)
-      tellWhere(place, request)
-      let answer = try link.askingHere(places.named(request)) { request throws(VaultError) in
-        try place.prompt.confirm(request)
-      }
-      try requirePlace()
-      return answer
+      return try ask(request, at: place) { request throws(VaultError) in try place.prompt.confirm(request) }
     case .finger(let place): return try confirm(request, by: place.host.biometry)
     }
   }
@@ -75,6 +69,16 @@ struct PlacedPrompt: HostPrompt {
     return true
   }
 
+  private func ask<Answer>(
+    _ request: PromptRequest, at place: PlaceHere, _ body: (PromptRequest) throws(VaultError) -> Answer
+  ) throws(VaultError) -> Answer {
+    try check(place)
+    tellWhere(place, request)
+    let answer = try link.askingHere(places.named(request), body)
+    try requirePlace()
+    return answer
+  }
+
   /// - Throws: If the place is gone: who has it by now may have answered.
   private func requirePlace() throws(VaultError) {
     if case .nowhere(let why) = places.place { throw why }
@@ -86,13 +90,7 @@ struct PlacedPrompt: HostPrompt {
     switch places.place {
     case .client: return try remote.allow(places.named(request))
     case .here(let place):
-      try check(place)
-      tellWhere(place, request)
-      let answer = try link.askingHere(places.named(request)) { request throws(VaultError) in
-        try place.prompt.allow(request)
-      }
-      try requirePlace()
-      return answer
+      return try ask(request, at: place) { request throws(VaultError) in try place.prompt.allow(request) }
     // Such a place has no question with more than two answers.
     default: return .once
     }
