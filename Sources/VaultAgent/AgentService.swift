@@ -21,8 +21,8 @@ package final class AgentService: Sendable {
   private let main = Atomic<UInt>(0)
   private let isHearing = Atomic(false)
   private let isStopping = Atomic(false)
-  /// Whether a request moves the vault of a keeper, or finds out where it is.
-  private let isBeingMoved = Atomic(false)
+  /// The process of the command that moves the vault of a keeper, or finds out where it is; 0 for none.
+  private let mover = Atomic<UInt32>(0)
   private let unreachable = DispatchSemaphore(value: 0)
 
   /// - Parameters:
@@ -64,18 +64,27 @@ package final class AgentService: Sendable {
     unreachable.signal()
   }
 
-  /// Whether the vault of a keeper is being moved. Then no other request is run.
-  var hasVaultOnItsWay: Bool { isBeingMoved.load(ordering: .sequentiallyConsistent) }
+  /// What is said while the vault of a keeper is being moved, when no other request is run; nil when it is not.
+  ///
+  /// A command that does not answer holds up all others, so its process is named.
+  var move: String? {
+    let process = mover.load(ordering: .sequentiallyConsistent)
+    return process == 0 ? nil : "process \(process) is moving the vault of the keeper"
+  }
 
   /// Runs `body` while no other request moves the vault of the keeper, nor begins to use it.
   ///
+  /// - Parameter process: That of the command.
   /// - Throws: Exit 13 if another one does.
-  func moving<R>(_ body: () throws -> R) throws -> R {
-    guard !isBeingMoved.exchange(true, ordering: .sequentiallyConsistent) else {
+  func moving<R>(for process: UInt32, _ body: () throws -> R) throws -> R {
+    let (isFirst, other) = mover.compareExchange(
+      expected: 0, desired: process, ordering: .sequentiallyConsistent)
+    guard isFirst else {
       throw CommandError(
-        .io, "the vault of the keeper is being moved", hint: "try again", code: "keeperMoving")
+        .io, "process \(other) is moving the vault of the keeper",
+        hint: "try again when it has ended; if it hangs, end it: kill \(other)", code: "keeperMoving")
     }
-    defer { isBeingMoved.store(false, ordering: .sequentiallyConsistent) }
+    defer { mover.store(0, ordering: .sequentiallyConsistent) }
     return try body()
   }
 

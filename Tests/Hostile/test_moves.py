@@ -10,6 +10,7 @@ import argparse
 import collections
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -282,6 +283,46 @@ class Moves(unittest.TestCase):
         self.assertEqual(self.side.opens()[:3], (True, True, False))
         self.must("keeper", "adopt", passcode=True)
         self.assertEqual(self.side.opens()[:3], (False, False, True))
+
+    def test_a_command_that_hangs_in_a_move_is_named(self):
+        """All others are told at once which process it is; its end ends the move."""
+        self.put(self.outside)
+        self.start()
+        log = "/run/hangs.log"
+        rig.write(log, b"", owner=0)
+        secret = os.open(rig.PRIVATE + "/passcode", os.O_RDONLY)
+        hangs = subprocess.Popen(
+            ["strace", "-f", "-o", log, "-e", "trace=rename", "-e", "inject=rename:signal=STOP:when=1", "-u", "hostile-person",
+             rig.PROGRAMS + "/vaultctl", "keeper", "adopt", "--passcode-fd", str(secret)],
+            pass_fds=[secret], env=self.side.keeper.environment, cwd="/", stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(secret)
+        try:
+            stopped = rig.wait_for("the command to hang", lambda: self.stopped(log))
+            done = self.side.ctl("item", "list", "--vault", "keeper:")
+            self.assertEqual(done.exit, 13, done.err)
+            self.assertIn("process %d is moving the vault of the keeper" % stopped, done.err)
+            os.kill(stopped, signal.SIGKILL)
+        finally:
+            hangs.kill()
+            hangs.wait()
+        first, second, keepers, why = self.side.opens()
+        self.assertEqual(first, second)
+        self.assertNotEqual(first, keepers, why)
+
+    @staticmethod
+    def stopped(log):
+        """The process that has stopped by what strace says of one of its threads; None while it has not."""
+        for line in read(log).decode(errors="replace").splitlines():
+            if "--- stopped by SIGSTOP ---" in line:
+                with open("/proc/%s/status" % line.split()[0]) as file:
+                    return int(re.search(r"^Tgid:\s*(\d+)", file.read(), re.M).group(1))
+        return None
+
+    def test_an_option_that_no_move_follows_is_refused_first(self):
+        """Also where there is no keeper."""
+        self.put(self.outside)
+        for verb in ("adopt", "leave"):
+            self.assertEqual(self.side.ctl("keeper", verb, "--vault", FILE).exit, 2)
 
     def test_adopt_and_the_command_is_killed(self):
         self.kill_all(["keeper", "adopt"], "command", self.outside, "keeper")

@@ -1,6 +1,8 @@
+import CommandLineKit
 import Foundation
 import TestSupport
 import Testing
+import VaultCommands
 
 /// Verified to fail when each line has its own transaction, when the file of the export is made with mode 0644 or over
 /// another file, when the audit entry is left out, and when a dry run commits.
@@ -311,6 +313,32 @@ struct ImportExportTests {
     for number in [1, 3, 5] { #expect(run.errors.contains("vaultctl: line \(number): "), "\(run.errors)") }
     #expect(run.errors.contains("3 lines cannot be read") && run.errors.contains("nothing was imported"))
     try expect(names(tool), equals: [])
+  }
+
+  /// Verified to fail when the lines of a pipe are kept without a bound.
+  @Test("only so much of a pipe is kept; a file may be longer")
+  func longPipe() throws {
+    let line = #"{"kind":"password","name":"n","secret":"x"}"# + "\n"
+    let (text, limit) = (String(repeating: line, count: 4), 3 * 513)
+    func count(_ descriptor: Int32) throws -> Int {
+      try ImportLines(descriptor, allowingWeak: false, endedBy: Interruption(), keepingAtMost: limit) { _ in }
+        .count
+    }
+    let pipe = Pipe()
+    try pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+    try pipe.fileHandleForWriting.close()
+    let error = #expect(throws: CommandError.self) { try count(pipe.fileHandleForReading.fileDescriptor) }
+    expect(error?.code, equals: "importTooLong")
+    expect(error?.hint, equals: "write them into a file and name it: vaultctl import jsonl FILE")
+    let tool = try newTool()
+    let file = URL(fileURLWithPath: tool.home.path + "/long.jsonl")
+    try Data(text.utf8).write(to: file)
+    let long = try FileHandle(forReadingFrom: file)
+    try expect(count(long.fileDescriptor), equals: 4)
+    let short = Pipe()
+    try short.fileHandleForWriting.write(contentsOf: Data(line.utf8))
+    try short.fileHandleForWriting.close()
+    try expect(count(short.fileHandleForReading.fileDescriptor), equals: 1)
   }
 
   @Test("an error in the last of many lines leaves the vault as it was, in one step")

@@ -57,7 +57,7 @@ final class AgentRequest: Sendable {
         return try link.socket.send(refusal.packet, waits: false)
       }
       let unsettled =
-        service.hasVaultOnItsWay ? nil : settleMove(with: link, in: service)
+        service.move == nil ? settleMove(for: caller, with: link, in: service) : nil
       let file = service.file(of: run)
       AgentRequest(run, file, numbers: numbers, of: descriptors, for: caller, over: link)
         .serve(in: service, orTelling: unsettled ?? missingVault(file, for: run, in: service))
@@ -111,10 +111,12 @@ final class AgentRequest: Sendable {
   /// Ends a move of the keeper's vault that was interrupted, before anything else.
   ///
   /// - Returns: Why it is not known where the vault is.
-  private static func settleMove(with link: ClientLink, in service: AgentService) -> CommandError? {
+  private static func settleMove(
+    for caller: Caller, with link: ClientLink, in service: AgentService
+  ) -> CommandError? {
     guard service.world.isKeeper, KeeperMove.isUnsettled(in: service.world.keeper) else { return nil }
     do {
-      try service.moving {
+      try service.moving(for: caller.process) {
         try KeeperMove(in: service.world.keeper, with: link, environment: service.world.vault).settle()
       }
       return nil

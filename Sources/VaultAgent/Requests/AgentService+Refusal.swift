@@ -60,8 +60,8 @@ extension AgentService {
     guard run.deviceKey == nil, run.vault == AgentRun.Vault(path: world.keeper.vault, identity: nil) else {
       return AgentRefusal(.otherKey, "the keeper has one vault, with its own device key")
     }
-    guard !hasVaultOnItsWay || Self.duringMoves.contains(where: { run.words.starts(with: $0) }) else {
-      return AgentRefusal(.full, "the vault of the keeper is being moved")
+    if let move, !Self.duringMoves.contains(where: { run.words.starts(with: $0) }) {
+      return AgentRefusal(.full, move)
     }
     guard let file = file(of: run) else {
       // After a move that was interrupted there can be one.

@@ -36,7 +36,7 @@ struct RequestControl: AgentControl {
   }
 
   func withoutOthers<R>(_ body: () throws -> R) throws -> R {
-    try service.moving {
+    try service.moving(for: request.caller.process) {
       if let file = request.file {
         request.endUses(in: service)
         service.vaults.lock(file, because: .moved)

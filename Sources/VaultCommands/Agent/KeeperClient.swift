@@ -35,10 +35,9 @@ extension AgentClient {
         "--agent never and the keeper contradict each other", hint: "leave it out, or name a vault file")
     }
     guard verb.runsIn == .agent else { throw rootsWork(verb) }
-    if verb == KeeperAdopt.self || verb == KeeperLeave.self,
-      let failed = try settle(invocation, in: world, host: host)
-    {
-      return failed
+    if verb == KeeperAdopt.self || verb == KeeperLeave.self {
+      try Places(invocation: invocation, world: world).refuseVaultOption()
+      if let failed = try settle(invocation, in: world, host: host) { return failed }
     }
     let socket = try connection(in: world)
     let side = try side(verb, invocation, in: world, messages: messages)
@@ -79,9 +78,17 @@ extension AgentClient {
     case .refused(let refusal):
       CommandError(
         refusal.reason == .vaultChanged ? .noVault : .io, "the keeper did not run this: \(refusal.text)",
-        hint: refusal.reason == .version ? restart : nil, code: "keeperRefused")
+        hint: hint(refusal), code: "keeperRefused")
     case .notTaken(.ended): CommandError(KeeperPlace.Flaw.isDead)
     default: CommandError(.io, "the keeper does not answer", hint: restart, code: "keeperSilent")
+    }
+  }
+
+  private static func hint(_ refusal: AgentRefusal) -> String? {
+    switch refusal.reason {
+    case .version: restart
+    case .full: "try again when that has ended"
+    default: nil
     }
   }
 

@@ -1,18 +1,22 @@
-import CommandLineKit
+package import CommandLineKit
 import Glibc
+import SecretMemory
 import VaultKit
 import VaultWords
 
 /// The lines of an import. All of them are judged before the first one is stored.
 ///
-/// Those of a file are then read again, because there can be more of them than fit into memory. Those of a pipe are kept.
-struct ImportLines {
+/// Those of a file are then read again, because there can be more of them than fit into memory. Those of a pipe are kept, up to
+/// ``mostKept``: an agent or a keeper reads for others, and they could give it lines without end.
+package struct ImportLines {
   private let descriptor: Int32
   private let allowsWeak: Bool
   /// Where the lines begin; `nil` in a pipe.
   private let start: off_t?
   private var kept: [ItemLine] = []
-  private(set) var count = 0
+  private var keptBytes = 0
+  private let mostKept: Int
+  package private(set) var count = 0
   /// The hash values of all names.
   private(set) var names: Set<Int> = []
 
@@ -21,14 +25,15 @@ struct ImportLines {
   /// - Parameters:
   ///   - allowsWeak: Whether credentials may be weak.
   ///   - interruption: Of the command: it ends the reading, which can have no end.
+  ///   - mostKept: The most bytes of a pipe.
   ///   - note: Called with each line that cannot be read, where there are several.
   /// - Throws: An error that counts them.
-  init(
+  package init(
     _ descriptor: Int32, allowingWeak allowsWeak: Bool, endedBy interruption: Interruption,
-    note: (String) -> Void
+    keepingAtMost mostKept: Int = mostKept, note: (String) -> Void
   ) throws(CommandError) {
     self.descriptor = descriptor
-    self.allowsWeak = allowsWeak
+    (self.allowsWeak, self.mostKept) = (allowsWeak, mostKept)
     var status = stat()
     let isFile = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     let position = lseek(descriptor, 0, SEEK_CUR)
@@ -43,7 +48,7 @@ struct ImportLines {
         guard let line = try reader.next() else { break }
         count += 1
         names.insert(line.name.hashValue)
-        if start == nil { kept.append(line) }
+        if start == nil { try keep(line) }
       } catch {
         guard error.exit == .malformed else { throw error }
         failureCount += 1
@@ -57,6 +62,16 @@ struct ImportLines {
     throw .malformed(
       "\(failureCount) lines cannot be read; the first is \(first.message)",
       hint: "nothing was imported; fix the lines and import again")
+  }
+
+  private mutating func keep(_ line: ItemLine) throws(CommandError) {
+    keptBytes += line.secret.byteCount + Self.bytesOfAttributes
+    guard keptBytes <= mostKept else {
+      throw CommandError(
+        .refused, "a pipe with more than \(mostKept >> 20) MiB of items is not imported",
+        hint: "write them into a file and name it: vaultctl import jsonl FILE", code: "importTooLong")
+    }
+    kept.append(line)
   }
 
   func forEach(_ body: (ItemLine) throws -> Void) throws {
@@ -77,4 +92,7 @@ struct ImportLines {
   }
 
   private static let mostNamed = 20
+  package static let mostKept = 64 << 20
+  /// What a line counts besides its secret.
+  private static let bytesOfAttributes = 512
 }

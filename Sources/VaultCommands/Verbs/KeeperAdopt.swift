@@ -49,7 +49,6 @@ enum KeeperAdopt: VaultVerb {
   /// In the process of the command, before the keeper is asked.
   static func side(_ command: Command) throws -> PersonsSide {
     let places = command.places
-    try places.refuseVaultOption()
     let path = try places.persons(command[path])
     guard try VaultCore.outline(at: path).protector == .file else {
       throw CommandError(

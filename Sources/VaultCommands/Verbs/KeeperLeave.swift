@@ -48,7 +48,6 @@ enum KeeperLeave: VaultVerb {
 
   /// In the process of the command, before the keeper is asked.
   static func side(_ command: Command) throws -> PersonsSide {
-    try command.places.refuseVaultOption()
     return try PersonsSide(
       receivingAt: command.places.persons(command[path]), keys: command.places.keys.files())
   }
