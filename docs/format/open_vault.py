@@ -162,8 +162,8 @@ class Vault:
   def open_header(self, device_key, recovery, passphrase):
     (_, body, tag), = self.header; h = self.h = decode(body, "header", f1=2, f2=16, f3=8, f4=8, f5=1, f6=None, f7=4, f9=1, f10=16)
     need(n(h[1]) == 1 and n(h[5]) == 1, "newer format: header", 15); features = {n(e) for e in packed(h, 6, 4)}
-    need(features <= {1, 2, 3}, f"newer format: required features {h[6].hex()}", 15); commit = "b5afbda" if 1 not in features else "963e44e" if 2 not in features else "ebe6282"
-    need(features == {1, 2, 3}, f"made before the first release: open it with commit {commit} and 'export jsonl --plain', then import", 15)
+    need(features <= {1, 2, 3}, f"newer format: required features {h[6].hex()}", 15)
+    need(features == {1, 2, 3}, "made before the first release: export its items with the program that made it, then import them", 15)
     self.id, self.generation, self.marks = h[2], n(h[7]), n(h.get(17, b"")); self.cheap = bool(self.marks & 1); self.check_fields()
     opener, wrapping, kdf, cut = self.root_opener(device_key, recovery, passphrase)
     def open_root(g):

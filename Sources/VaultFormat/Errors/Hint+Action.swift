@@ -24,7 +24,7 @@ extension Hint {
     /// Move the vault into the user's home, or name another.
     public static let moveVaultHome = Action(rawValue: "moveVaultHome")
     /// Open it with the commit that is the subject, export its items, and import them here.
-    public static let exportWithOldCommit = Action(rawValue: "exportWithOldCommit")
+    public static let exportWithOldProgram = Action(rawValue: "exportWithOldProgram")
     /// Open it with the newer version that made it.
     public static let useNewerVersion = Action(rawValue: "useNewerVersion")
     /// Free some space on the disk of the vault, or make a backup on another disk and restore it there.

@@ -101,13 +101,12 @@ package struct Header: Sendable, Equatable {
         .newerFormat, "the vault was written by a newer version of this program", hint: "update this program")
     }
     guard numbers == Self.features else {
-      let commit = !numbers.contains(1) ? "b5afbda" : !numbers.contains(2) ? "963e44e" : "ebe6282"
       throw VaultError(
         .olderFormat,
-        "made before the first release: open it with commit \(commit) and export its items, then import them",
+        "made before the first release: export its items with the program that made it, then import them",
         hint: Hint(
-          .exportWithOldCommit, subject: commit,
-          saying: "docs/guides/backup-and-recovery.md says what an export leaves out"))
+          .exportWithOldProgram,
+          saying: "docs/guides/backup-and-recovery.md says which commit that is, and what an export leaves out"))
     }
   }
 

@@ -5,19 +5,12 @@ extension CommandError {
   /// What an error of the library means at the command line.
   package init(_ error: VaultError) {
     self.init(
-      Self.exit(of: error.code), Self.message(of: error), hint: error.advice.map(HintWords.sentence),
+      Self.exit(of: error.code), error.message, hint: error.advice.map(HintWords.sentence),
       code: error.code.rawValue,
       attemptsLeft: error.attemptsLeft,
       retryAfterSeconds: error.retryAfter.map {
         $0.components.seconds + ($0.components.attoseconds > 0 ? 1 : 0)
       }, prompt: error.promptEnd, recovery: error.recovery)
-  }
-
-  /// The message of the library. For a vault from before the first release, a message with the verb of that time.
-  private static func message(of error: VaultError) -> String {
-    guard error.code == .olderFormat, let commit = error.advice?.subject else { return error.message }
-    return
-      "made before the first release: open it with commit \(commit) and 'export jsonl --plain', then import"
   }
 
   private static func exit(of code: VaultError.Code) -> ExitCode {

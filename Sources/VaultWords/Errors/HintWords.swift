@@ -42,7 +42,8 @@ package enum HintWords {
     .setVaultPath: "name one with --vault or VAULT_PATH",
     .moveVaultHome:
       "if it is your vault, move it into your home and let only yourself read it; else name another with --vault",
-    .exportWithOldCommit: "docs/guides/backup-and-recovery.md says what an export leaves out",
+    .exportWithOldProgram:
+      "docs/guides/backup-and-recovery.md says which commit that is, and what an export leaves out",
     .useNewerVersion: "open it with the version of vaultctl that made it",
     .freeSpace: """
     free some space and try again; if only the vault is on that disk: 'vaultctl backup' to another disk, and \
