@@ -15,6 +15,7 @@ import unittest
 
 import rig
 from asking import KeeperAsks
+from fingers import FingerAsks
 from programs import ALL, SHORT, UNDERSTOOD
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -30,7 +31,7 @@ def arguments():
     return parser.parse_args()
 
 
-class HostilePrograms(KeeperAsks, unittest.TestCase):
+class HostilePrograms(KeeperAsks, FingerAsks, unittest.TestCase):
     options = None
     machine = None
     results = {}
