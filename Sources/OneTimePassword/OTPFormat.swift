@@ -10,7 +10,9 @@ public struct OTPFormat: Sendable, Hashable {
 
   /// Decimal codes of 6, 7 or 8 digits, zeros kept on the left.
   ///
-  /// - Parameter allowsWeak: Whether 4 and 5 digits, fewer than RFC 4226 R4 allows, are accepted as well.
+  /// - Parameters:
+  ///   - digits: The length of a code.
+  ///   - allowsWeak: Whether 4 and 5 digits, fewer than RFC 4226 R4 allows, are accepted as well.
   /// - Throws: ``OTPError/invalidDigits`` for any other number.
   public static func decimal(
     _ digits: Int, allowingWeak allowsWeak: Bool = false
