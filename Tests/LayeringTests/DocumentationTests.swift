@@ -35,6 +35,7 @@ struct DocumentationTests {
 
   @Test("each walk on the map goes down only, and passes no file twice")
   func walksGoDown() throws {
+    let layers = try Layers.read()
     let map = try Repository.text("docs/map.md")
     let walks = try #require(map.split(separator: "## Walks").last).split(separator: "\n\n1. ").dropFirst()
     expect(walks.count, equals: 3)
@@ -44,24 +45,9 @@ struct DocumentationTests {
       let rooms = files.map { String($0.split(separator: "/")[1]) }
       for (index, room) in rooms.enumerated() {
         let above = Set(rooms[..<index]).subtracting([room])
-        #expect(Layers.below(room).isDisjoint(with: above), "\(files[index]) is above a file before it")
+        #expect(layers.below(room).isDisjoint(with: above), "\(files[index]) is above a file before it")
       }
     }
-  }
-
-  @Test("the map and the layers allow the same imports")
-  func mapAgreesWithLayers() throws {
-    var found = 0
-    for row in try Repository.text("docs/map.md").split(separator: "\n") {
-      let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-      guard cells.count == 3, cells[1].hasPrefix("`Sources/"), cells[2] != "–" else { continue }
-      let name = try #require(cells[1].split(separator: "/").last?.dropLast())
-      let room = try #require(Layers.room(String(name)), "no such room: \(name)")
-      let imports = Set(cells[2].split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
-      expect(imports, equals: room.mayImport, "docs/map.md and Layers.rooms differ about \(name)")
-      found += 1
-    }
-    expect(found, equals: Layers.rooms.filter { !$0.mayImport.isEmpty }.count)
   }
 
   @Test("every script that a page names exists and can be run", arguments: try Pages.all())

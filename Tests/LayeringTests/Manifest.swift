@@ -5,6 +5,8 @@ struct Manifest {
   struct Target {
     let name: String
     let type: String
+    /// Its directory, from the root.
+    let path: String
     let dependencies: Set<String>
     /// The names of its settings of the compiler.
     let settings: Set<String>
@@ -42,6 +44,7 @@ struct Manifest {
     targets = package.targets.map { target in
       Target(
         name: target.name, type: target.type,
+        path: target.path ?? "\(target.type == "test" ? "Tests" : "Sources")/\(target.name)",
         dependencies: Set(target.dependencies.flatMap(\.names)),
         settings: Set(target.settings.flatMap(\.kind.keys)), hasPackageAccess: target.packageAccess)
     }
@@ -66,6 +69,7 @@ struct Manifest {
     struct Entry: Decodable {
       let name: String
       let type: String
+      let path: String?
       let dependencies: [Dependency]
       let settings: [Setting]
       let packageAccess: Bool
