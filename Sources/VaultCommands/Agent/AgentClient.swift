@@ -14,9 +14,8 @@ enum AgentClient {
   static func run(
     _ invocation: Invocation, words: [String], in world: World, messages: Messages
   ) throws(CommandError) -> Ending? {
-    guard world.agent == nil, let host = world.host as? LocalHost,
-      let verb = VerbTable.verb(invocation.verb.words)
-    else { return nil }
+    guard world.agent == nil, let host = world.host as? LocalHost else { return nil }
+    let verb = invocation.vaultVerb
     if try isForKeeper(verb, invocation, in: world) {
       return try runInKeeper(verb, invocation, words: words, in: world, host: host, messages: messages)
     }

@@ -57,6 +57,16 @@ extension VaultVerb {
   package static func needsPerson(_ invocation: Invocation) -> Bool { false }
 }
 
+extension Invocation {
+  /// The verb, which the parser took from a table of verbs of this tool.
+  var vaultVerb: any VaultVerb.Type {
+    guard let verb = verb as? any VaultVerb.Type else {
+      preconditionFailure("Invocation.vaultVerb: a verb of another tool")
+    }
+    return verb
+  }
+}
+
 // MARK: What follows from the declaration
 
 extension VaultVerb {

@@ -19,10 +19,7 @@ package struct Command {
     _ invocation: Invocation, in world: World, messages: Messages, vault: OpenVault,
     emit: @escaping (Outcome) throws(CommandError) -> Void
   ) {
-    guard let verb = VerbTable.verb(invocation.verb.words) else {
-      preconditionFailure("Command.init(_:in:messages:vault:emit:): a verb is not in the table")
-    }
-    self.verb = verb
+    verb = invocation.vaultVerb
     self.invocation = invocation
     self.world = world
     self.messages = messages
