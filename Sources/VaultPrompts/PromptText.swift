@@ -7,14 +7,18 @@ package struct PromptText: Equatable {
   /// What is about to happen, one fact per line. No character in it can move the cursor, and a fact that is too long for a line goes on
   /// in rows that begin with a plus: no part of it can pass for a line of its own.
   package let facts: [String]
+  /// All lines, the problem first.
+  package let lines: [String]
   /// The question, without the colon.
   package let question: String
 
   /// - Parameters:
   ///   - longestField: The most Unicode scalars of one field that are shown.
   ///   - isAboutGrant: Whether it asks for how long the program may do the same again.
+  ///   - columns: The width of the screen. No row is wider, nor wider than that of the usual terminal.
   package init(
-    _ request: PromptRequest, longestField: Int = Self.longestField, isAboutGrant: Bool = false
+    _ request: PromptRequest, longestField: Int = Self.longestField, isAboutGrant: Bool = false,
+    columns: Int = Self.longestRow
   ) {
     func visible(_ text: String) -> String { Self.field(text, limit: longestField) }
     problem = request.problem.map(visible)
@@ -32,12 +36,10 @@ package struct PromptText: Equatable {
       )
     }
     if let line = Self.answers(request) { facts.append("  " + line) }
-    self.facts = facts.flatMap(Self.rows)
+    self.facts = facts.flatMap { Self.rows($0, columns: columns) }
+    lines = (problem.map { Self.rows($0, columns: columns) } ?? []) + self.facts
     question = Self.question(of: request, longestField)
   }
-
-  /// All lines, the problem first.
-  package var lines: [String] { (problem.map { [$0] } ?? []) + facts }
 
   /// `text` with every character escaped that does not show as itself, and visibly cut at `limit`. So no label and
   /// no reason can redraw, reorder or push away the other lines.
@@ -54,8 +56,13 @@ extension PromptText {
   private static func measured(
     _ requester: PromptRequest.Requester, _ visible: (String) -> String
   ) -> [String] {
-    let name = requester.executable.map(visible) ?? "a program whose file is not known"
-    var facts = ["  asked by \(name) (process \(requester.processID))"]
+    guard requester != .unknown else { return ["  asked by a program that the system does not show"] }
+    func named(_ process: PromptRequest.Requester) -> String {
+      let name = process.executable.map(visible) ?? "a program whose file is not known"
+      return "\(name) (process \(process.processID))"
+    }
+    var facts = ["  asked by " + named(requester)]
+    if let command = requester.command { facts.append("  through " + named(command)) }
     if !requester.parents.isEmpty {
       let parents = requester.parents.map { parent in
         parent.executable.map { "\(visible($0)) (process \(parent.processID))" }
@@ -72,7 +79,7 @@ extension PromptText {
     var facts: [String] = []
     if let reason = request.reason { facts.append("  says: \(visible(reason))") }
     guard let requester = request.requester else { return facts }
-    for program in [requester] + requester.parents {
+    for program in [requester] + [requester.command].compactMap(\.self) + requester.parents {
       if let name = program.name {
         facts.append("  says: process \(program.processID) is '\(visible(name))'")
       }
@@ -81,10 +88,12 @@ extension PromptText {
     return facts
   }
 
-  /// A fact in rows of at most ``longestRow`` columns, between words where that is possible.
+  /// A fact in rows of at most so many columns, and of at most ``longestRow``: between words where that is possible.
   ///
   /// Broken by scalars: of some letters, any number is one character, which fits in no row.
-  package static func rows(_ fact: String) -> [String] {
+  package static func rows(_ fact: String, columns: Int = longestRow) -> [String] {
+    // A row of fewer has no room for a letter.
+    let longestRow = max(min(columns, longestRow), 2 * TextPages.further.utf8.count)
     var (rows, rest) = ([String](), fact.unicodeScalars[...])
     while true {
       let begin = rows.isEmpty ? "" : TextPages.further
@@ -102,7 +111,7 @@ extension PromptText {
   }
 
   /// What fits on a line of the usual terminal.
-  private static let longestRow = 78
+  package static let longestRow = 78
 
   /// As ``visible(_:limit:)``. A run of spaces, which could imitate a new line, is shown as their number.
   private static func field(_ text: String, limit: Int) -> String {

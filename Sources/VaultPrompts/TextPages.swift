@@ -1,6 +1,6 @@
 import VaultKit
 
-/// A ``ShownText`` in pages that fit a screen, so that a person sees every line of it.
+/// What is above a question in pages that fit a screen, so that a person sees every line of it: the facts, and a ``ShownText``.
 ///
 /// Each line of the text begins with a bar, and each row that continues a line with a plus: no line can pass for one of
 /// the prompt, and no break that is only ours for one of the text.
@@ -10,16 +10,16 @@ struct TextPages {
   /// The pages of a terminal.
   ///
   /// - Parameters:
-  ///   - lines: What is above the text. Part of the pages.
+  ///   - lines: The facts, above the text.
   ///   - question: What is below the last page, on the same screen.
   ///   - rows, columns: The size of the screen.
-  init(_ lines: [String], _ text: ShownText, above question: String, rows: Int, columns: Int) {
+  init(_ lines: [String], _ text: ShownText?, above question: String, rows: Int, columns: Int) {
     func height(_ line: String) -> Int { max(0, Self.width(line) - 1) / max(columns, 1) + 1 }
     // The question of a page has at most 60 characters.
     let below = max(height(question), height(String(repeating: "x", count: 60)))
     let most = max(1, rows - below)
     var used = 0
-    for line in lines + Self.rows(of: text, columns: columns) {
+    for line in lines + (text.map { Self.rows(of: $0, columns: columns) } ?? []) {
       let next = height(line)
       append(line, onNewPage: used + next > most, used: &used, adding: next)
     }

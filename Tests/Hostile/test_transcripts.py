@@ -84,7 +84,7 @@ def without_program(lines):
     """The lines but what a prompt says of the program that asks, and the rows in which that goes on."""
     kept, is_of_program = [], False
     for line in lines:
-        begins = re.match(r"  (asked by|started by|in the unit|says: process \d+ is|says: it is) ", line)
+        begins = re.match(r"  (asked by|through|started by|in the unit|says: process \d+ is|says: it is) ", line)
         is_of_program = begins is not None or is_of_program and line.startswith("  + ")
         if not is_of_program:
             kept.append(line)

@@ -101,7 +101,7 @@ struct AgentReplayTests {
 
   /// Without what a prompt says of the program that asks, and the rows in which that goes on: docs/guides/agent.md, *What is different*.
   private static func withoutProgram(_ lines: [String]) -> [String] {
-    let fact = /^ {2}(asked by|started by|in the unit|says: process \d+ is|says: it is)\s/
+    let fact = /^ {2}(asked by|through|started by|in the unit|says: process \d+ is|says: it is)\s/
     var isOfProgram = false
     return lines.filter { line in
       isOfProgram = line.contains(fact) || isOfProgram && line.hasPrefix("  + ")

@@ -41,6 +41,7 @@ struct AgentAskingTests {
       try own.wait(for: "'\(name)'")
       try own.wait(for: "asked by ")
       try own.wait(for: "(process \(getpid()))")
+      try own.wait(for: "  through \(Tool.path)")
       try own.wait(for: "passcode: ")
       own.type("1234\n")
       try expect(running.wait(), equals: 0)

@@ -119,17 +119,60 @@ struct PromptTextTests {
     parent.name = "bash"
     requester.parents = [PromptRequest.Requester(processID: 40, executable: "/usr/bin/tmux"), parent]
     (requester.unit, requester.ownUnit) = ("user@1000.service", "gpg-agent.service")
+    requester.command = PromptRequest.Requester(processID: 4720, executable: "/usr/bin/vaultctl")
     let request = PromptRequest(
       .passcode, operation: "read", label: "mail", reason: "nightly report", requester: requester)
     expect(
       PromptText(request, isAboutGrant: true).lines,
       equals: [
         "read: 'mail'", "  asked by a program whose file is not known (process 4711)",
+        "  through /usr/bin/vaultctl (process 4720)",
         "  started by /usr/bin/tmux (process 40), by process 12", "  in the unit user@1000.service",
         "  more than once holds for all that process 4711 starts, until a lock", "  says: nightly report",
         "  says: process 4711 is 'ssh-agent'", "  says: process 12 is 'bash'",
         "  says: it is 'gpg-agent.service'",
       ])
+  }
+
+  /// Verified to fail when the process that has connected is not named.
+  @Test("the process that asks is named apart from the program that has started it, and says its own name")
+  func command() {
+    var requester = PromptRequest.Requester(processID: 4711, executable: "/usr/bin/make")
+    var command = PromptRequest.Requester(processID: 4720, executable: nil)
+    command.name = "vaultctl"
+    requester.command = command
+    expect(
+      PromptText(PromptRequest(.passcode, operation: "read", requester: requester)).lines,
+      equals: [
+        "read", "  asked by /usr/bin/make (process 4711)",
+        "  through a program whose file is not known (process 4720)", "  says: process 4720 is 'vaultctl'",
+      ])
+  }
+
+  /// Verified to fail when such a request names nobody.
+  @Test("a program that the kernel does not show is named as such")
+  func unknown() {
+    expect(
+      PromptText(PromptRequest(.passcode, operation: "read", requester: .unknown)).lines,
+      equals: ["read", "  asked by a program that the system does not show"])
+  }
+
+  /// Verified to fail when rows are as wide as on the usual terminal.
+  @Test(
+    "no row is wider than the screen, down to eight columns, and each row that goes on says so",
+    arguments: [8, 20, 40, 77, 78, 200])
+  func narrow(columns: Int) {
+    let evil = String(repeating: "x y\u{4E2D}", count: 30)
+    let request = PromptRequest(
+      .passcode, operation: evil, label: evil, reason: evil,
+      requester: .init(processID: 7, executable: "/" + evil), problem: evil)
+    let lines = PromptText(request, columns: columns).lines
+    #expect(
+      lines.allSatisfy { row in
+        row.unicodeScalars.reduce(0) { $0 + ($1.isASCII ? 1 : 2) } <= min(columns, 78)
+      })
+    let words = lines.filter { !$0.hasPrefix("  + ") }
+    expect(words.count, equals: 4, "\(words)")
   }
 
   /// Verified to fail when a long line is left to the terminal to break.

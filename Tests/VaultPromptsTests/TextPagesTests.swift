@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SecretMemory
 import TestSupport
 import Testing
 import VaultKit
@@ -22,6 +23,42 @@ extension OneAtATime {
       defer { close(terminal) }
       var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
       try #require(unsafe ioctl(terminal, UInt(TIOCSWINSZ), &size) == 0)
+    }
+
+    /// Verified to fail when the facts are shown at once, and when their rows are as wide as on the usual terminal.
+    @Test("facts that do not fit are shown page by page, in rows that a narrow terminal does not break")
+    func facts() throws {
+      for asks in ["PIN: ", "continue? [y/N] ", "allow it? "] {
+        let screen = try PseudoTerminal()
+        try setSize(screen, rows: 8, columns: 40)
+        let reason = String(repeating: "all is well ", count: 16)
+        let path = screen.path
+        let answer = Answer.reading { () throws(VaultError) in
+          let request = PromptRequest(
+            asks == "PIN: " ? .pin : .confirmation, operation: "read", label: "bank", reason: reason,
+            requester: .init(processID: 12, executable: "/usr/bin/" + String(repeating: "x", count: 90)))
+          let prompt = AutomaticPrompt(terminalPath: path, way: .terminal) { _ in nil }
+          switch asks {
+          case "PIN: ": return try prompt.readSecret(request)
+          case "allow it? ": return SecretBytes(copying: Array(try prompt.allow(request).typed.utf8))
+          default: return SecretBytes(copying: [try prompt.confirm(request) ? 0x79 : 0x6E])
+          }
+        }
+        try screen.wait(for: "read: 'bank'\r\n")
+        try screen.wait(for: "page 1 of ")
+        try screen.wait(for: ", Enter")
+        let count = try #require(screen.transcript.firstMatch(of: /page 1 of (\d+)/).flatMap { Int($0.1) })
+        for page in 2...count {
+          #expect(!screen.transcript.contains(asks))
+          screen.type("\n")
+          try screen.wait(for: page < count ? "page \(page) of " : asks)
+        }
+        screen.type(asks == "PIN: " ? "8306\n" : "n\n")
+        try expect(answer.wait().text, equals: asks == "PIN: " ? "8306" : asks == "allow it? " ? "no" : "n")
+        let rows = screen.transcript.components(separatedBy: "\r\n")
+        let facts = rows.filter { !$0.contains("page ") && !$0.contains(asks) }
+        #expect(facts.allSatisfy { $0.count <= 40 }, "\(facts)")
+      }
     }
 
     @Test("a text that fits is shown above the question, each line behind a bar")

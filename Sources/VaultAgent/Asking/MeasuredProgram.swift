@@ -22,6 +22,8 @@ package struct MeasuredProgram: Sendable {
   }
 
   package let identity: Identity
+  /// The process that has connected.
+  let command: PromptRequest.Requester
   private let name: String
   private let parents: [PromptRequest.Requester]
   private let unit: (kernels: String?, own: String?)
@@ -42,6 +44,7 @@ package struct MeasuredProgram: Sendable {
       user: user, process: before.parent, started: parent.started,
       executable: Self.executable(of: before.parent))
     name = parent.name
+    self.command = Self.process(process, before)
     isOfSession = before.session == parent.session
     parents = Self.parents(of: before.parent, whose: parent)
     unit = Self.unit(of: before.parent)
@@ -79,14 +82,19 @@ extension MeasuredProgram {
     var next = program.parent
     var child = process
     while next > 0, parents.count < mostParents, let status = ProcessStatus(of: next) {
-      var parent = PromptRequest.Requester(processID: next, executable: executable(of: next))
-      if parent.executable == nil { parent.name = status.name }
+      let parent = Self.process(next, status)
       // As above: it is the parent as long as it lives.
       guard ProcessStatus(of: child)?.parent == next else { break }
       parents.append(parent)
       (child, next) = (next, status.parent)
     }
     return parents
+  }
+
+  private static func process(_ number: Int32, _ status: ProcessStatus) -> PromptRequest.Requester {
+    var process = PromptRequest.Requester(processID: number, executable: executable(of: number))
+    if process.executable == nil { process.name = status.name }
+    return process
   }
 
   private static func executable(of process: Int32) -> String? {

@@ -17,9 +17,14 @@ struct RequestPlaces: PromptPlaces {
     connection = request.link.socket
   }
 
-  /// A program can have others start a command, so this is advisory.
+  /// A program can have others start a command, so this is advisory. One that is hidden or gone by now is named as not known.
   var requester: PromptRequest.Requester? {
-    MeasuredProgram(starting: command, over: connection.descriptor)?.requester
+    guard let program = MeasuredProgram(starting: command, over: connection.descriptor) else {
+      return .unknown
+    }
+    var requester = program.requester
+    requester.command = program.command
+    return requester
   }
 
   /// - Throws: If the process of the command has ended: another one that has its connection is not named in the question.

@@ -38,7 +38,7 @@ package protocol PromptPlaces: Sendable {
   var presencePlace: PromptPlace { get }
   /// Where a finger is.
   var readerPlace: PromptPlace { get }
-  /// The program that has started the command; nil where the kernel does not say.
+  /// The program that has started the command, and the process of the command; nil if the prompt names none.
   var requester: PromptRequest.Requester? { get }
   /// Counts a prompt of the process of the command that is about to open.
   ///

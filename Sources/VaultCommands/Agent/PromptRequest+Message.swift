@@ -7,7 +7,7 @@ package enum PromptRequestField: UInt8, Sendable {
   case subject = 1
   case operation, label, reason, process, executable, problem, question, triesLeft, alternatives, emptyAnswer
   case text
-  case parents, name, unit, ownUnit
+  case parents, name, unit, ownUnit, command
 }
 
 extension PromptRequest {
@@ -22,6 +22,7 @@ extension PromptRequest {
     fields.set(.executable, requester?.executable)
     fields.set(.name, requester?.name)
     fields.set(.parents, (requester?.parents ?? []).flatMap(\.words))
+    fields.set(.command, requester?.command?.words ?? [])
     fields.set(.unit, requester?.unit)
     fields.set(.ownUnit, requester?.ownUnit)
     fields.set(.problem, problem)
@@ -61,15 +62,26 @@ extension PromptRequest {
     requester.name = try fields.ifAny(.name, fields.text)
     requester.unit = try fields.ifAny(.unit, fields.text)
     requester.ownUnit = try fields.ifAny(.ownUnit, fields.text)
-    let words = try fields.list(.parents)
-    guard words.count % 3 == 0 else { throw .wrongValue(PromptRequestField.parents.rawValue) }
-    for index in stride(from: 0, to: words.count, by: 3) {
-      guard let parent = Requester(words: words[index..<index + 3]) else {
-        throw .wrongValue(PromptRequestField.parents.rawValue)
-      }
-      requester.parents.append(parent)
-    }
+    requester.parents = try processes(in: .parents, of: fields)
+    let commands = try processes(in: .command, of: fields)
+    guard commands.count <= 1 else { throw .wrongValue(PromptRequestField.command.rawValue) }
+    requester.command = commands.first
     return requester
+  }
+
+  private static func processes(
+    in field: PromptRequestField, of fields: AgentFields<PromptRequestField>
+  ) throws(AgentMessageError) -> [Requester] {
+    let words = try fields.list(field)
+    guard words.count % 3 == 0 else { throw .wrongValue(field.rawValue) }
+    var processes: [Requester] = []
+    for index in stride(from: 0, to: words.count, by: 3) {
+      guard let process = Requester(words: words[index..<index + 3]) else {
+        throw .wrongValue(field.rawValue)
+      }
+      processes.append(process)
+    }
+    return processes
   }
 
   /// The subjects in the order of their numbers, which begin with 0.
@@ -94,7 +106,7 @@ extension PromptRequest {
 }
 
 extension PromptRequest.Requester {
-  /// A parent in a message: its process, its executable and its name, empty for nil.
+  /// A process in a message: its process, its executable and its name, empty for nil.
   fileprivate var words: [String] { [String(processID), executable ?? "", name ?? ""] }
 
   fileprivate init?(words: ArraySlice<String>) {

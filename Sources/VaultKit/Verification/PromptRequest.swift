@@ -47,6 +47,16 @@ public struct PromptRequest: Sendable, Equatable {
     package var unit: String?
     /// The unit below that, which a program of the user can choose.
     package var ownUnit: String?
+    /// The process through which it asks, which it has started; nil if it asks by itself.
+    package var command: Requester? {
+      get { started.first }
+      set { started = newValue.map { [$0] } ?? [] }
+    }
+    /// At most one; an array, because a value cannot contain itself.
+    private var started: [Requester] = []
+
+    /// A program that the kernel does not show: hidden, or gone. No process has the number 0.
+    package static var unknown: Requester { Requester(processID: 0, executable: nil) }
 
     /// The program of a process.
     public init(processID: Int32, executable: String?) {

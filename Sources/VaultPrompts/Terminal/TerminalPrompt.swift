@@ -54,7 +54,7 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
   package func type(
     _ request: PromptRequest, limit: Int = TypedSecret.longest, isRepeated: Bool = false
   ) throws(TerminalError) -> SecretBytes {
-    let text = PromptText(request)
+    let text = try text(request)
     let question = text.question + ": "
     return try ask(
       showing: isRepeated ? [] : lastPage(of: request, text, question: question), question: question,
@@ -63,7 +63,7 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
 
   /// As ``confirm(_:)``.
   func agree(_ request: PromptRequest) throws(TerminalError) -> Bool {
-    let text = PromptText(request)
+    let text = try text(request)
     let question = text.question + "? [y/N] "
     let lines = try lastPage(of: request, text, question: question)
     for round in 0..<3 {
@@ -76,7 +76,8 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
 
   /// Asks for how long a program may use an item. After an answer that means nothing it asks again, at most twice.
   func allow(_ request: PromptRequest) throws(TerminalError) -> GrantAnswer {
-    let lines = PromptText(request, isAboutGrant: true).lines
+    let text = try text(request, isAboutGrant: true)
+    let lines = try lastPage(of: request, text, question: Self.grantQuestion)
     for round in 0..<3 {
       let answer = try ask(
         showing: round == 0 ? lines : [Self.grantAnswers], question: Self.grantQuestion, echoes: true,
@@ -90,10 +91,10 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
   private static let grantAnswers =
     "  Enter, n, a time up to \(GrantAnswer.longest / 3600)h, or a number up to \(GrantAnswer.mostUses)x"
 
-  /// Shows a line. Does nothing where there is no terminal, or the process is in its background.
+  /// Shows a line, in rows that the terminal does not break. Does nothing where there is no terminal, or the process is in its background.
   public func show(_ line: String, for request: PromptRequest) {
     guard let terminal = try? Terminal(path: path), terminal.isInForeground else { return }
-    try? terminal.showLine(line)
+    for row in PromptText.rows(line, columns: terminal.size.columns) { try? terminal.showLine(row) }
   }
 
   /// Ends an open prompt, from any thread.
@@ -107,14 +108,22 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
 }
 
 extension TerminalPrompt {
+  /// The text in rows that this terminal does not break: a row that it breaks goes on in one that could pass for another line.
+  private func text(
+    _ request: PromptRequest, isAboutGrant: Bool = false
+  ) throws(TerminalError) -> PromptText {
+    PromptText(request, isAboutGrant: isAboutGrant, columns: try Terminal(path: path).size.columns)
+  }
+
   /// The lines above the question. Where they need more than one screen, shows all pages but the last: the person goes on
-  /// from page to page, and has seen every line when the question appears.
+  /// from page to page, and has seen every line when the question appears. So no fact, and no reason that a program gives, pushes
+  /// another one off the screen.
   private func lastPage(
     of request: PromptRequest, _ text: PromptText, question: String
   ) throws(TerminalError) -> [String] {
-    guard let shown = request.text else { return text.lines }
     let size = try Terminal(path: path).size
-    let pages = TextPages(text.lines, shown, above: question, rows: size.rows, columns: size.columns).pages
+    let pages = TextPages(text.lines, request.text, above: question, rows: size.rows, columns: size.columns)
+      .pages
     for (number, page) in pages.enumerated().dropLast() {
       _ = try ask(
         showing: page, question: "page \(number + 1) of \(pages.count), Enter shows the next: ",
