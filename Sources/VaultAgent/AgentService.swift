@@ -5,6 +5,7 @@ import Glibc
 import Synchronization
 package import VaultCommands
 import VaultKit
+import VaultPrompts
 
 /// What all threads of the agent share: its vaults, who waits for a passcode, and the way to wake the main thread.
 package final class AgentService: Sendable {
@@ -15,6 +16,8 @@ package final class AgentService: Sendable {
   package let asking: AgentAsking
   let waiting = WaitingRequests()
   let prompts = PromptBound()
+  /// The questions of the keeper's own terminal that ended early.
+  let cuts = CutQuestions()
   let wake: WakeUp
   private let closer = LateCloser()
   /// The thread that accepts and locks, as `pthread_self` names it; 0 before it began.

@@ -25,6 +25,7 @@ public struct AutomaticPrompt: Prompt, EndsWithRequest {
   private let way: Way
   private let variable: @Sendable (String) -> String?
   private let patience: Patience
+  private let cuts: CutQuestions?
   private let open = OpenPrompt()
 
   /// Which parts of the road are taken. The raw values are the option values of `--prompt`.
@@ -43,14 +44,17 @@ public struct AutomaticPrompt: Prompt, EndsWithRequest {
     self.init(terminalPath: terminalPath, patience: patience) { processVariable($0) }
   }
 
-  /// - Parameter variable: Looks up an environment variable.
+  /// - Parameters:
+  ///   - cuts: Those of the terminal, if programs that do not trust each other are asked about there.
+  ///   - variable: Looks up an environment variable.
   package init(
     terminalPath: String, way: Way = .automatic, patience: Duration = .seconds(300),
-    variable: @escaping @Sendable (String) -> String?
+    cuts: CutQuestions? = nil, variable: @escaping @Sendable (String) -> String?
   ) {
     self.terminalPath = terminalPath
     self.way = way
     self.patience = Patience(patience)
+    self.cuts = cuts
     self.variable = variable
   }
 
@@ -141,7 +145,9 @@ extension AutomaticPrompt {
     }
   }
 
-  private var terminal: TerminalPrompt { TerminalPrompt(path: terminalPath, patience: patience, open: open) }
+  private var terminal: TerminalPrompt {
+    TerminalPrompt(path: terminalPath, patience: patience, open: open, cuts: cuts)
+  }
 }
 
 /// An environment variable of this process.

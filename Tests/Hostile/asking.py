@@ -14,6 +14,10 @@ import threading
 from rig import HOME, LIBC, PERSON, PRIVATE, PROGRAMS, Screen, lives, wait_for
 
 DATA = "Pay 12 EUR to Anna"
+# Above a login and a finger, and after a question that was cut.
+START = "Enter starts the login, Ctrl-D declines: "
+PAUSE = "Press Enter to see the next question: "
+DECLINE = b"\x04"
 
 
 def secret(name):
@@ -90,6 +94,8 @@ class KeeperAsks:
         # An empty answer goes on to the login.
         world.screen.wait("phrase of voice: ")
         world.screen.type("")
+        world.screen.wait(START)
+        world.screen.type("")
         world.screen.wait("login password: ")
         return asked
 
@@ -121,6 +127,14 @@ class KeeperAsks:
                 self.assertEqual(done.exit, exit, done.err)
                 self.assertEqual(done.out, secret("near") if exit == 0 else "")
                 self.assertNotIn("login password", done.err)
+                if exit != 0:
+                    # The person expects no question of another command.
+                    listed = Asked(world, "item", "get", "guarded")
+                    world.screen.wait(PAUSE)
+                    world.screen.type("")
+                    world.screen.wait("vault passcode: ")
+                    os.write(world.screen.master, DECLINE)
+                    self.assertEqual(listed.end().exit, 5)
             self.assertEqual(
                 self.machine.logins(), ["begin hostile-person", "end", "counted", "begin hostile-person", "end"])
             guarded = Asked(world, "item", "get", "guarded")
@@ -135,11 +149,99 @@ class KeeperAsks:
                 signed = self.sign(world)
                 world.screen.type(answer)
                 if exit == 0:
+                    world.screen.wait(START)
+                    world.screen.type("")
                     world.screen.wait("login password: ")
                     world.screen.type(secret("login"))
                 done = signed.end()
                 self.assertEqual(done.exit, exit, done.err)
                 self.assertNotIn("[y/N]", done.err)
+
+    def test_the_keeper_drops_what_was_typed_for_a_question_that_was_cut(self):
+        """A program kills the command whose question stands, and the next question is that of its own command, for the same item."""
+        with self.keeper("terminal") as world:
+            passcode = secret("passcode")
+            for waits in (False, True):
+                for typed, rest in ((passcode[:9], passcode[9:]), ("", passcode)):
+                    with self.subTest(waits=waits, typed=len(typed)):
+                        first = Asked(world, "item", "get", "guarded")
+                        world.screen.wait("vault passcode: ")
+                        command = world.last_number
+                        second = Asked(world, "item", "get", "guarded") if waits else None
+                        os.write(world.screen.master, typed.encode())
+                        os.kill(command, signal.SIGKILL)
+                        second = second or Asked(world, "item", "get", "guarded")
+                        self.assertEqual(first.end().exit, -signal.SIGKILL)
+                        world.screen.wait(PAUSE)
+                        self.assertNotIn("guarded", world.screen.read())
+                        world.screen.type(rest)
+                        # The question comes, and with it no word of a wrong answer.
+                        world.screen.wait("read the secret: 'guarded'")
+                        world.screen.wait("3 tries left")
+                        world.screen.wait("vault passcode: ")
+                        os.write(world.screen.master, DECLINE)
+                        done = second.end()
+                        self.assertEqual((done.exit, done.out), (5, ""), done.err)
+            # It is asked once.
+            guarded = Asked(world, "item", "get", "guarded")
+            world.screen.wait("vault passcode: ")
+            world.screen.type(passcode)
+            self.assertEqual(guarded.end().out, secret("guarded"))
+            self.assertNotIn("canary", world.screen.read())
+
+    def test_the_keeper_drops_an_answer_to_a_login_that_was_cut(self):
+        """The same with a question of PAM, and with the Enter before it."""
+        with self.keeper("terminal") as world:
+            for standing in ("login password: ", START):
+                with self.subTest(standing):
+                    near = Asked(world, "item", "get", "near")
+                    world.screen.wait("phrase of voice: ")
+                    command = world.last_number
+                    world.screen.type("")
+                    world.screen.wait(START)
+                    if standing != START:
+                        world.screen.type("")
+                        world.screen.wait(standing)
+                    os.kill(command, signal.SIGKILL)
+                    near.end()
+                    second = Asked(world, "item", "get", "near")
+                    world.screen.wait(PAUSE)
+                    world.screen.type(secret("login"))
+                    world.screen.wait("phrase of voice: ")
+                    os.write(world.screen.master, DECLINE)
+                    done = second.end()
+                    self.assertEqual(done.out, "", done.err)
+                    self.assertNotEqual(done.exit, 0)
+
+    def test_the_keeper_names_the_request_before_a_login_that_asks_nothing(self):
+        """A module with a sensor of its own shows nothing of the item or the program: the keeper does, and waits for Enter."""
+        for answer, exit in ((DECLINE, 5), (b"\n", 0)):
+            with self.keeper("terminal") as world:
+                self.machine.allow_login(True)
+                near = Asked(world, "item", "get", "near")
+                world.screen.wait("phrase of voice: ")
+                world.screen.type("")
+                for line in ("read the secret: 'near'", "asked by ", "through ", START):
+                    world.screen.wait(line)
+                os.write(world.screen.master, answer)
+                if exit == 0:
+                    world.screen.wait("allow it? ")
+                    world.screen.type("")
+                done = near.end()
+                self.assertEqual((done.exit, done.out), (exit, secret("near") if exit == 0 else ""), done.err)
+
+    def test_the_keeper_takes_no_verdict_while_its_terminal_was_gone(self):
+        """PAM judges while the terminal is taken away: who has it by then may have typed the password."""
+        with self.keeper("terminal") as world:
+            near = self.near(world)
+            open(PRIVATE + "/login-hold", "w").close()
+            world.screen.type(secret("login"))
+            wait_for("a login that is judged", lambda: self.machine.logins()[-1:] == ["begin hostile-person"])
+            os.chown(world.screen.path, 0, 0)
+            os.unlink(PRIVATE + "/login-hold")
+            done = near.end()
+            self.assertEqual((done.exit, done.out), (6, ""), done.err)
+            self.assertIn("is not its terminal any more", done.err)
 
     def test_the_keeper_asks_nowhere_else_when_its_terminal_goes(self):
         def take(screen):

@@ -27,6 +27,8 @@ struct RequestPlaces: PromptPlaces {
     return requester
   }
 
+  var startsByHand: Bool { service.world.isKeeper && service.asking.terminal != nil }
+
   /// - Throws: If the process of the command has ended: another one that has its connection is not named in the question.
   func beginPrompt() throws(VaultError) {
     guard MeasuredProgram.hasPeer(connection.descriptor) else {
@@ -95,7 +97,11 @@ struct RequestPlaces: PromptPlaces {
     guard var host = service.world.host as? LocalHost else {
       preconditionFailure("RequestPlaces.placeHere: an agent has a host of its own")
     }
-    if let path { host.terminalPath = path }
+    if let path {
+      host.terminalPath = path
+      // On a terminal of the person, their programs can type themselves.
+      if service.world.isKeeper { host.cuts = service.cuts }
+    }
     let isOfCommand = path != nil && path == PersonsTerminal(controlling: command)?.path
     return PlaceHere(host, way, named: name, isOfCommand: isOfCommand)
   }

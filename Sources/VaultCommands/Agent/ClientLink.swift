@@ -4,6 +4,8 @@ import Dispatch
 import Glibc
 import Synchronization
 import VaultKit
+import VaultPrompts
+import VaultWords
 
 /// The agent's end of the connection to the process of one command.
 ///
@@ -45,6 +47,8 @@ package final class ClientLink: Sendable {
     /// Whether the descriptors of the command are waited for.
     var awaitsStandard = false
     var standard: AgentDescriptors?
+    /// Those of the terminal on which the command has been asked about; nil before that, and after its end.
+    var cuts: CutQuestions?
   }
 
   package let socket: AgentSocket
@@ -131,6 +135,11 @@ extension ClientLink {
 
   /// Tells the process of the command how the verb ended. What it wrote is with the process already.
   package func end(_ ending: Ending) {
+    let cuts = state.withLock { state in
+      defer { state.cuts = nil }
+      return state.cuts
+    }
+    if !ending.isExpected { cuts?.note() }
     let message: AgentEnding =
       switch ending {
       case .exit(let code): .exit(code.rawValue)
@@ -138,6 +147,11 @@ extension ClientLink {
       }
     try? socket.send(message.packet)
   }
+}
+
+extension Ending {
+  /// Whether a person who has answered a question of the command expects no other one: it is done, or they have declined.
+  fileprivate var isExpected: Bool { self == .exit(.done) || self == .exit(.cancelled) }
 }
 
 // MARK: Any thread
@@ -157,6 +171,7 @@ extension ClientLink {
         try? socket.send(AgentHeld.packet, waits: false)
         return
       }
+      noteCut()
       shown.end()
       // A prompt has the signal itself; a server would be waited for.
       cancel { !$0.kind.asksPerson }
@@ -189,6 +204,7 @@ extension ClientLink {
   /// The process of the command is gone, or of no more use: the verb ends before its commit, and no call is answered any more.
   package func gone() {
     interruption.clientIsGone()
+    noteCut()
     defer { shown.end() }
     let wakes = state.withLock { state in
       guard !state.isGone else { return false }
@@ -198,6 +214,20 @@ extension ClientLink {
     if wakes { answered.signal() }
     stopAwaitingStandard()
   }
+
+  /// The person has been asked about the command on a terminal that has these.
+  ///
+  /// If the command ends before its verb, or the verb with an error, that is noted there: after one question the person expects the next one of the same
+  /// command, and would answer what comes in its place.
+  func asked(noting cuts: CutQuestions?, isAnswered: Bool) {
+    let isGone = state.withLock { state in
+      if !state.isGone { state.cuts = cuts }
+      return state.isGone
+    }
+    if isAnswered, isGone || interruption.signal != nil { cuts?.note() }
+  }
+
+  private func noteCut() { state.withLock { $0.cuts }?.note() }
 
   /// The agent ends: the open prompt does, and none is shown after it.
   package func agentEnds() {

@@ -12,6 +12,13 @@ struct PlacedPrompt: HostPrompt {
 
   private var link: ClientLink { remote.link }
 
+  init(places: any PromptPlaces, remote: RemotePrompt) { (self.places, self.remote) = (places, remote) }
+
+  /// The prompt of what asks by itself as well, whatever `--prompt` says.
+  init(places: any PromptPlaces, link: ClientLink) {
+    self.init(places: places, remote: RemotePrompt(link: link, way: .automatic))
+  }
+
   func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
     do throws(PromptFailure) {
       return try type(request, limit: TypedSecret.longest, isRepeated: false)
@@ -30,6 +37,8 @@ struct PlacedPrompt: HostPrompt {
     case .here(let place):
       do throws(VaultError) { try check(place) } catch { throw .pinentry(error) }
       if !isRepeated { tellWhere(place, request) }
+      var isAnswered = false
+      defer { link.asked(noting: place.host.cuts, isAnswered: isAnswered) }
       let answer: SecretBytes
       do throws(PromptFailure) {
         answer = try link.sayingWhyTypingEnded { () throws(PromptFailure) in
@@ -39,6 +48,7 @@ struct PlacedPrompt: HostPrompt {
           }
         }
       } catch { throw place.named(error) }
+      isAnswered = true
       do throws(VaultError) { try requirePlace() } catch { throw .pinentry(error) }
       return answer
     }
@@ -74,7 +84,10 @@ struct PlacedPrompt: HostPrompt {
   ) throws(VaultError) -> Answer {
     try check(place)
     tellWhere(place, request)
+    var isAnswered = false
+    defer { link.asked(noting: place.host.cuts, isAnswered: isAnswered) }
     let answer = try link.askingHere(places.named(request), body)
+    isAnswered = true
     try requirePlace()
     return answer
   }
@@ -94,6 +107,22 @@ struct PlacedPrompt: HostPrompt {
     // Such a place has no question with more than two answers.
     default: return .once
     }
+  }
+
+  /// Has the person start what verifies them, where it may show nothing of the request: a module of PAM that asks nothing, or a reader.
+  ///
+  /// - Throws: ``VaultError/Code/cancelled`` if they do not.
+  func start(_ name: String, for request: PromptRequest) throws(VaultError) {
+    guard places.startsByHand else { return }
+    var request = request
+    // They are about the verification.
+    (request.text, request.triesLeft, request.emptyAnswer, request.alternatives) = (nil, nil, nil, [])
+    request.question = "Enter starts \(name), Ctrl-D declines"
+    for _ in 0..<3 {
+      if try readSecret(request).byteCount == 0 { return }
+      request.problem = "that was not used: press Enter alone"
+    }
+    throw VaultError(.cancelled, "cancelled at the prompt")
   }
 
   func show(_ line: String, for request: PromptRequest) {
@@ -131,6 +160,7 @@ struct PlacedPresence: PresenceSource {
     case .client: try remote.verifyPresence(places.named(request), asking: prompt)
     case .nowhere(let why): throw why
     case .here(let place), .finger(let place):
+      try PlacedPrompt(places: places, link: remote.link).start("the login", for: request)
       try remote.link.askingHere(places.named(request)) { request throws(VaultError) in
         try place.host.presence.verifyPresence(request, asking: prompt)
       }
@@ -159,9 +189,10 @@ struct PlacedReader: BiometrySource {
     case .client: return try remote.verify(places.named(request), showing: progress)
     case .nowhere(let why): throw why
     case .here(let place), .finger(let place):
+      let prompt = PlacedPrompt(places: places, link: remote.link)
+      try prompt.start("the fingerprint reader", for: request)
       let finger = try remote.link.askingHere(places.named(request)) { request throws(VaultError) in
-        let prompt = PlacedPrompt(places: places, remote: RemotePrompt(link: remote.link, way: .automatic))
-        return try place.host.biometry.verify(request) { prompt.show($0, for: request) }
+        try place.host.biometry.verify(request) { prompt.show($0, for: request) }
       }
       if case .nowhere(let why) = places.readerPlace { throw why }
       return finger

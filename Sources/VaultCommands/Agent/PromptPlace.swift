@@ -38,6 +38,8 @@ package protocol PromptPlaces: Sendable {
   var presencePlace: PromptPlace { get }
   /// Where a finger is.
   var readerPlace: PromptPlace { get }
+  /// Whether the person starts a login or the reader by Enter, at ``place``: these may ask there for nothing.
+  var startsByHand: Bool { get }
   /// The program that has started the command, and the process of the command; nil if the prompt names none.
   var requester: PromptRequest.Requester? { get }
   /// Counts a prompt of the process of the command that is about to open.

@@ -10,6 +10,8 @@ package struct LocalHost: Host {
   let environment: Environment
   /// The path of the terminal that prompts open.
   package var terminalPath = "/dev/tty"
+  /// The questions of that terminal that ended early; nil for a terminal of the person.
+  package var cuts: CutQuestions?
   /// How members other than phrases are verified: the login password by PAM, fingers by the reader.
   package var pam = PAMPresence(service: "vault", helper: .installed)
   package var biometry: any BiometrySource
@@ -36,7 +38,7 @@ package struct LocalHost: Host {
   /// The prompt, for what looks at who can be asked.
   func automaticPrompt(_ way: AutomaticPrompt.Way = .automatic) -> AutomaticPrompt {
     let environment = environment
-    return AutomaticPrompt(terminalPath: terminalPath, way: way) { environment[$0] }
+    return AutomaticPrompt(terminalPath: terminalPath, way: way, cuts: cuts) { environment[$0] }
   }
 
   package func lend<R: ~Copyable>(

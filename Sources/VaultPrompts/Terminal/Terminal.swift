@@ -97,6 +97,8 @@ extension Terminal {
     var open: OpenPrompt?
     /// Ends the prompt when its answer is no longer wanted.
     var ending: PromptEnding?
+    /// The questions of this terminal that ended early; nil where none can be for another program than the next one.
+    var cuts: CutQuestions?
 
     /// What the line is for.
     enum Turn {
@@ -112,11 +114,15 @@ extension Terminal {
 
   /// Asks the question and reads one line, without its newline.
   ///
+  /// If the question before it was cut (``CutQuestions``), it is shown once the person has pressed Enter.
+  ///
   /// - Parameter show: Shows what belongs above the question.
   borrowing func ask(
     _ asking: Asking, after show: (borrowing Terminal) throws(TerminalError) -> Void = { _ in }
   ) throws(TerminalError) -> SecretBytes {
-    let signals = try PromptSignals.take(patience: asking.patience, until: asking.ending) { sayWaiting() }
+    let signals = try PromptSignals.take(patience: asking.patience, until: asking.ending) {
+      sayWaiting(asking)
+    }
     defer { signals.giveBack() }
     asking.open?.open(signals.wake)
     defer { asking.open?.close() }
@@ -124,14 +130,51 @@ extension Terminal {
     defer { watch.stop() }
     let held = HeldJobSignals()
     defer { held.restore() }
-    var turn = try TerminalTurn(on: descriptor, signals: signals, patience: asking.patience) { sayWaiting() }
+    var turn = try TerminalTurn(on: descriptor, signals: signals, patience: asking.patience) {
+      sayWaiting(asking)
+    }
     defer { turn.end() }
-    try turn.beginTyping(echoes: asking.echoes, keepingInput: asking.turn == .repeated)
-    try show(self)
+    do throws(TerminalError) {
+      let hasPaused = try pauseAfterCut(asking, signals: signals, turn: &turn)
+      try turn.beginTyping(
+        echoes: asking.echoes, keepingInput: asking.turn == .repeated && !hasPaused)
+      try show(self)
+      return try readAnswer(asking, signals: signals, turn: &turn)
+    } catch {
+      // Before the turn ends: the next question looks after that.
+      if error.isCut || asking.ending?.isEnded == true { asking.cuts?.note() }
+      throw error
+    }
+  }
+
+  /// Has the person press Enter if a question before this one was cut. What they type until then was meant for that one.
+  ///
+  /// - Returns: Whether they had to.
+  private borrowing func pauseAfterCut(
+    _ asking: Asking, signals: PromptSignals, turn: inout TerminalTurn
+  ) throws(TerminalError) -> Bool {
+    guard let cuts = asking.cuts, cuts.isNoted else { return false }
+    var pause = asking
+    (pause.lines, pause.question) = ([], Self.afterCut)
+    (pause.limit, pause.echoes, pause.turn) = (Self.longestLine, false, .other)
+    try turn.beginTyping(echoes: false)
+    _ = try readAnswer(pause, signals: signals, turn: &turn)
+    cuts.forget()
+    return true
+  }
+
+  private static let afterCut = "What was asked before this is over. Press Enter to see the next question: "
+
+  /// Shows the question and reads its line.
+  private borrowing func readAnswer(
+    _ asking: Asking, signals: PromptSignals, turn: inout TerminalTurn
+  ) throws(TerminalError) -> SecretBytes {
     guard writeAll(asking.text) else { throw .noTerminal(EIO) }
     defer { if !asking.echoes, isInForeground { _ = writeAll("\n") } }
     return try readLine(asking, signals: signals, turn: &turn)
   }
+
+  private borrowing func sayWaiting(_ asking: Asking) { if asking.cuts == nil { sayWaiting() } }
 
   /// Says that another prompt is open. The question of that prompt ends without a newline.
   borrowing func sayWaiting() {
@@ -188,7 +231,7 @@ extension Terminal {
       }
       switch meaning {
       case nil: return
-      case .stop: try turn.stop { sayWaiting() }
+      case .stop: try turn.stop { sayWaiting(asking) }
       case .wake: guard try turn.wake() else { continue }
       }
       _ = writeAll(asking.text)

@@ -30,6 +30,14 @@ package enum TerminalError: Error, Equatable, Sendable {
     }
   }
 
+  /// Whether the question ended while the person may still have been typing: neither by a whole line nor by them.
+  var isCut: Bool {
+    switch self {
+    case .cancelled, .tooLong, .severalLines: false
+    case .noTerminal, .background, .inUse, .noLock, .busy, .timedOut, .signalled: true
+    }
+  }
+
   /// Why no prompt can be shown on the terminal; nil where one was shown.
   package var obstacle: String? {
     switch self {

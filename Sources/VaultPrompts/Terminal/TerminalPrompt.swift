@@ -12,6 +12,7 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
   private let path: String
   private let patience: Patience
   private let open: OpenPrompt
+  private let cuts: CutQuestions?
 
   /// - Parameters:
   ///   - path: `/dev/tty` is the terminal that controls this process.
@@ -25,10 +26,11 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
     self.init(path: path, patience: Patience(patience, by: now), open: OpenPrompt())
   }
 
-  init(path: String, patience: Patience, open: OpenPrompt) {
+  init(path: String, patience: Patience, open: OpenPrompt, cuts: CutQuestions? = nil) {
     self.path = path
     self.patience = patience
     self.open = open
+    self.cuts = cuts
   }
 
   /// Reads a line that the person types without echo, at most ``TypedSecret/longest`` bytes.
@@ -140,7 +142,7 @@ extension TerminalPrompt {
     try Terminal(path: path, by: patience.now).ask(
       Terminal.Asking(
         lines: lines, question: question, limit: limit, echoes: echoes, turn: turn, patience: patience,
-        open: open, ending: ending))
+        open: open, ending: ending, cuts: cuts))
   }
 
   /// An answer that is no secret: the terminal has shown it.
