@@ -1299,8 +1299,12 @@ def claim_to_have_asked(place):
 
             def claim(kind, fields, command=command):
                 if kind == "show" and early:
-                    for number in range(1, 8):
-                        command.reply(number, {4: True, 1: "y"})
+                    try:
+                        for number in range(1, 8):
+                            command.reply(number, {4: True, 1: "y"})
+                    except (BrokenPipeError, ConnectionResetError):
+                        # One answer too many is the end of the connection.
+                        return None
                 return yes(typed="")(kind, fields)
 
             try:
@@ -1729,6 +1733,39 @@ def signal_by_a_descriptor(place):
     return None if lives(place.process) else "answer"
 
 
+def unnamed_question(world):
+    """A question on the terminal of the keeper that names no program."""
+    shown = world.screen.read()
+    return "answer" if shown.count("passcode: ") > shown.count("  asked by ") else None
+
+
+@hostile(
+    "Connects by a process that ends, and asks by that connection on the terminal of the keeper, so that nobody is named there.", asks="terminal",
+    check=unnamed_question)
+def no_requester(place):
+    for words in (["item", "get", "guarded"], ["export", "jsonl", "--plain"]):
+        ours, theirs = socket.socketpair()
+        child = os.fork()
+        if child == 0:
+            command = Forged(place)
+            socket.send_fds(theirs, [b"x"], [command.socket.fileno()])
+            os._exit(0)
+        handed = socket.socket(fileno=socket.recv_fds(ours, 1, 1)[1][0])
+        os.waitpid(child, 0)
+        command = Forged(place)
+        command.socket.close()
+        command.socket = handed
+        handed.settimeout(PATIENCE)
+        command.ask(words)
+        # It hangs up where it is asked itself.
+        code = command.serve(lambda kind, fields: ({}, ()) if kind == "show" else None, patience=10)
+        command.close()
+        place.note("%s: %s %r" % (words[0], code, command.err[-100:]))
+        if code == 0 or place.finds(command.out) == "secret":
+            return "secret"
+    return None
+
+
 # --- Denial of service: no success, but the person is served afterwards
 
 
@@ -1816,6 +1853,25 @@ def use_the_grant_of_a_shell(place):
     if place.person("use-the-grant") != 0:
         return "answer"
     return got
+
+
+@hostile("Uses an item again and again in the shell that may, while the person ends the grant.", changes=True)
+def use_a_grant_while_it_is_revoked(place):
+    granted(place)
+    uses, over = loot(place, "uses"), loot(place, "over")
+    if place.person("use-the-grant-again-and-again") != 0:
+        raise Broken("the shell of the person does not take a line")
+    wait_for("uses of the grant", lambda: content(uses).count(b"used") > 1)
+    if place.person("revoke") != 0 or place.person("count-grants") != 0:
+        return "answer"
+    try:
+        # The first use that gets nothing is the last one.
+        wait_for("the end of the uses", lambda: content(over), patience=10)
+    except Broken:
+        return "answer"
+    if place.person("see-the-end-in-the-shell") != 0 or place.person("use-the-grant") == 0:
+        return "answer"
+    return tries(place)
 
 
 @hostile("Waits for the end of a shell that may use an item, gets its number, and uses the item.", changes=True)

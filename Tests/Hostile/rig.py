@@ -259,6 +259,8 @@ LOGIN_CHECK = r"""#!/bin/sh
 typed=$(tr -d '\000')
 echo "begin $PAM_USER" >> /run/rig/login-log
 sleep 0.3
+# A test that has to do something meanwhile.
+while [ -e /run/rig/login-hold ]; do sleep 0.05; done
 right=1
 [ "$PAM_USER" = hostile-person ] && [ "$typed" = "$(cat /run/rig/login)" ] && right=0
 echo end >> /run/rig/login-log
@@ -374,6 +376,12 @@ class World:
             "grant": self.grant,
             "use-the-grant": lambda: self.in_shell("vaultctl item get near --no-input $V >/dev/null 2>&1"),
             "end-the-shell": self.end_shell,
+            "use-the-grant-again-and-again": lambda: self.begin_in_shell(
+                "L=%s/loot-%s; while vaultctl item get near --no-input $V >/dev/null 2>&1; do echo used; done >$L/uses; echo over >$L/over"
+                % (HOME, self.name)),
+            "see-the-end-in-the-shell": self.end_in_shell,
+            "revoke": lambda: self.ctl("grant", "revoke", "--all"),
+            "count-grants": self.count_grants,
         }
         if deed.startswith("start-in-the-shell "):
             return self.start_in_shell(int(deed.split()[1]))
@@ -414,9 +422,20 @@ class World:
             else:
                 return Done(self.code(), "", "")
 
+    def count_grants(self):
+        """How many there are, as the exit code."""
+        return Done(len(json.loads(self.must("grant", "list", "--json").out)["grants"]), "", "")
+
     def in_shell(self, line):
+        self.begin_in_shell(line)
+        return self.end_in_shell()
+
+    def begin_in_shell(self, line):
         self.type(line + "; echo ends=$?")
         self.see("ends=$?")
+        return Done(0, "", "")
+
+    def end_in_shell(self):
         self.see("ends=")
         return Done(self.code(), "", "")
 
