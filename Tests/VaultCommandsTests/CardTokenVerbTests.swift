@@ -122,9 +122,12 @@ struct CardTokenVerbTests {
   func refused() throws {
     let tool = try tool()
     expect(2, try tool("token", "put", "card", input: [1]), "--ttl")
-    for ttl in ["0s", "31d", "99999999999999d", "x"] {
+    for (ttl, named) in [
+      ("0s", " 0s"), ("0", ""), ("31d", " 31d"), ("99999999999999d", " 99999999999999d"), ("x", ""),
+    ] {
       expect(
-        2, try tool("token", "put", "card", "--ttl", ttl, input: [1]), "--ttl takes a duration from 1s to 30d"
+        2, try tool("token", "put", "card", "--ttl", ttl, input: [1]),
+        "--ttl\(named) takes a time from 1s to 30d"
       )
     }
     expect(2, try tool("token", "put", "card", "--ttl", "9s", "--uses", "0", input: [1]))

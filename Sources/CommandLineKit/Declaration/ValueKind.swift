@@ -114,41 +114,87 @@ extension ValueKind where Value == UInt64 {
   }
 }
 
+// MARK: Times
+
 extension ValueKind where Value == Int64 {
   /// Whole seconds, from one to a hundred years.
-  package static var duration: ValueKind { duration(upTo: Durations.longest) }
+  package static var duration: ValueKind { duration(1...Durations.longest) }
 
-  /// Whole seconds, from one to a number of whole days.
-  package static func duration(upTo longest: Int64) -> ValueKind {
-    ValueKind { text, name throws(CommandError) in
-      guard let seconds = Durations.seconds(text), seconds <= longest else {
-        throw .usage("\(name) takes a duration from 1s to \(longest / 86_400)d, like 90s, 15m, 12h, 30d")
+  /// Whole seconds. A number alone is seconds.
+  package static func duration(_ range: ClosedRange<Int64>) -> ValueKind {
+    length(range, in: .seconds, milliseconds: 1000, examples: "90s, 15m, 12h30m, 30d, 2w, 6mo or 1y")
+  }
+
+  /// Milliseconds. A number alone is milliseconds.
+  package static func milliseconds(_ range: ClosedRange<Int64>) -> ValueKind {
+    length(range, in: .milliseconds, milliseconds: 1, examples: "500ms or 2s")
+  }
+
+  private static func length(
+    _ range: ClosedRange<Int64>, in unit: TimeSpan.Unit, milliseconds: Int64, examples: String
+  ) -> ValueKind {
+    let (least, most) = (shortest(range.lowerBound, unit), shortest(range.upperBound, unit))
+    return ValueKind { text, name throws(CommandError) in
+      guard let span = TimeSpan(text, alone: unit)?.fixedMilliseconds, span % milliseconds == 0,
+        range.contains(span / milliseconds)
+      else {
+        throw .usage(
+          "\(naming(text, name)) takes a time from \(least) to \(most)",
+          hint: "write \(examples); a number alone is \(unit)")
       }
-      return seconds
+      return span / milliseconds
     }
+  }
+
+  /// As people type it, in the greatest unit up to a day that counts it.
+  private static func shortest(_ number: Int64, _ unit: TimeSpan.Unit) -> String {
+    guard unit == .seconds, number > 0 else { return "\(number)\(unit.rawValue)" }
+    for (size, name) in [(Int64(86_400), "d"), (3600, "h"), (60, "m")] where number % size == 0 {
+      return "\(number / size)\(name)"
+    }
+    return "\(number)s"
   }
 
   /// Seconds since 1970.
   package static var instant: ValueKind {
     ValueKind { text, name throws(CommandError) in
-      guard let seconds = Instants.seconds(text) else {
-        throw .usage("\(name) takes Unix seconds or RFC 3339, like 1700000000 or 2023-11-14T22:13:20Z")
+      do throws(TimeFlaw) { return try Instants.read(text) / 1000 } catch {
+        throw .usage("\(naming(text, name)) \(error.words)", hint: "write \(instantForms)")
       }
-      return seconds
     }
   }
 }
 
-extension ValueKind where Value == PastMoment {
-  package static var past: ValueKind {
+extension ValueKind where Value == TypedMoment {
+  /// A moment that is over.
+  package static var past: ValueKind { moment("how long ago it was, like 1h, 90d or 6mo") }
+
+  /// A moment to come.
+  package static var future: ValueKind { moment("the time from now, like 90d, 2w, 6mo or 1y") }
+
+  private static func moment(_ distance: String) -> ValueKind {
     ValueKind { text, name throws(CommandError) in
-      if let seconds = Durations.seconds(text) { return .ago(seconds: seconds) }
-      if let seconds = Instants.seconds(text) { return .at(seconds: seconds) }
-      throw .usage(
-        "\(name) takes Unix seconds, RFC 3339, or a time ago, like 1700000000, 2023-11-14T22:13:20Z or 1h")
+      do throws(TimeFlaw) { return try TypedMoment(text) } catch {
+        throw .usage("\(naming(text, name)) \(error.words)", hint: "write \(instantForms), or \(distance)")
+      }
     }
   }
 }
+
+/// The forms of an instant, for hints.
+private let instantForms =
+  "a date like 2027-01-31, or 2027-01-31T10:00 with a zone like Z or +01:00 (else UTC), or seconds since 1970"
+
+/// The option, with what was typed if only a time looks so: a secret that was typed in the wrong place is never repeated.
+private func naming(_ text: String, _ name: String) -> String {
+  let looks = text.utf8.count <= 32 && text.utf8.allSatisfy { timeBytes.contains($0) }
+  let hasForm =
+    text.utf8.contains { !(0x30...0x39).contains($0) } && (0x30...0x39).contains(text.utf8.first ?? 0)
+  return looks && hasForm ? "\(name) \(text)" : name
+}
+
+/// Digits, what separates them, and the letters of units and zones.
+private let timeBytes = Array("0123456789-:.+ TZtzsmhdwyoin".utf8)
 
 extension ValueKind where Value == Generator {
   package static var generator: ValueKind {

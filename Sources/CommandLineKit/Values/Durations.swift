@@ -1,24 +1,11 @@
-/// `90s 15m 12h 30d`: a whole number and one unit.
+/// Lengths of time in seconds, typed as a ``TimeSpan``.
 package enum Durations {
-  /// Whole seconds, from one second to a hundred years.
+  /// Whole seconds, from one second to a hundred years. A number alone is seconds; a month has 30 days, and a year 365.
   package static func seconds(_ text: String) -> Int64? {
-    let bytes = Array(text.utf8)
-    guard let unit = bytes.last, bytes.count >= 2, bytes.count <= 12 else { return nil }
-    let factor: Int64
-    switch unit {
-    case UInt8(ascii: "s"): factor = 1
-    case UInt8(ascii: "m"): factor = 60
-    case UInt8(ascii: "h"): factor = 3600
-    case UInt8(ascii: "d"): factor = 86400
-    default: return nil
-    }
-    var value: Int64 = 0
-    for byte in bytes.dropLast() {
-      guard (0x30...0x39).contains(byte) else { return nil }
-      value = value * 10 + Int64(byte - 0x30)
-    }
-    let (seconds, overflow) = value.multipliedReportingOverflow(by: factor)
-    return !overflow && seconds > 0 && seconds <= longest ? seconds : nil
+    guard let milliseconds = TimeSpan(text, alone: .seconds)?.fixedMilliseconds, milliseconds % 1000 == 0,
+      1...longest ~= milliseconds / 1000
+    else { return nil }
+    return milliseconds / 1000
   }
 
   /// The largest unit that divides it, else minutes and seconds and so on: `1 h 30 min`.

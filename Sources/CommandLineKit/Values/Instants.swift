@@ -1,22 +1,54 @@
-/// Instants as they are typed and printed: Unix seconds or RFC 3339.
+/// Instants as they are typed and printed: Unix seconds, a date, a date with a time.
 package enum Instants {
-  /// Milliseconds since 1970-01-01T00:00:00Z, or nil for what is neither.
+  /// Milliseconds since 1970-01-01T00:00:00Z.
   ///
-  /// Strict: four-digit years from 1970, a capital or small `T` and `Z`, an offset with its colon, no leap
-  /// second (RFC 3339 §5.6). Digits of a second beyond the third are dropped.
-  package static func milliseconds(_ text: String) -> Int64? {
+  /// A date is its first moment, and a time without a zone is of UTC: `2027-01-31`, `2027-01-31T10:00`, `2027-01-31 10:00 UTC`,
+  /// `2027-01-31T10:00:00.5+01:00`. Years have four digits, from 1970. There is no leap second. Digits of a second beyond the third
+  /// are dropped.
+  package static func read(_ text: String) throws(TimeFlaw) -> Int64 {
     let bytes = Array(text.utf8)
-    guard !bytes.isEmpty, bytes.count <= 40 else { return nil }
+    guard !bytes.isEmpty, bytes.count <= 40 else { throw .form }
     if bytes.allSatisfy(isDigit) {
-      guard bytes.count <= 12, let seconds = Int64(text), seconds <= latest else { return nil }
+      guard bytes.count <= 12, let seconds = Int64(text), seconds <= latest else { throw .range }
       return seconds * 1000
     }
-    return dateTime(bytes[...])
+    return try dateTime(bytes[...])
   }
+
+  /// The same; nil for what is none.
+  package static func milliseconds(_ text: String) -> Int64? { try? read(text) }
 
   /// The same in whole seconds.
   package static func seconds(_ text: String) -> Int64? {
     milliseconds(text).map { $0.floorDivided(by: 1000) }
+  }
+
+  /// The moment so far from another one: first years and months by the calendar, then the rest.
+  ///
+  /// - Parameter sign: 1 for later, -1 for earlier.
+  /// - Returns: nil outside of 1970 to 9999.
+  static func advance(_ milliseconds: Int64, by span: TimeSpan, sign: Int64) -> Int64? {
+    guard 0...latest ~= milliseconds.floorDivided(by: 1000) else { return nil }
+    let days = milliseconds / dayLength
+    let date = civil(days)
+    let months = date.year * 12 + date.month - 1 + sign * (span.years * 12 + span.months)
+    let (year, month) = (months.floorDivided(by: 12), months - months.floorDivided(by: 12) * 12 + 1)
+    guard 1970...9999 ~= year else { return nil }
+    let day = min(date.day, length(of: month, in: year))
+    let moved = self.days(year, month: month, day: day) * dayLength + milliseconds % dayLength
+    let sum = moved + sign * span.milliseconds
+    return 0...latest ~= sum.floorDivided(by: 1000) ? sum : nil
+  }
+
+  private static let dayLength: Int64 = 86_400_000
+
+  /// For people: `2027-01-31 00:00 UTC`, with seconds where there are any.
+  package static func shown(seconds: Int64) -> String {
+    let text = Array(text(seconds: seconds).utf8.dropLast())
+    let hasSeconds = !text.suffix(3).elementsEqual(":00".utf8)
+    let (date, time) = (text.prefix { $0 != UInt8(ascii: "T") }, text.drop { $0 != UInt8(ascii: "T") })
+    let shownTime = hasSeconds ? time.dropFirst() : time.dropFirst().dropLast(3)
+    return "\(String(decoding: date, as: UTF8.self)) \(String(decoding: shownTime, as: UTF8.self)) UTC"
   }
 
   /// RFC 3339 in UTC with whole seconds.
@@ -30,22 +62,37 @@ package enum Instants {
 }
 
 extension Instants {
-  private static func dateTime(_ bytes: ArraySlice<UInt8>) -> Int64? {
+  private static func dateTime(_ bytes: ArraySlice<UInt8>) throws(TimeFlaw) -> Int64 {
     var rest = bytes
-    guard let year = number(&rest, count: 4), take(&rest, character: "-"),
+    let years = rest.prefix(while: isDigit).count
+    guard let year = number(&rest, count: years), take(&rest, character: "-"),
       let month = number(&rest, count: 2), take(&rest, character: "-"),
-      let day = number(&rest, count: 2), take(&rest, character: "T") || take(&rest, character: "t"),
-      let hour = number(&rest, count: 2),
-      take(&rest, character: ":"), let minute = number(&rest, count: 2), take(&rest, character: ":"),
-      let second = number(&rest, count: 2),
-      let fraction = fraction(&rest), let offset = offset(&rest), rest.isEmpty
-    else { return nil }
-    guard year >= 1970, (1...12).contains(month), day >= 1, day <= length(of: month, in: year),
-      hour <= 23, minute <= 59, second <= 59
-    else { return nil }
-    let seconds = days(year, month: month, day: day) * 86400 + hour * 3600 + minute * 60 + second - offset
-    guard seconds >= 0, seconds <= latest else { return nil }
-    return seconds * 1000 + fraction
+      let day = number(&rest, count: 2)
+    else { throw .form }
+    let time = try timeOfDay(&rest)
+    guard years == 4, year >= 1970 else { throw years >= 4 ? .range : .form }
+    guard (1...12).contains(month) else { throw .month }
+    let length = length(of: month, in: year)
+    guard 1...length ~= day else { throw .day(length) }
+    let milliseconds = days(year, month: month, day: day) * dayLength + time
+    guard 0...latest ~= milliseconds.floorDivided(by: 1000) else { throw .range }
+    return milliseconds
+  }
+
+  /// Milliseconds of UTC since the beginning of a day, as it is written; 0 where nothing follows the date.
+  private static func timeOfDay(_ rest: inout ArraySlice<UInt8>) throws(TimeFlaw) -> Int64 {
+    if rest.isEmpty { return 0 }
+    guard take(&rest, character: "T") || take(&rest, character: "t") || take(&rest, character: " "),
+      let hour = number(&rest, count: 2), take(&rest, character: ":"), let minute = number(&rest, count: 2)
+    else { throw .form }
+    var (second, part): (Int64, Int64) = (0, 0)
+    if take(&rest, character: ":") {
+      guard let whole = number(&rest, count: 2), let fraction = fraction(&rest) else { throw .form }
+      (second, part) = (whole, fraction)
+    }
+    guard let offset = offset(&rest), rest.isEmpty else { throw .form }
+    guard hour <= 23, minute <= 59, second <= 59, abs(offset) < 86_400 else { throw .time }
+    return (hour * 3600 + minute * 60 + second - offset) * 1000 + part
   }
 
   /// Milliseconds of `.123`; 0 when there is none, nil for a point without a digit.
@@ -62,26 +109,24 @@ extension Instants {
     return count == 1 ? value * 100 : count == 2 ? value * 10 : value
   }
 
-  /// Seconds east of UTC.
+  /// Seconds east of UTC: 0 where no zone is given.
   private static func offset(_ rest: inout ArraySlice<UInt8>) -> Int64? {
-    if take(&rest, character: "Z") || take(&rest, character: "z") { return 0 }
-    let sign: Int64
-    if take(&rest, character: "+") {
-      sign = 1
-    } else if take(&rest, character: "-") {
-      sign = -1
-    } else {
-      return nil
+    if rest.isEmpty || take(&rest, character: "Z") || take(&rest, character: "z") { return 0 }
+    if rest.elementsEqual(" UTC".utf8) {
+      rest = []
+      return 0
     }
-    guard let hours = number(&rest, count: 2), take(&rest, character: ":"),
-      let minutes = number(&rest, count: 2), hours <= 23,
-      minutes <= 59
-    else { return nil }
-    return sign * (hours * 3600 + minutes * 60)
+    let isEast = take(&rest, character: "+")
+    guard isEast || take(&rest, character: "-"), let hours = number(&rest, count: 2) else { return nil }
+    let hasColon = take(&rest, character: ":")
+    guard let minutes = rest.isEmpty && !hasColon ? 0 : number(&rest, count: 2) else { return nil }
+    let seconds = hours * 3600 + minutes * 60
+    // No zone is that far, and the sum is refused.
+    return hours <= 23 && minutes <= 59 ? (isEast ? seconds : -seconds) : 86_400
   }
 
   private static func number(_ rest: inout ArraySlice<UInt8>, count: Int) -> Int64? {
-    guard rest.count >= count, rest.prefix(count).allSatisfy(isDigit) else { return nil }
+    guard 1...9 ~= count, rest.count >= count, rest.prefix(count).allSatisfy(isDigit) else { return nil }
     defer { rest = rest.dropFirst(count) }
     return rest.prefix(count).reduce(0) { $0 * 10 + Int64($1 - 0x30) }
   }

@@ -7,7 +7,7 @@ import VaultWords
 /// The options of verbs about card tokens and consents.
 enum CardTokenOptions {
   static let timeToLive = Setting(
-    "ttl", .duration(upTo: NewCardToken.lifeSeconds.upperBound), "D",
+    "ttl", .duration(NewCardToken.lifeSeconds), "TIME",
     "How long the token is valid: 1s to 30d. It ends with the boot of the machine, too.")
   static let uses = Setting(
     "uses", .number(UInt64(1)...UInt64(UInt32.max)), "N",

@@ -10,7 +10,7 @@ enum Audit: VaultVerb {
   static let summary = "Show the entries of the audit, oldest first."
   static let since = Setting(
     "since", .past, "T",
-    "Only entries from this moment on: Unix seconds, RFC 3339, or how long ago, like 1h.")
+    "Only entries from this moment on: a date like 2027-01-31, with a time or not, or how long ago, like 1h.")
   static let item = Setting("item", .name, "NAME", "Only entries about this item.")
   static let follow = Flag("follow", "Keep printing new entries, until Ctrl-C.")
   static let verify = Flag(
@@ -93,7 +93,7 @@ private struct AuditFilter {
   let name: String?
 
   init(_ command: Command, core: VaultCore) throws {
-    since = command[Audit.since]?.seconds(now: core.environment.clock.now().seconds)
+    since = command[Audit.since]?.seconds(before: core.environment.clock.now().seconds)
     name = command[Audit.item]
     guard let name else {
       item = nil

@@ -18,7 +18,7 @@ enum OTPAdd: VaultVerb {
     "offline-codes", .number(1...UInt64(UInt32.max)), "K",
     "Make at most K codes without a synchronization; any number if not given.")
   static let offlineAge = Setting(
-    "offline-age", .duration, "D",
+    "offline-age", .duration, "TIME",
     "Make codes only for this time after a synchronization; for any time if not given.")
   static let ownOptions: [any OptionKey] = [
     role, suite, secretFormat, offlineCodes, offlineAge, PINOptions.guardMode, PINOptions.guardItem,

@@ -14,8 +14,8 @@ enum OTPCode: VaultVerb {
   static let at = Setting("at", .instant, "T", "The code of this moment; changes nothing stored. TOTP only.")
   static let next = Flag("next", "The code of the next period. TOTP only.")
   static let minRemaining = Setting(
-    "min-remaining", .number(0...86400), "S",
-    "Wait for the next code when this one is valid for less than S seconds. TOTP only.")
+    "min-remaining", .duration(0...86400), "TIME",
+    "Wait for the next code when this one is valid for less than TIME. TOTP only.")
   static let ownOptions: [any OptionKey] =
     [at, next, minRemaining, ItemOptions.copy] + OnlineOptions.all
   static let channels = ItemOptions.accessChannels + [.pin]
@@ -85,7 +85,7 @@ private func counterCode(_ command: Command, item: Item) throws -> OTPResult {
 }
 
 private func timedCode(_ command: Command, item: Item) throws -> OTPResult {
-  let least = Int64(command[OTPCode.minRemaining] ?? 0)
+  let least = command[OTPCode.minRemaining] ?? 0
   guard least == 0 || !(command.has(OTPCode.at) || command[OTPCode.next]) else {
     throw CommandError.usage("--min-remaining stands without --at and --next")
   }

@@ -10,8 +10,8 @@ enum RotateParameters: VaultVerb {
   static let words = ["rotate", "parameters"]
   static let summary = "Derive the keys from the same passcode again, at a cost measured on this machine."
   static let cost = Setting(
-    "target", .number(50...10_000), "MS", "The most milliseconds that one derivation may take.",
-    defaultValue: "500")
+    "target", .milliseconds(50...10_000), "TIME", "The most time that one derivation may take.",
+    defaultValue: "500ms")
   static let ownOptions: [any OptionKey] = [cost]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
@@ -32,7 +32,7 @@ enum RotateParameters: VaultVerb {
       throw CommandError(
         .refused, "no passcode is set, so nothing is derived", hint: "set one with 'vaultctl passcode set'")
     }
-    let target = Duration.milliseconds(Int64(clamping: command[cost] ?? 500))
+    let target = Duration.milliseconds(command[cost] ?? 500)
     let passcode = try command.vault.checkedPasscode(
       of: core, to: "derive keys from it with other parameters")
     let progress = command.progress("measuring")
