@@ -229,11 +229,12 @@ class Maker(Contents):
             self.slot(4, number, g, 6, member_id, layers, self.private[number])
 
     # items
-    def policy(self, accessibility=1, device=False, word=0, constraints=(), audit=0, exportable=False, token=None, pin=None, more=None):
-        """`pin`: (mode, id of the PIN item). `more`: fields of a later version."""
+    def policy(self, accessibility=1, device=False, word=0, constraints=(), audit=0, exportable=False, token=None, pin=None, refusing=False, more=None):
+        """`pin`: (mode, id of the PIN item). `refusing`: once it has expired. `more`: fields of a later version."""
         listed_constraints = listed([record({1: u32(bit), 2: u32(f)}) for bit, f in constraints]) if constraints else None
         return record({1: u8(accessibility), 2: u8(device), 3: u32(word), 4: listed_constraints, 5: u8(audit),
-                       6: u8(exportable), 7: token, 8: record({1: u8(pin[0]), 2: pin[1]}) if pin else None, **(more or {})})
+                       6: u8(exportable), 7: token, 8: record({1: u8(pin[0]), 2: pin[1]}) if pin else None,
+                       11: u8(1) if refusing else None, **(more or {})})
 
     def put_state(self, row, item_id, plaintext, revision=1):
         body = self.seal2("state", self.aad("state", {2: item_id, 15: u64(revision)}), plaintext.ljust(160, b"\x00"))

@@ -121,6 +121,13 @@ class RoundTrips(Case):
         self.assertEqual({k: found[0][k] for k in expected}, expected)
         self.assertFalse([i for i in items if i["kind"] in (22, 23, 24, 25) and i.get("state")])
 
+    def test_only_a_rule_of_this_version_refuses_what_has_expired(self):
+        self.make()
+        items = {i["name"]: i for i in self.read()["items"]}
+        self.assertEqual([n for n, i in items.items() if i["policy"].get("refusesExpired")],
+                         ["for a while only", "an expiry of a key of later"])
+        self.assertEqual(items["for a while"]["expires"], items["for a while only"]["expires"])
+
     def test_the_standing_of_a_transaction(self):
         self.make()
         standing = {"deadline": 70_000, "deadlineBoot": make_vault.BOOT_ID.hex()}

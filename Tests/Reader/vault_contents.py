@@ -39,6 +39,10 @@ class Contents:
                       record({1: u64(1), 2: u8(1), 3: b"access", 4: b"refresh", 6: b"orders", 7: i64(NOW)}), device=True)
         self.put_item(24, {1: string("answer")}, b"a.b.c", expires=NOW + 300_000)
         self.put_item(25, {1: string("photo")}, b"\xff\xd8")
+        far = 4_000_000_000_000
+        self.put_item(1, {1: string("for a while")}, b"given afterwards too", expires=far)
+        self.put_item(2, {1: string("for a while only"), 15: string("example.org")}, b"refused afterwards",
+                      policy=self.policy(refusing=True), expires=far)
         self.put_later()
         self.put_constrained()
 
@@ -67,6 +71,9 @@ class Contents:
         self.put_item(1, {1: string("an entry record"), 2: string("later"), 3: string("1")}, b"kept", flags=16, opens="later")
         self.put_item(1, {1: string("in the trash"), 2: string("later"), 3: string("2")}, b"kept", flags=32, opens="later")
         self.put_item(1, {1: string("a rule of later"), 2: string("later"), 3: string("3")}, b"kept", policy=self.policy(more={9: b"?"}), opens="later")
+        self.put_item(1, {1: string("a rule of later for an expiry")}, b"kept", policy=self.policy(more={11: b"\x02"}), opens="later")
+        self.put_item(3, {1: string("an expiry of a key of later"), 22: raw(b"later")}, b"kept",
+                      policy=self.policy(1, True, refusing=True), device=True, opens="later")
         pin = (3, self.rnd(16))
         self.put_item(16, {1: string("a mode of later"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6)}, b"kept" * 5,
                       policy=self.policy(pin=pin), state=u8(1), opens="later")
@@ -125,5 +132,5 @@ class Contents:
                           policy=self.policy(1, False, word, bound), alternatives=[(sorted(f for _, f in bound), 0)], opens="phrase")
         secrets = [self.rnd(32), self.rnd(32), self.rnd(32), self.rnd(32)]
         self.put_item(1, {1: string("all of it"), 2: string("bank"), 3: string("f")}, b"behind all of it",
-                      policy=self.policy(1, False, 0x80000010, [(0x10, PASSCODE)], more={11: b"a further secret"}),
+                      policy=self.policy(1, False, 0x80000010, [(0x10, PASSCODE)], more={12: b"a further secret"}),
                       alternatives=[([PASSCODE], 0x0F, secrets, kdf)], opens="later")

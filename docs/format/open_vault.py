@@ -360,6 +360,7 @@ class Vault:
       "policy": {"accessibility": policy[1][0], "thisDeviceOnly": policy[2] == b"\1", "accessControl": n(policy[3]), "audit": policy[5][0],
         "exportable": policy[6] == b"\1", "recordBase64": b64(m[2])}, "unknownMetaFields": [k for k in m if k > 2]}
     if expires is not None: out["expires"] = expires
+    if policy.get(11) == b"\1": out["policy"]["refusesExpired"] = True
     self.terms.append((1, row, meta[-16:], g)); plain = self.open_state(row, item_id, state, g, 1)
     need(plain or kind not in WITH_STATE, f"damaged: {what} has no state")
     if plain: out["state"] = {k: n(plain[a:b], k in SIGNED) for k, (a, b) in STATE.items()} | {"offset": plain[80:86].hex(), "pending": plain[86:92].hex(), "deadlineBoot": plain[128:144].hex()}
@@ -387,7 +388,8 @@ class Vault:
     if kind not in KINDS and kind not in PROGRAMS: return "a kind of a later version"
     if flags & LATER_FLAGS: return "a flag of a later version"
     what, later = f"policy of {what}", "a rule of a later version"
-    if not policy.keys() <= set(range(1, 9)) or 7 in policy and kind not in (19, 20) or 8 in policy and kind not in (3, 16): return later
+    if not policy.keys() <= {*range(1, 9), 11} or 7 in policy and kind not in (19, 20) or 8 in policy and kind not in (3, 16): return later
+    if 11 in policy and (kind not in (1, 2) or policy[11] != b"\1"): return later
     bits = [n(decode(c, what, f1=4, f2=4)[1]) for c in items_of(policy.get(4, b""), what)]
     need(sorted(bits) == [b for b in (1, 2, 8, 0x10) if n(policy[3]) & b] and (bits or 4 not in policy), f"damaged: constraints of {what}")
     life, pin = decode(policy.get(7, b""), what), decode(policy[8], what, f1=1) if 8 in policy else {}
