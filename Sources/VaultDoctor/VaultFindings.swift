@@ -265,17 +265,19 @@ package enum VaultFindings {
   ///
   /// - Parameter progress: Gets how many items were seen.
   package static func items(of core: VaultCore, progress: (Int) -> Void) throws -> [Finding] {
-    let (behind, expired, weak) = try core.read { transaction in
+    let (behind, expired, weak, refused) = try core.read { transaction in
       try transaction.readTime()
       let moment = transaction.expiryMoment
-      var expired = 0
+      var (expired, refused) = (0, 0)
       var credentials: [ItemID] = []
       var weak: [String] = []
       var seen = 0
       try transaction.forEachItem(keepingPages: false, damaged: { _, _ in }) {
         item throws(VaultError) in
         if item.countsCodes { credentials.append(item.id) }
-        if moment.hasExpired(item) { expired += 1 }
+        if moment.hasExpired(item) {
+          if item.expiry == .warn { expired += 1 } else { refused += 1 }
+        }
         if let weakness = item.weakness {
           weak.append("'\(item.name ?? item.id.hexadecimal)' has \(weakness)")
         }
@@ -289,7 +291,7 @@ package enum VaultFindings {
           where error.isUnreadable
         {}
       }
-      return (behind, expired, weak)
+      return (behind, expired, weak, refused)
     }
     var findings: [Finding] = []
     if behind > 0 {
@@ -306,7 +308,17 @@ package enum VaultFindings {
     findings += try damage(of: core)
     if expired > 0 {
       findings.append(
-        Finding("expired", .warning, "\(expired) items have expired", "store them again or delete them"))
+        Finding(
+          "expired", .warning, "\(expired) passwords have expired, and are given with a warning",
+          "'vaultctl item list' marks them: store a new secret with 'vaultctl item update NAME', or remove the expiry with "
+            + "'vaultctl item edit NAME --no-expiry'"))
+    }
+    if refused > 0 {
+      findings.append(
+        Finding(
+          "expired", .warning, "\(refused) items have expired, and are refused",
+          "'vaultctl item list' marks them: remove the expiry with 'vaultctl item edit NAME --no-expiry', or delete them"
+        ))
     }
     return findings
   }

@@ -132,6 +132,7 @@ package enum FieldNumber {
     package static let exportable: UInt16 = 6
     package static let tokenLife: UInt16 = 7
     package static let guardingPIN: UInt16 = 8
+    package static let expiryRule: UInt16 = 11
   }
 
   /// Section 6, policy field 8: the PIN that guards a key.

@@ -7,7 +7,7 @@ extension Vault {
   /// has none either and the same primary attributes: of a generic password, service and account. Durable when this returns.
   ///
   /// An item of another name is never replaced. A replaced item keeps its identifier, its creation date and its state;
-  /// attributes, expiry, audit policy and secret are those of the new item.
+  /// attributes, expiry with its rule, audit policy and secret are those of the new item.
   ///
   /// - Parameters:
   ///   - item: The item.

@@ -176,6 +176,10 @@ public actor Vault {
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/damaged``.
   public func item(named name: String) throws(VaultError) -> Item { try core.item(named: name) }
 
+  /// Whether an item has expired: by the wall clock, or by the time that the vault has recorded. A password is given then all the same,
+  /// unless its ``Item/expiry`` is ``ExpiryRule/refuse``: a program that shows it says so.
+  public func hasExpired(_ item: Item) throws(VaultError) -> Bool { try core.expiryMoment().hasExpired(item) }
+
   /// The secret of an item.
   ///
   /// While a prompt is open, other calls of the vault go on. If the task is cancelled, the context is invalidated or the
@@ -187,7 +191,7 @@ public actor Vault {
   /// - Throws: ``VaultError/Code/policy`` for a secret that only the component of the item's kind uses;
   ///   ``VaultError/Code/unsupported`` for an item that this version does not understand;
   ///   ``VaultError/Code/itemNotFound``, ``VaultError/Code/invalidated``, ``VaultError/Code/locked``,
-  ///   ``VaultError/Code/expired``, ``VaultError/Code/damaged``; when a person must be verified
+  ///   ``VaultError/Code/expired`` for an item whose expiry refuses it, ``VaultError/Code/damaged``; when a person must be verified
   ///   ``VaultError/Code/interactionNotAllowed``, ``VaultError/Code/authenticationFailed``,
   ///   ``VaultError/Code/cancelled``, ``VaultError/Code/appCancelled``, ``VaultError/Code/timedOut``,
   ///   ``VaultError/Code/passcodeDelay``, ``VaultError/Code/biometryLocked``; ``VaultError/Code/busy`` if the item, its

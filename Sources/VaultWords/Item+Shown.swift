@@ -88,6 +88,7 @@ extension Item {
       Field("created", created), Field("modified", modified),
     ]
     if let shownExpiry { fields.append(Field("expires", shownExpiry)) }
+    if kind.isGivenWhenExpired, expiry == .refuse { fields.append(Field("expiry", "refuse")) }
     if moment?.hasExpired(self) == true { fields.append(Field("expired", true)) }
     if isConstrained { fields.append(Field("access", access.constraints.shown.joined(separator: ","))) }
     return fields

@@ -130,10 +130,13 @@ private struct ClockWalk {
     try check(reader, isHonest: true)
   }
 
+  /// Of a program: such an item is refused when it has expired, and deleted a day later.
+  private static let kind = ItemKind(rawValue: 0x8001)
+
   private mutating func change(_ core: VaultCore, _ shown: MovedClock.Reading) throws {
     if number(0...1) == 0 {
       let expiry = truth.wall + number(Self.hour...60 * Self.day)
-      let item = NewItem(.genericPassword, name: "item \(seen.count)", expires: Instant(milliseconds: expiry))
+      let item = NewItem(Self.kind, name: "item \(seen.count)", expires: Instant(milliseconds: expiry))
       expiries[try core.add(item, secret: SecretBytes(testing: "s")).id] = expiry
     } else if storesToken {
       storesToken = false
@@ -171,7 +174,7 @@ private struct ClockWalk {
   }
 
   private mutating func check(_ core: VaultCore, isHonest: Bool) throws {
-    let there = Set(try core.items(matching: Query(.genericPassword)).map(\.id))
+    let there = Set(try core.items(matching: Query(Self.kind)).map(\.id))
     let ahead = mostAhead
     #expect(try core.clocks().recorded.milliseconds <= truth.wall + ahead, "seed \(seed)")
     for (id, expiry) in expiries where !there.contains(id) {
@@ -212,7 +215,7 @@ private struct ClockWalk {
     restart(after: Self.hour)
     try use(truth, isBootFaked: false, writes: false)
     let left = try place.openCore().items(matching: Query())
-    expect(left.filter { $0.kind == .genericPassword }.count, equals: 0, "seed \(seed)")
+    expect(left.filter { $0.kind == Self.kind }.count, equals: 0, "seed \(seed)")
     try expect(place.openCore().verify().problems, equals: [], "seed \(seed)")
   }
 }

@@ -92,9 +92,9 @@ struct StoredStandingTests {
     var attributes = Attributes()
     attributes[Self.bytes] = [0] + [UInt8](repeating: 255, count: 8) + scene.clock.bootID()!
     let soon = Instant(seconds: scene.clock.now().seconds + 10)
-    _ = try scene.core.add(NewItem(.genericPassword, attributes: attributes, expires: soon))
+    _ = try scene.core.add(NewItem(ItemKind(rawValue: 0x8001), attributes: attributes, expires: soon))
     try scene.core.pass(.seconds(3 * 24 * 3600), on: scene.clock)
-    #expect(try scene.place.openCore().items(matching: Query(.genericPassword)).isEmpty)
+    #expect(try scene.place.openCore().items(matching: Query(ItemKind(rawValue: 0x8001))).isEmpty)
   }
 
   /// Verified to fail when an end moves the item to the new generation, for which its key has to open.

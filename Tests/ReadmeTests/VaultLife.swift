@@ -20,7 +20,7 @@ func keep(_ token: consuming SecretBytes, for service: String, until end: Instan
 {
   var new = NewItem(.genericPassword, name: service, access: AccessControl(.afterFirstUnlock))
   new.attributes[.service] = service
-  (new.audit, new.expires) = (.all, end)
+  (new.audit, new.expires, new.expiry) = (.all, end, .refuse)
   try await vault.addOrReplace(new, secret: token)
 }
 

@@ -31,7 +31,7 @@ struct ClockVerbTests {
   func creep() throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "a", "--expires", "40d", input: [1]).exit, equals: 0)
+    try expect(tool("item", "add", "a", "--expires", "40d", "--expiry", "refuse", input: [1]).exit, equals: 0)
     setClock(tool, days: 45)
     let uri = "otpauth://hotp/h?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
     try expect(tool("otp", "add", "h", input: Array(uri.utf8)).exit, equals: 0)

@@ -31,39 +31,42 @@ struct ImportDuplicateTests {
     {"kind":"password","name":"GitHub token","secret":"t2","service":"https://github.com","account":"alice"}
     """
 
-  /// Verified to fail on commit c41b4145, where such a line is stored, and gone with the next command.
+  /// Verified to fail when an expired line is left out, and when it is not told.
   @Test(
-    "a line that has expired is named and not stored, and replaces nothing; the others are imported",
-    arguments: ["fail", "skip", "rename", "replace"])
+    "a line that has expired is stored like any other, and told, also by the recorded time",
+    arguments: ["skip", "rename", "replace"])
   func expired(mode: String) throws {
     try add("r", "live")
-    let line = #"{"kind":"password","name":"r","secret":"old","expires":\#(tool.now)}"#
-    let later = #"{"kind":"password","name":"late","secret":"l","expires":\#(tool.now + 9)}"#
-    let lines = [line, line.replacing("\"r\"", with: "\"gone\""), later].joined(separator: "\n")
+    let lines = [
+      #"{"kind":"password","name":"r","secret":"old","expires":\#(tool.now)}"#,
+      #"{"kind":"password","name":"strict","secret":"s","expires":1,"expiry":"refuse"}"#,
+      #"{"kind":"otp","name":"code","uri":"otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ","expires":1}"#,
+      #"{"kind":"password","name":"late","secret":"l","expires":\#(tool.now + 9)}"#,
+    ].joined(separator: "\n")
     let dry = try importing(mode, lines, ["--dry-run"])
-    #expect(dry.text.contains("line 2: skipped, expired: gone\n"), "\(dry.text)")
+    #expect(
+      dry.errors.contains("warning: line 2: 'strict' expired 1970-01-01 00:00:01 UTC; "), "\(dry.errors)")
+    #expect(!dry.errors.contains("'late'"))
     let run = try importing(mode, lines, ["--json"])
-    #expect(try run.exit == 0 && run.json["expired"] as? Int == 2 && run.json["added"] as? Int == 1)
+    try expect(run.json["expired"] as? Int, equals: mode == "skip" ? 2 : 3)
     let items = try #require(try run.json["items"] as? [[String: Any]])
-    expect(items.map { $0["result"] as? String }, equals: ["expired", "expired", "added"])
-    expect(items.map { $0["id"] == nil }, equals: [true, true, false])
-    try expect(names(), equals: ["r", "late"])
-    try expect([secret("r"), secret("late")], equals: ["live", "l"])
+    let first = ["skip": "skipped", "rename": "renamed", "replace": "replaced"][mode]
+    expect(items.map { $0["result"] as? String }, equals: [first, "added", "added", "added"])
+    expect(items.map { $0["warnings"] == nil }, equals: [mode == "skip", false, false, true])
+    #expect(try Set(names()).isSuperset(of: ["r", "strict", "code", "late"]))
+    try expect(secret("r"), equals: mode == "replace" ? "old" : "live")
+    try expect(tool("item", "get", "strict").exit, equals: 7)
+    try expect(tool("otp", "code", "code").exit, equals: 7)
   }
 
-  /// Verified to fail on commit c41b4145, where the line is stored.
-  @Test("a line that has expired by the recorded time is not stored, as 'item add' stores none")
-  func expiredByRecordedTime() throws {
-    tool.advance(by: 100 * 86_400)
-    try add("a", "1")
-    tool.advance(by: 49 * 3600)
-    try add("b", "1")
-    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1900000000"
-    try expect(tool("item", "add", "c", "--expires", "1h", input: [1]).exit, equals: 7)
-    let run = try importing(
-      "fail", #"{"kind":"password","name":"d","secret":"x","expires":1900003600}"#, ["--json"])
-    #expect(try run.exit == 0 && run.json["expired"] as? Int == 1, "\(run.errors)")
-    try expect(names(), equals: ["a", "b"])
+  @Test(
+    "a line's expiry is one that an item can have", arguments: ["-1", "253402300800", "999999999999999999"])
+  func badExpiry(seconds: String) throws {
+    let run = try importing("fail", #"{"kind":"password","name":"d","secret":"x","expires":\#(seconds)}"#)
+    #expect(run.exit == 12 && run.errors.contains("up to the year 9999"), "\(run.errors)")
+    let otp =
+      #"{"kind":"otp","name":"d","uri":"otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ","expiry":"refuse"}"#
+    #expect(try importing("fail", otp).errors.contains("\"expiry\" is for passwords"))
   }
 
   /// Verified to fail on commit c41b4145, where each hint names every mode.

@@ -107,8 +107,9 @@ struct ImportExportTests {
   func leftOut() throws {
     let tool = try newTool()
     try expect(tool("item", "add", "here", "--this-device-only", input: [65]).exit, equals: 0)
-    try expect(tool("item", "add", "old", "--expires", "10s", input: [65]).exit, equals: 0)
-    try expect(tool("item", "add", "mail", input: [65]).exit, equals: 0)
+    try expect(
+      tool("item", "add", "old", "--expires", "10s", "--expiry", "refuse", input: [65]).exit, equals: 0)
+    try expect(tool("item", "add", "mail", "--expires", "10s", input: [65]).exit, equals: 0)
     tool.advance(by: 100)
     let run = try tool("export", "jsonl", tool.home.path + "/out", "--plain", "--json")
     let left = try #require(try run.json["leftOut"] as? [[String: Any]])
@@ -117,7 +118,12 @@ struct ImportExportTests {
     try expect(
       String(contentsOfFile: tool.home.path + "/out", encoding: .utf8).split(separator: "\n").count, equals: 1
     )
-    #expect(try tool("export", "jsonl", "--plain").errors.contains("left out 'here' (thisDeviceOnly)"))
+    // Whoever deletes the vault then must not lose what is left out.
+    #expect(run.exit == 7 && run.errors.contains("expired items are left out: 1"), "\(run.errors)")
+    let plain = try tool("export", "jsonl", "--plain")
+    #expect(plain.exit == 7 && plain.errors.contains("left out 'here' (thisDeviceOnly)"))
+    try expect(tool("item", "edit", "old", "--no-expiry").exit, equals: 0)
+    try expect(tool("export", "jsonl", "--plain").exit, equals: 0)
   }
 
   /// A vault with a passcode, with items that ask for it at each use, and others that ask for a password of their own.

@@ -129,25 +129,6 @@ struct ItemVerbTests {
     try expect(tool("item", "rm", "b").exit, equals: 1)
   }
 
-  @Test("an expired item answers 7 for a day, then it is gone")
-  func expiry() throws {
-    let tool = try Tool()
-    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
-    try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "a", "--expires", "90s", input: [1]).exit, equals: 0)
-    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000089"
-    try expect(tool("item", "get", "a").exit, equals: 0)
-    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000091"
-    try expect(tool("item", "get", "a").exit, equals: 7)
-    // The clock since boot says that no time passed. Two days later it agrees.
-    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700090000"
-    let held = try tool("item", "get", "a")
-    #expect(held.exit == 7 && held.errors.contains("items that have expired are not deleted"))
-    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700262800"
-    tool.environment["VAULTCTL_TESTING_BOOT"] = "173800"
-    try expect(tool("item", "get", "a").exit, equals: 1)
-  }
-
   @Test("generated secrets have the length and alphabet asked for, and no two are equal")
   func generated() throws {
     let tool = try newTool()

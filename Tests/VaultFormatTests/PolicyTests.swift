@@ -15,13 +15,35 @@ struct PolicyTests {
   }
 
   private static func policy(
-    _ constraints: Constraints = [], life: TokenLife? = nil, pin: PINMode? = nil, isExportable: Bool = false
+    _ constraints: Constraints = [], life: TokenLife? = nil, pin: PINMode? = nil, isExportable: Bool = false,
+    expiry: ExpiryRule = .warn
   ) throws -> Policy {
     let factors = constraints.single.map { BoundConstraint(flag: $0, factor: .passcode) }
     return Policy(
       access: try AccessControl(constraints), audit: .changes, factors: factors,
       isExportable: isExportable,
-      requirements: Policy.Requirements(life: life, pin: pin.map { GuardingPIN($0, item: pinItem) }))
+      requirements: Policy.Requirements(
+        life: life, pin: pin.map { GuardingPIN($0, item: pinItem) }, expiry: expiry))
+  }
+
+  /// Verified to fail when the field is written for a warning too, when it is not read, and when a change of the audit drops it.
+  @Test("only a rule to refuse is a field; the rule is what is read, and can be changed alone")
+  func expiry() throws {
+    let (warning, refusing) = (try Self.policy(), try Self.policy(expiry: .refuse))
+    #expect(warning.record[11] == nil && refusing.record[11] == [1])
+    try expect(Policy(record: warning.record).expiry, equals: .warn)
+    try expect(Policy(record: refusing.record).requirements().expiry, equals: .refuse)
+    #expect(refusing.with(audit: .all).record[11] == [1] && refusing.with(audit: .all).expiry == .refuse)
+    #expect(refusing.with(expiry: .warn).record == warning.record)
+    #expect(warning.with(expiry: .refuse).record == refusing.record)
+    for kind in [ItemKind.genericPassword, .internetPassword] { #expect(refusing.fits(kind)) }
+    for kind in [ItemKind.key, .otp, .cardToken, ItemKind(rawValue: 0x8001), ItemKind(rawValue: 777)] {
+      #expect(!refusing.fits(kind) && warning.fits(kind))
+    }
+    var later = refusing.record
+    later[11] = [2]
+    let unknown = try Policy(record: later)
+    #expect(unknown.expiry == .refuse && unknown.with(expiry: .warn).record == later)
   }
 
   @Test("what a policy requires is what it says when it is read again")
@@ -69,7 +91,8 @@ struct PolicyTests {
   @Test(
     "a rule that this version does not know: the policy is read and kept, and requires what nobody can give",
     arguments: [
-      "field 0", "field 9", "field 10", "field 11", "mode 3", "mode 3 without an item", "field 3 of the PIN",
+      "field 0", "field 9", "field 10", "field 11 empty", "field 11 of 0", "field 11 of 2", "field 12",
+      "mode 3", "mode 3 without an item", "field 3 of the PIN",
       "field 0 of the life", "field 7 of the life", "key usage",
     ])
   func unknown(rule: String) throws {
@@ -79,7 +102,10 @@ struct PolicyTests {
     case "field 0": record[0] = []
     case "field 9": record[9] = []
     case "field 10": record[10] = [1]
-    case "field 11": record[11] = [1]
+    case "field 11 empty": record[11] = []
+    case "field 11 of 0": record[11] = [0]
+    case "field 11 of 2": record[11] = [2]
+    case "field 12": record[12] = [1]
     case "mode 3": pin.set(1, u8: 3)
     case "mode 3 without an item":
       pin.set(1, u8: 3)

@@ -91,7 +91,7 @@ struct AttackKindTests {
     let pin = try addPIN(to: core, expires: clock.now().advanced(byMilliseconds: day))
     try addBehind(pin, to: core)
     let new = NewItem(
-      .genericPassword, name: "note", expires: clock.now().advanced(byMilliseconds: 10 * day))
+      ItemKind(rawValue: 0x8001), name: "note", expires: clock.now().advanced(byMilliseconds: 10 * day))
     _ = try core.add(new)
     for _ in 0..<12 {
       clock.advance(by: .milliseconds(day))

@@ -89,7 +89,7 @@ struct AttackTransactionTests {
     let place = TemporaryVault(environment: .testing(clock: clock, random: random))
     let core = try place.makeCore()
     let kept = try core.add(NewItem(.genericPassword, name: "kept"), secret: SecretBytes(testing: "s"))
-    _ = try core.add(NewItem(.genericPassword, name: "old", expires: clock.now()))
+    _ = try core.add(NewItem(ItemKind(rawValue: 0x8001), name: "old", expires: clock.now()))
     clock.advance(by: .seconds(48 * 3600))
     random.fail(after: 0)
     try expect(place.openCore().secret(of: kept.id).byteCount, equals: 1)

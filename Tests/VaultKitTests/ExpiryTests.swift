@@ -23,9 +23,13 @@ struct ExpiryTests {
     place = TemporaryVault(environment: .testing(clock: clock))
   }
 
-  private func add(to core: VaultCore, after milliseconds: Int64, name: String = "n") throws -> ItemID {
-    let item = NewItem(
-      .genericPassword, name: name, expires: clock.now().advanced(byMilliseconds: milliseconds))
+  /// An item of a program's kind: it is refused when it has expired, and deleted a day later.
+  private func add(
+    to core: VaultCore, after milliseconds: Int64, name: String = "n",
+    _ kind: ItemKind = ItemKind(rawValue: 0x8001), _ expiry: ExpiryRule = .warn
+  ) throws -> ItemID {
+    var item = NewItem(kind, name: name, expires: clock.now().advanced(byMilliseconds: milliseconds))
+    item.expiry = expiry
     return try core.add(item, secret: SecretBytes(testing: "s")).id
   }
 
@@ -62,12 +66,111 @@ struct ExpiryTests {
     expect(.expired) { () throws(VaultError) in _ = try core.secret(of: id) }
   }
 
+  /// Verified to fail when the gate does not look at the rule, when it looks at the rule of any kind, and when an opening deletes
+  /// what a person stored.
+  @Test(
+    "a password that has expired is given, unless its rule refuses it, and neither is ever deleted",
+    arguments: [ItemKind.genericPassword, .internetPassword], [ExpiryRule.warn, .refuse])
+  func password(kind: ItemKind, rule: ExpiryRule) throws {
+    let core = try place.makeCore()
+    let id = try add(to: core, after: Self.hour, kind, rule)
+    let item = try core.item(named: "n")
+    #expect(try item.expiry == rule && !core.expiryMoment().hasExpired(item))
+    try core.pass(.milliseconds(60 * Self.day), on: clock, every: .milliseconds(Self.day))
+    for _ in 0..<2 {
+      let later = try place.openCore()
+      let kept = try later.item(named: "n")
+      #expect(try later.expiryMoment().hasExpired(kept) && later.read { try $0.hasExpired(kept) })
+      if rule == .warn {
+        try expect(later.secret(of: id).byteCount, equals: 1)
+      } else {
+        let error = thrown { () throws(VaultError) in _ = try later.secret(of: id) }
+        #expect(
+          error?.code == .expired && error?.advice?.action == .removeExpiry && error?.advice?.subject == "n")
+      }
+      try expect(later.verify().problems, equals: [])
+      clock.reboot()
+    }
+    // The way out.
+    let later = try place.openCore()
+    try later.update(id, ItemChanges(expires: .some(nil)))
+    try expect(later.secret(of: id).byteCount, equals: 1)
+  }
+
+  /// Verified to fail when the purge keeps only passwords, and when the rule of the kind is left out of a change.
+  @Test("a key, a certificate, a credential that a person gave a date are refused then, and never deleted")
+  func otherKinds() throws {
+    let core = try place.makeCore()
+    let kinds = [ItemKind.key, .certificate, .otp, .biokey, .clientRegistration, .attachment]
+    let ids = try kinds.map { kind in
+      let new = NewItem(
+        kind, name: "\(kind.rawValue)", expires: clock.now().advanced(byMilliseconds: Self.hour))
+      return try core.add(new, secret: SecretBytes(testing: "s"), by: Component(kind)).id
+    }
+    let ended = try add(to: core, after: Self.hour)
+    clock.advance(by: .milliseconds(2 * Self.hour))
+    for (id, kind) in zip(ids, kinds) {
+      expect(.expired) { () throws(VaultError) in _ = try core.secret(of: id, by: Component(kind)) }
+      var new = NewItem(kind, name: "x")
+      new.expiry = .refuse
+      expect(.policy) { () throws(VaultError) in _ = try core.add(new, by: Component(kind)) }
+      var changes = ItemChanges()
+      changes.expiry = .refuse
+      expect(.policy) { () throws(VaultError) in try core.update(id, changes, by: Component(kind)) }
+    }
+    try core.pass(.milliseconds(10 * Self.day), on: clock, every: .milliseconds(Self.day))
+    let left = Set(try place.openCore().items(matching: Query()).map(\.id))
+    #expect(left.isSuperset(of: ids) && !left.contains(ended))
+    try expect(place.openCore().verify().problems, equals: [])
+  }
+
+  /// Verified to fail when the secret is not sealed again for another rule, and when a replacement drops the rule.
+  @Test("the rule is changed and replaced with the secret's key, and kept by all else")
+  func changedRule() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    let id = try add(to: core, after: Self.hour, .genericPassword)
+    let locked = try place.openCore()
+    var changes = ItemChanges()
+    changes.expiry = .refuse
+    expect(.locked) { () throws(VaultError) in try locked.update(id, changes) }
+    try expect(core.update(id, changes).expiry, equals: .refuse)
+    try core.update(id, ItemChanges(), secret: SecretBytes(testing: "t"))
+    try core.rotateEpoch(passcode: Passcode(testing: "passcode"))
+    #expect(try core.secret(of: id).byteCount == 1 && core.item(named: "n").expiry == .refuse)
+    var new = NewItem(.genericPassword, name: "n")
+    try core.write { transaction in _ = try transaction.addOrReplace(new, secret: SecretBytes(testing: "u")) }
+    try expect(core.item(named: "n").expiry, equals: .warn)
+    new.expiry = .refuse
+    try core.write { transaction in _ = try transaction.addOrReplace(new, secret: SecretBytes(testing: "u")) }
+    try expect(core.item(named: "n").expiry, equals: .refuse)
+    try expect(core.verify().problems, equals: [])
+  }
+
+  /// Verified to fail when the bound is left out of an addition, and of a change.
+  @Test(
+    "an expiry before 1970 and after 9999 is refused", arguments: [Int64.min, -1, 253_402_300_800_000, .max])
+  func bounds(milliseconds: Int64) throws {
+    let core = try place.makeCore()
+    let expires = Instant(milliseconds: milliseconds)
+    expect(.malformed) { () throws(VaultError) in
+      _ = try core.add(NewItem(.genericPassword, name: "n", expires: expires))
+    }
+    for end in [0, 253_402_300_799_999] as [Int64] {
+      let new = NewItem(.genericPassword, name: "\(end)", expires: Instant(milliseconds: end))
+      let id = try core.add(new, secret: SecretBytes(testing: "s")).id
+      expect(.malformed) { () throws(VaultError) in try core.update(id, ItemChanges(expires: .some(expires)))
+      }
+    }
+    try expect(place.openCore().verify().problems, equals: [])
+  }
+
   @Test("an item that a person opens expires in the same way")
   func withPerson() throws {
     let core = try place.makeCore(passcode: "passcode")
-    let item = NewItem(
+    var item = NewItem(
       .genericPassword, name: "n", access: try AccessControl(.devicePasscode),
       expires: clock.now().advanced(byMilliseconds: Self.hour))
+    item.expiry = .refuse
     let id = try core.add(item, secret: SecretBytes(testing: "s")).id
     clock.advance(by: .milliseconds(Self.hour))
     try commit(core)

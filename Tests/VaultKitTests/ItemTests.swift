@@ -164,13 +164,13 @@ struct ItemTests {
     expect(.malformed) { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, name: name)) }
   }
 
-  @Test("an expired item answers expired for a day, then it is gone")
+  @Test("an expired item of a program's kind answers expired for a day, then it is gone")
   func expiry() throws {
     let clock = FixedClock()
     let place = TemporaryVault(environment: .testing(clock: clock))
     let core = try place.makeCore()
     let item = try core.add(
-      NewItem(.genericPassword, name: "n", expires: clock.now().advanced(byMilliseconds: 1000)),
+      NewItem(ItemKind(rawValue: 0x8001), name: "n", expires: clock.now().advanced(byMilliseconds: 1000)),
       secret: SecretBytes(testing: "s"))
     try expect(core.secret(of: item.id).byteCount, equals: 1)
     clock.advance(by: .seconds(1))

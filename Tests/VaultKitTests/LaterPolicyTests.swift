@@ -24,7 +24,7 @@ struct LaterPolicyTests {
 
   /// A rule of a later version.
   enum Rule: String, CaseIterable, Sendable {
-    case field9, field11, mode, fieldOfPIN, entryRecord, inTrash, bothFlags
+    case field9, expiryOfOtherKind, field12, mode, fieldOfPIN, entryRecord, inTrash, bothFlags
 
     func apply(to policy: inout Record, _ row: inout ItemRow) {
       var pin = Record()
@@ -33,7 +33,8 @@ struct LaterPolicyTests {
       if self == .fieldOfPIN { pin[3] = [] }
       switch self {
       case .field9: policy[9] = [1]
-      case .field11: policy[11] = []
+      case .expiryOfOtherKind: policy[11] = [1]
+      case .field12: policy[12] = []
       case .mode, .fieldOfPIN: policy.set(8, record: pin)
       case .entryRecord: row.flags |= 16
       case .inTrash: row.flags |= 32

@@ -52,7 +52,9 @@ struct PreparedSecretTests {
     let place = TemporaryVault(environment: .testing(clock: clock))
     let core = try place.makeCore()
     let item = try core.add(
-      NewItem(.genericPassword, name: "n", expires: Instant(milliseconds: clock.now().milliseconds + 10_000)),
+      NewItem(
+        ItemKind(rawValue: 0x8001), name: "n",
+        expires: Instant(milliseconds: clock.now().milliseconds + 10_000)),
       secret: SecretBytes(testing: "first"))
     expect(.expired) { () throws(VaultError) in
       _ = try use(core, item.id) { clock.advance(by: .seconds(11)) }

@@ -209,7 +209,7 @@ struct VaultLifeCycleTests {
     let place = TemporaryVault(environment: .testing(clock: clock))
     let vault = try place.make(passcode: "pass")
     var new = NewItem(.genericPassword, name: "short")
-    new.expires = clock.now().advanced(byMilliseconds: 1_000)
+    (new.expires, new.expiry) = (clock.now().advanced(byMilliseconds: 1_000), .refuse)
     let short = try await vault.add(new, secret: SecretBytes(testing: "s"))
     clock.advance(by: .seconds(2))
     try await add(1, to: vault)

@@ -23,7 +23,6 @@ enum ItemOptions {
     "access", .constraints, "FLAGS", "What a person must show before the secret is read: a comma list.")
   static let audit = Setting(
     "audit", .auditPolicy, "", "What is audited: changes, or reads too.", defaultValue: "changes")
-  static let expires = Setting("expires", .duration, "D", "Refuse the item after this time from now.")
   static let generate = Setting(
     "generate", .generator, "LENGTH[:alnum|all|words|hex]",
     "Generate the secret: LENGTH characters, or words from a list of 2,048. Standard input is not read.")

@@ -16,8 +16,6 @@ struct Importing {
     case skipped
     case renamed
     case replaced
-    /// Not stored: it has expired, and the next command would delete it.
-    case expired
   }
 
   /// What became of one line.
@@ -43,6 +41,8 @@ struct Importing {
   /// What is shown of the lines.
   private(set) var entries: [Entry] = []
   private var counts: [Result: Int64] = [:]
+  /// How many of the stored lines had expired.
+  private var expired: Int64 = 0
   private let onDuplicate: Import.Duplicates
   /// Whether it also keeps what became of the lines that were just added.
   private let keepsAll: Bool
@@ -82,10 +82,6 @@ struct Importing {
   mutating func store(_ line: ItemLine, in transaction: inout WriteTransaction) throws {
     var line = line
     var entry = Entry(line: line.number, typed: line.name, name: line.name)
-    guard !line.hasExpired(at: transaction.reading.expiryTime) else {
-      entry.result = .expired
-      return note(entry)
-    }
     if let item = try transaction.item(holding: line.name) {
       let earlier = self.line(of: item)
       entry.holder = earlier.map(Holder.line) ?? .item(item)
@@ -125,6 +121,10 @@ struct Importing {
     // In form C of Unicode.
     entry.name = added.item.name ?? entry.name
     entry.warnings += added.warnings
+    if let date = added.item.expiryDate, transaction.reading.expiryMoment.hasExpired(added.item) {
+      expired += 1
+      entry.warnings.append(added.item.expiredWords(date))
+    }
     stored.append((added.item.row, line.number))
     note(entry)
   }
@@ -151,7 +151,7 @@ struct Importing {
 
 extension Importing {
   func outcome(_ isDryRun: Bool) -> Outcome {
-    let counts = Result.allCases.map { ($0.rawValue, self.counts[$0] ?? 0) }
+    let counts = Result.allCases.map { ($0.rawValue, self.counts[$0] ?? 0) } + [("expired", expired)]
     let items = JSON.list(count: entries.count) { [entries] in entries[$0].json }
     return Outcome(
       json: .object(
@@ -163,7 +163,7 @@ extension Importing {
 
 extension Importing.Entry {
   /// Whether a person is told of the line.
-  fileprivate var isShown: Bool { holder != nil || result == .expired }
+  fileprivate var isShown: Bool { holder != nil }
 
   fileprivate var json: JSON {
     .object {
@@ -179,9 +179,7 @@ extension Importing.Entry {
 
   /// `nil` for a line that was just added.
   fileprivate var text: String? {
-    guard let holder else {
-      return isShown ? "line \(line): skipped, expired: \(printable(name))" : nil
-    }
+    guard let holder else { return nil }
     let names = result == .renamed ? "\(printable(typed)) -> \(printable(name))" : printable(name)
     let what = "line \(line): \(result.rawValue) "
     return switch holder {
@@ -272,9 +270,6 @@ extension ItemLine {
       )
     }
   }
-
-  /// Whether it would have expired at once, as where 'item add' refuses.
-  fileprivate func hasExpired(at now: Instant) -> Bool { item.expires.map { $0 <= now } ?? false }
 
   /// A prover whose counter is behind that of the one with its name gives no code until its counter is set, because codes would
   /// be made twice. A verifier that would replace it accepted codes twice, and is refused.

@@ -75,7 +75,8 @@ package struct ItemLineReader {
 
   private func value(of key: String, into fields: inout Fields) throws(TextError) {
     switch key {
-    case "kind", "name", "service", "account", "label", "comment", "accessible", "access", "audit", "role",
+    case "kind", "name", "service", "account", "label", "comment", "accessible", "access", "audit", "expiry",
+      "role",
       "suite":
       fields.texts[key] = try json.string(limit: Names.longestText)
     case "thisDeviceOnly", "needsResync", "exhausted": fields.flags[key] = try json.boolean()
@@ -164,9 +165,16 @@ extension ItemLineReader.Fields {
       "accessible", values: Dictionary(uniqueKeysWithValues: Accessibility.allCases.map { ($0.word, $0) }))
     item.access = try access(accessible ?? .whenUnlocked)
     item.audit = try choice("audit", values: ["changes": AuditPolicy.changes, "all": .all]) ?? .changes
+    item.expiry = try choice("expiry", values: ["warn": ExpiryRule.warn, "refuse": .refuse]) ?? .warn
+    guard item.expiry == .warn || item.kind.isGivenWhenExpired else {
+      throw .unreadableLine("\"expiry\" is for passwords: an expired credential is refused always")
+    }
     item.expires = try numbers["expires"].map { seconds throws(CommandError) in
-      guard seconds >= 0 else { throw .unreadableLine("\"expires\" is not a number of seconds since 1970") }
-      return Instant(seconds: seconds)
+      let expires = Instant(seconds: seconds)
+      guard ItemLimits.expiries.contains(expires) else {
+        throw .unreadableLine("\"expires\" is not a number of seconds since 1970, up to the year 9999")
+      }
+      return expires
     }
     return item
   }

@@ -63,6 +63,6 @@ extension Command {
           .notFound, "there is no item with the name in \(handover.option)", hint: CommandError(error).hint)
       }
     }
-    return try items.map { try secret(of: $0) }
+    return try items.map { try secret(of: $0).secret }
   }
 }

@@ -20,15 +20,16 @@ enum Export: VaultVerb {
   static let needs = VaultNeed.unlocked
   static let asksByFlags = true
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.alreadyExists, .refused, .unsupported]
+  static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused, .unsupported]
   static let notes = [
     "For a file that a passphrase protects, use 'vaultctl backup'. Without --plain nothing is written (9).",
-    "Left out, and listed: items of this device only, expired ones, kinds that are neither password nor "
+    "Left out, and listed: items of this device only, items whose expiry refuses them (expired), kinds that are neither password nor "
       + "one-time-password credential, credentials behind a PIN (behindPIN; behindDamagedPIN where that PIN does not open), activations that are not complete (activation), "
       + "and items with an access rule when no person can be asked (promptNeeded), "
       + "the person declined (declined), or no enrolled member can open them (beyondReach). Items that are left "
-      + "out are not an error, and the exit code is 0, but for items that are damaged and do not open (damaged), items behind a damaged "
-      + "PIN, and where the vault's own state is damaged: then it is 10. "
+      + "out are not an error, and the exit code is 0, but for expired ones (7), for items that are damaged and do not open (damaged), "
+      + "items behind a damaged PIN, and where the vault's own state is damaged: then it is 10. A password that has expired is written, "
+      + "with its expiry, unless it was stored with --expiry refuse. "
       + "Items of a newer version are left out too (newerVersion). Each item that is written is audited first, so "
       + "the audit has these entries also after an export that was ended and left no file.",
     "A person whom an access rule asks for is asked once for all items, for five minutes. A wrong answer ends the export.",
@@ -129,8 +130,19 @@ private struct ExportReport {
     for item in found.damagedItems { damagedItems[item] = Exported.damaged }
   }
 
-  /// Says that damaged items were left out; `nil` if there were none.
-  var damage: CommandError? {
+  /// Says that damaged or expired items were left out; `nil` if there were none.
+  var failure: CommandError? { damage ?? expired }
+
+  /// Whoever deletes the vault after an export must not lose what a date alone kept in it.
+  private var expired: CommandError? {
+    let count = leftOut.count { $0.reason == Exported.expired }
+    guard count > 0 else { return nil }
+    return CommandError(
+      .expired, "the export was made, and expired items are left out: \(count)",
+      hint: "remove their expiry with 'vaultctl item edit NAME --no-expiry', then export again")
+  }
+
+  private var damage: CommandError? {
     let count = leftOut.count { [Exported.damaged, Exported.behindDamagedPIN].contains($0.reason) }
     guard count > 0 || state != nil else { return nil }
     let what = [
@@ -243,7 +255,7 @@ extension Command {
     if report.leftOut.contains(where: { $0.reason == "promptNeeded" }) {
       messages.note("run it where it may ask, or give what it needs, like --passcode-fd N")
     }
-    guard let path else { return Outcome(json: nil, failure: report.damage) }
+    guard let path else { return Outcome(json: nil, failure: report.failure) }
     messages.note("\(path) holds every secret in clear: delete it as soon as it has served")
     let leftOut = report.leftOut.map { item in
       JSON.object {
@@ -257,7 +269,7 @@ extension Command {
         Field("path", path)
         Field("items", report.items)
         Field("leftOut", .array(leftOut))
-      }, lines: ["export  \(printable(path))", "items   \(report.items)"], failure: report.damage)
+      }, lines: ["export  \(printable(path))", "items   \(report.items)"], failure: report.failure)
   }
 }
 
@@ -316,6 +328,7 @@ private struct Exported {
       ("created", .integer(item.created.seconds)), ("modified", .integer(item.modified.seconds)),
     ]
     fields += JSON.optional("expires", item.expires.map { .integer($0.seconds) })
+    if item.kind.isGivenWhenExpired, item.expiry == .refuse { fields.append(("expiry", .string("refuse"))) }
     if item.isConstrained {
       fields.append(("access", .string(item.access.constraints.shown.joined(separator: ","))))
     }
@@ -344,6 +357,8 @@ private struct Exported {
 
   /// The word for what does not open.
   static let damaged = "damaged"
+  /// The word for what its expiry refuses.
+  static let expired = "expired"
   /// The word for what no PIN opens any longer.
   static let behindDamagedPIN = "behindDamagedPIN"
 
@@ -353,7 +368,7 @@ private struct Exported {
 
   /// What keeps one item back and is no reason to keep all.
   private static let reasons: [VaultError.Code: String] = [
-    .expired: "expired", .unsupported: "accessNotSupported", .interactionNotAllowed: "promptNeeded",
+    .expired: Exported.expired, .unsupported: "accessNotSupported", .interactionNotAllowed: "promptNeeded",
     .verificationNeeded: "promptNeeded", .verificationUnavailable: "promptNeeded", .cancelled: "declined",
     .timedOut: "declined", .appCancelled: "declined", .itemNotFound: "beyondReach",
     .invalidated: "beyondReach",

@@ -34,15 +34,14 @@ enum Import: VaultVerb {
     "A line has kind (password or otp), name, and secret, secretBase64 or, for otp, uri; also service, "
       + "for otp suite (with a secret in place of uri) and its counter, "
       + "account, label, comment, accessible, thisDeviceOnly, access (as --access of 'item add' takes it, "
-      + "without application-password), audit, expires (Unix seconds), role, window, needsResync, "
+      + "without application-password), audit, expires (Unix seconds), expiry (as --expiry takes it, of a password), role, window, needsResync, "
       + "exhausted (the last code of the counter was made). created "
       + "and modified are ignored. Any other key is an error.",
     "skip leaves the line out; rename appends -2, -3 ... to its name; replace deletes the item and stores the line, but never "
       + "replaces an item of another kind (8), one behind a PIN, or one that a server has activated (9). Each line that was not "
       + "just added is listed with the item that has, or had, its name.",
-    "A line that has expired by the clock, or by the recorded time ('vaultctl clock'), is not stored and replaces nothing: it is "
-      + "listed as skipped, expired, and counted as expired. The other lines are imported, and the exit code is 0. A credential "
-      + "whose counter is behind that of the one that it replaces, or not ahead of another one with its secret, gives no code (17) "
+    "A line that has expired by the clock, or by the recorded time ('vaultctl clock'), is stored like any other, with a warning, and "
+      + "also counted as expired. A credential whose counter is behind that of the one that it replaces, or not ahead of another one with its secret, gives no code (17) "
       + "before 'vaultctl otp counter NAME --set N'. A verifier goes on where another one with its secret is.",
     "A uri is read as by 'vaultctl otp add': an unknown parameter refuses its line, and a weak credential needs --allow-weak.",
     "Items of the same service and account are no duplicates. Lines never replace each other: the second line of a name is "

@@ -12,8 +12,8 @@ enum ItemAdd: VaultVerb {
   static let accessible = ItemOptions.accessible("When the secret can be read.")
   static let ownOptions: [any OptionKey] =
     ItemOptions.attributes + [
-      accessible, ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit, ItemOptions.expires,
-      ItemOptions.generate,
+      accessible, ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit, ExpiryOptions.expires,
+      ExpiryOptions.rule, ItemOptions.generate,
     ]
   static let channels = [SecretChannel.applicationPassword]
   static let standardInput = StandardInput.data("secret")
@@ -29,6 +29,7 @@ enum ItemAdd: VaultVerb {
     "A newline at the end of the data is a part of the secret. When the secret is one line with a newline, a message says so; "
       + "'printf %s' writes none.",
     "after-first-unlock items open with the device key alone, also while the vault is locked.",
+    ExpiryOptions.note,
   ]
   static let example = "vaultctl item add mail --account me@example.org --generate 24"
 
@@ -45,9 +46,11 @@ enum ItemAdd: VaultVerb {
       var new = NewItem(.genericPassword, name: name, attributes: attributes)
       new.access = access
       new.audit = command[ItemOptions.audit] ?? .changes
-      new.expires = try command[ItemOptions.expires].map { try command.vault.expiry(after: $0, in: core) }
+      new.expires = try command.expiry(in: core) ?? nil
+      new.expiry = command[ExpiryOptions.rule] ?? .warn
       return try core.add(new, secret: secret.copy(), context: context)
     }
+    command.noteExpiry(of: item)
     return Outcome(json: command.withEntropy(item.json))
   }
 }

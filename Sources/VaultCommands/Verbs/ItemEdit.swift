@@ -8,10 +8,11 @@ enum ItemEdit: VaultVerb {
   static let summary = "Change the attributes of an item, not its secret."
   static let arguments = [ItemOptions.name]
   static let target = Target.identifier
-  static let noExpiry = Flag("no-expiry", "Remove the expiry.")
   static let audit = Setting(
     "audit", .auditPolicy, "", "What is audited from now on: changes, or reads too.")
-  static let ownOptions: [any OptionKey] = ItemOptions.attributes + [ItemOptions.expires, noExpiry, audit]
+  static let ownOptions: [any OptionKey] =
+    ItemOptions.attributes
+    + [ExpiryOptions.expires, ExpiryOptions.never, ExpiryOptions.rule, audit]
   static let channels = [.passcode, .recovery] + ItemOptions.accessChannels
   static let passcodeCase: String? =
     "where one is set, for anything but --label and --comment, and the item is not of --accessible after-first-unlock"
@@ -20,7 +21,8 @@ enum ItemEdit: VaultVerb {
   static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused]
   static let notes = [
     "--accessible, --this-device-only and --access cannot be changed, because the secret is sealed for them. "
-      + storeAgain
+      + storeAgain,
+    ExpiryOptions.note,
   ]
   static let example = "vaultctl item edit mail --label 'Mail of the family'"
   static let absentOptions = ["accessible": storeAgain, "this-device-only": storeAgain, "access": storeAgain]
@@ -29,7 +31,9 @@ enum ItemEdit: VaultVerb {
     + "rename NEW."
 
   static func needsPerson(_ invocation: Invocation) -> Bool {
-    let loosening: [any OptionKey] = [ItemOptions.expires, noExpiry, audit]
+    let loosening: [any OptionKey] = [
+      ExpiryOptions.expires, ExpiryOptions.never, ExpiryOptions.rule, audit,
+    ]
     return loosening.contains { invocation.has($0) }
   }
 
@@ -40,10 +44,8 @@ enum ItemEdit: VaultVerb {
     ]
     guard ownOptions.contains(where: command.has) else {
       throw CommandError.usage(
-        "nothing to change", hint: "give --label, --comment, --service, --account, --expires or --audit")
-    }
-    guard !(command.has(ItemOptions.expires) && command[noExpiry]) else {
-      throw CommandError.usage("--expires and --no-expiry contradict each other")
+        "nothing to change",
+        hint: "give --label, --comment, --service, --account, --expires, --no-expiry, --expiry or --audit")
     }
     var changes = ItemChanges()
     for (option, attribute) in attributes {
@@ -58,14 +60,13 @@ enum ItemEdit: VaultVerb {
       }
     }
     if let policy = command[audit] { changes.audit = policy }
-    if command[noExpiry] { changes.expires = .some(nil) }
+    changes.expiry = command[ExpiryOptions.rule]
     let item = try command.vault.unlocking { core in
-      if let seconds = command[ItemOptions.expires] {
-        changes.expires = try command.vault.expiry(after: seconds, in: core)
-      }
+      changes.expires = try command.expiry(in: core)
       let target = try command.target()
       return try core.update(target.id, changes, context: command.vault.context(for: target))
     }
+    command.noteExpiry(of: item)
     return Outcome(json: item.json)
   }
 }

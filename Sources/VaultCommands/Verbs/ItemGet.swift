@@ -35,7 +35,8 @@ enum ItemGet: VaultVerb {
   static let ownExits: [ExitCode] = [.expired, .refused]
   static let notes = [
     "On a terminal a newline follows the secret, anywhere else nothing does. With --json the secret is "
-      + "secretBase64, and also secret where it is UTF-8 text.",
+      + "secretBase64, and also secret where it is UTF-8 text; of a password that has expired also expires (Unix seconds), expired and a "
+      + "warning.",
     ItemOptions.copyNote,
   ]
   static let example = "vaultctl item get mail"
@@ -44,26 +45,36 @@ enum ItemGet: VaultVerb {
     let part = command[field] ?? .secret
     guard part == .secret else { return try printing(part, command: command) }
     let item = try command.target()
-    let secret = try command.secret(of: item)
-    if command.has(ItemOptions.copy) {
-      return try command.copy(
-        secret, fields: [Field("name", item.name), Field("id", item.id.hexadecimal)].compactMap(\.self))
-    }
-    return Outcome(json: secretJSON(item, secret: secret), pieces: [.secret(secret), .newlineOnTerminal])
+    let (secret, hasExpired) = try command.secret(of: item)
+    let fields = shownFields(item, hasExpired: hasExpired)
+    if command.has(ItemOptions.copy) { return try command.copy(secret, fields: fields) }
+    return Outcome(json: secretJSON(fields, secret: secret), pieces: [.secret(secret), .newlineOnTerminal])
   }
 }
 
 extension Command {
-  /// The secret of an item, for whoever asked for it.
-  func secret(of item: Item) throws -> SharedSecret {
-    SharedSecret(try vault.unlocking { try $0.secret(of: item.id, context: vault.context(for: item)) })
+  /// The secret of an item, for whoever asked for it, and whether it has expired, which is told.
+  func secret(of item: Item) throws -> (secret: SharedSecret, hasExpired: Bool) {
+    let secret: SharedSecret
+    do {
+      secret = SharedSecret(
+        try vault.unlocking { try $0.secret(of: item.id, context: vault.context(for: item)) })
+    } catch let error as VaultError where error.code == .expired {
+      throw item.expiredError
+    }
+    return (secret, try warnIfExpired(item))
   }
 }
 
-private func secretJSON(_ item: Item, secret: SharedSecret) -> JSON {
+/// What a result says of the item besides its secret.
+private func shownFields(_ item: Item, hasExpired: Bool) -> [Field] {
+  let expiry = hasExpired ? [Field("expires", item.expires?.seconds), Field("expired", true)] : []
+  return ([Field("name", item.name), Field("id", item.id.hexadecimal)] + expiry).compactMap(\.self)
+}
+
+private func secretJSON(_ fields: [Field], secret: SharedSecret) -> JSON {
   .object {
-    Field("name", item.name)
-    Field("id", item.id.hexadecimal)
+    fields
     Field("secretBase64", .secretBase64(secret))
     if secret.expose({ UTF8Text.isValid($0) }) { Field("secret", .secretText(secret)) }
   }

@@ -14,7 +14,8 @@ enum ShowClock: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.refused]
   static let notes = [
-    "An item has expired when the clock or the recorded time has passed its date. It is deleted a day after both have. "
+    "An item has expired when the clock or the recorded time has passed its date. A token, a consent, a transaction, a signed answer and an "
+      + "item of a program's own kind is deleted a day after both have; what a person stores stays. "
       + "The recorded time follows the clock while the machine runs. When the clock is further ahead, it follows once the clock has "
       + "said so in two boots, or for two days.",
     "--reset is for a recorded time that is ahead because the clock was wrong for long. It is audited. Items whose date has not passed "
@@ -56,7 +57,7 @@ extension VaultClocks {
     let text = Durations.text(seconds: Int64(difference))
     guard difference >= 60 else { return "the recorded time and the clock agree" }
     return lead > 0
-      ? "the clock is ahead by \(text): what has expired since the recorded time is refused, and deleted only when the clock has said "
+      ? "the clock is ahead by \(text): what has expired since the recorded time counts as expired, and a token or the like is deleted only when the clock has said "
         + "so in two boots or for two days"
       : "the recorded time is ahead by \(text): items expire by it; if the clock is right, set it back with 'vaultctl clock --reset'"
   }

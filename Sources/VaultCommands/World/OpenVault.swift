@@ -91,7 +91,7 @@ final class OpenVault {
     switch core.clockDoubt {
     case .isAhead:
       messages.warn(
-        "the clock is ahead of the recorded time: items that have expired are not deleted yet; see 'vaultctl clock'",
+        "the clock is ahead of the recorded time: what it would delete for having expired is kept; see 'vaultctl clock'",
         mark: "")
     case .isBehind:
       messages.warn(
@@ -120,11 +120,21 @@ final class OpenVault {
         + "codes that follow the time are wrong until it is set", mark: "")
   }
 
-  /// The moment so long from now, for an item that expires.
+  /// The moment that was typed, for an item that expires.
   ///
-  /// - Throws: exit 7 where the recorded time is that far ahead: the item would have expired at once.
-  func expiry(after seconds: Int64, in core: VaultCore) throws -> Instant {
-    let expiry = core.environment.clock.now().advanced(byMilliseconds: seconds * 1000)
+  /// - Throws: exit 2 for one that is not to come; exit 7 where the recorded time is that far ahead: the item would have expired at
+  ///   once.
+  func expiry(at moment: TypedMoment, in core: VaultCore) throws -> Instant {
+    let now = core.environment.clock.now()
+    guard let milliseconds = moment.milliseconds(after: now.milliseconds) else {
+      throw CommandError.usage("--expires is after the year 9999")
+    }
+    let expiry = Instant(milliseconds: milliseconds)
+    guard expiry > now else {
+      throw CommandError.usage(
+        "--expires is \(Instants.shown(seconds: expiry.seconds)), which is over: it is \(Instants.shown(seconds: now.seconds))",
+        hint: "give a moment to come; a number alone is seconds since 1970, and 60 seconds from now are 60s")
+    }
     let recorded = try core.expiryTime()
     guard expiry > recorded else {
       throw CommandError(

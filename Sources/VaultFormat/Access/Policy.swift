@@ -14,15 +14,16 @@ package struct Policy: Sendable {
   package struct Requirements: Sendable, Equatable {
     package var life: TokenLife?
     package var pin: GuardingPIN?
+    package var expiry = ExpiryRule.warn
 
-    package init(life: TokenLife? = nil, pin: GuardingPIN? = nil) {
-      self.life = life
-      self.pin = pin
+    package init(life: TokenLife? = nil, pin: GuardingPIN? = nil, expiry: ExpiryRule = .warn) {
+      (self.life, self.pin, self.expiry) = (life, pin, expiry)
     }
 
     /// Whether items of this kind can have such requirements.
     package func areAllowed(for kind: ItemKind) -> Bool {
       (life == nil || Self.canHaveLife(kind)) && (pin == nil || Self.canHavePIN(kind))
+        && (expiry == .warn || kind.isGivenWhenExpired)
     }
 
     fileprivate static func canHaveLife(_ kind: ItemKind) -> Bool { kind == .cardToken || kind == .consent }
@@ -48,21 +49,32 @@ package struct Policy: Sendable {
     record.set(Number.exportable, u8: isExportable ? 1 : 0)
     if let life = requirements.life { record[Number.tokenLife] = life.encoded }
     if let pin = requirements.pin { record[Number.guardingPIN] = pin.encoded }
+    record[Number.expiryRule] = Self.field(for: requirements.expiry)
     self.record = record
     reading = .success(requirements)
   }
 
-  /// The same policy with another audit policy.
-  package func with(audit: AuditPolicy) -> Policy { Policy(self, audit: audit) }
+  /// The same policy with another audit policy, and another rule for what has expired.
+  package func with(audit: AuditPolicy? = nil, expiry: ExpiryRule? = nil) -> Policy {
+    Policy(self, audit: audit ?? self.audit, expiry: expiry)
+  }
 
-  private init(_ policy: Policy, audit: AuditPolicy) {
+  private init(_ policy: Policy, audit: AuditPolicy, expiry: ExpiryRule?) {
     access = policy.access
-    reading = policy.reading
     self.audit = audit
     var record = policy.record
     record.set(Number.audit, u8: audit.rawValue)
-    self.record = record
+    var reading = policy.reading
+    // What a policy says that this version does not understand is never changed.
+    if let expiry, case .success(var required) = reading {
+      required.expiry = expiry
+      reading = .success(required)
+      record[Number.expiryRule] = Self.field(for: expiry)
+    }
+    (self.record, self.reading) = (record, reading)
   }
+
+  private static func field(for expiry: ExpiryRule) -> [UInt8]? { expiry == .warn ? nil : [expiry.rawValue] }
 
   /// Refuses unknown bits of the constraint word and an unknown accessibility, so that a rule that this version does
   /// not understand is never weakened.
@@ -87,13 +99,16 @@ package struct Policy: Sendable {
     of record: Record, with constraints: Constraints
   ) throws(VaultError) -> Requirements {
     guard Constraints.supported.isSuperset(of: constraints),
-      record.numbers.allSatisfy({ Number.accessibility...Number.guardingPIN ~= $0 })
+      record.numbers.allSatisfy({
+        Number.accessibility...Number.guardingPIN ~= $0 || $0 == Number.expiryRule
+      }), record[Number.expiryRule].map({ $0 == field(for: .refuse) }) ?? true
     else { throw unknownRule }
     guard (record[Number.constraints] != nil) == constraints.hasSingle else { throw unreadable }
     return Requirements(
       life: try record[Number.tokenLife].map { bytes throws(VaultError) in try TokenLife(decoding: bytes) },
-      pin: try record[Number.guardingPIN].map { bytes throws(VaultError) in try GuardingPIN(decoding: bytes) }
-    )
+      pin: try record[Number.guardingPIN].map { bytes throws(VaultError) in try GuardingPIN(decoding: bytes)
+      },
+      expiry: record[Number.expiryRule] == nil ? .warn : .refuse)
   }
 
   // MARK: What it requires
@@ -109,10 +124,17 @@ package struct Policy: Sendable {
   package func fits(_ kind: ItemKind) -> Bool {
     (record[Number.tokenLife] == nil || Requirements.canHaveLife(kind))
       && (record[Number.guardingPIN] == nil || Requirements.canHavePIN(kind))
+      && (record[Number.expiryRule] == nil || kind.isGivenWhenExpired)
   }
 
   /// The PIN item that guards the key, also by a rule that this version does not know.
   package var guardingPINItem: ItemID? { GuardingPIN.item(in: record) }
+
+  /// What becomes of the item when it has expired. A rule that this version does not understand refuses.
+  package var expiry: ExpiryRule {
+    guard case .success(let required) = reading else { return .refuse }
+    return required.expiry
+  }
 
   /// Whether the secret of a key may be read. Has no meaning for other kinds.
   package var isExportable: Bool { record[Number.exportable] == [1] }

@@ -31,6 +31,8 @@ extension Hint {
     public static let freeSpace = Action(rawValue: "freeSpace")
     /// List the items for their names.
     public static let listItems = Action(rawValue: "listItems")
+    /// Remove the expiry of the item, or store a new one.
+    public static let removeExpiry = Action(rawValue: "removeExpiry")
 
     // MARK: Damage, rotation and backups
 

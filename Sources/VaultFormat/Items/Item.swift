@@ -31,8 +31,11 @@ public struct Item: Sendable, Identifiable {
   public var created: Instant { attributes.date(.creationDate) }
   /// When it was last changed.
   public var modified: Instant { attributes.date(.modificationDate) }
-  /// The time from which it cannot be used, or `nil`.
+  /// The time from which it has expired, or `nil`. ``expiry`` says what becomes of it then.
   public var expires: Instant? { columns.expires.map { Instant(milliseconds: $0) } }
+  /// What becomes of it when it has expired: a password is given, and programs warn, unless its rule is to refuse it. Any other kind
+  /// is refused.
+  public var expiry: ExpiryRule { kind.isGivenWhenExpired ? policy.expiry : .refuse }
   /// Whether it has a secret. An empty secret is a secret too.
   public var hasSecret: Bool { columns.flags & ItemFlags.hasSecret != 0 }
   /// The version of the row; each change of the row adds 1.

@@ -6,6 +6,8 @@ public struct ItemChanges: Sendable {
   public var removed: [UInt16]
   /// A new expiry: `.some(nil)` removes it.
   public var expires: Instant??
+  /// What becomes of the item when it has expired. It needs the secret's key, because the rule is bound to that key.
+  public var expiry: ExpiryRule?
   /// A new audit policy. It needs the secret's key, because the policy is bound to that key.
   public var audit: AuditPolicy?
 

@@ -62,6 +62,10 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
   /// Whether this version knows what the secret of such an item is. Other items are listed, and never opened.
   package var isKnown: Bool { 1...4 ~= rawValue || isOfAuthenticator || isOfPrograms }
 
+  /// Whether the secret is given after the expiry too, unless the item's policy refuses it: a person stores it, and needs the old
+  /// password to change it.
+  package var isGivenWhenExpired: Bool { self == .genericPassword || self == .internetPassword }
+
   /// Whether every item of this kind has a state row.
   package var hasState: Bool { 16...20 ~= rawValue }
 

@@ -8,8 +8,10 @@ public struct NewItem: Sendable {
   public var access: AccessControl
   /// Which operations on it are logged.
   public var audit: AuditPolicy
-  /// The time from which it cannot be used.
+  /// The time from which it has expired, from 1970 to the end of the year 9999.
   public var expires: Instant?
+  /// What becomes of it then. ``ExpiryRule/refuse`` is only for passwords: other kinds are refused without it.
+  public var expiry = ExpiryRule.warn
   /// The state it starts with. An item of a program's own kind (``ItemKind/isOfPrograms``) has a state only if this is
   /// set before it is added. Ignored for kinds without a state, such as passwords.
   public var state: ItemState {
@@ -30,7 +32,7 @@ public struct NewItem: Sendable {
 
   /// What the item's policy requires besides its access control.
   package var requirements: Policy.Requirements {
-    Policy.Requirements(life: tokenLife, pin: guardingPIN)
+    Policy.Requirements(life: tokenLife, pin: guardingPIN, expiry: expiry)
   }
 
   /// Whether the item gets a state row.
@@ -45,7 +47,7 @@ public struct NewItem: Sendable {
   ///   - attributes: Further attributes; none may be a secret.
   ///   - access: Accessibility and constraints.
   ///   - audit: What is logged.
-  ///   - expires: The time from which it cannot be used.
+  ///   - expires: The time from which it has expired.
   public init(
     _ kind: ItemKind, name: String? = nil, attributes: Attributes = Attributes(),
     access: AccessControl = AccessControl(), audit: AuditPolicy = .changes, expires: Instant? = nil

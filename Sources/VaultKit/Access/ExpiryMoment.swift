@@ -1,6 +1,6 @@
 package import VaultFormat
 
-/// A moment at which items are looked at, for lists: they mark what a read or a use would refuse then because it has expired.
+/// A moment at which items are looked at, for lists and warnings: what has expired by then.
 package struct ExpiryMoment: Sendable {
   /// The clock, by which tokens and consents end.
   package let clock: any VaultClock
@@ -9,8 +9,8 @@ package struct ExpiryMoment: Sendable {
 
   init(_ clock: any VaultClock, time: Instant) { (self.clock, self.time) = (clock, time) }
 
-  /// Whether a read or a use of the item would be refused: as ``Gate/hasExpired(_:at:)`` says, and of a token or a consent also
-  /// when it has ended.
+  /// Whether the item has expired, as ``Gate/hasExpired(_:at:)`` says, and of a token or a consent also when it has ended. A read or a
+  /// use is refused then unless ``Item/expiry`` is ``ExpiryRule/warn``.
   package func hasExpired(_ item: Item) -> Bool {
     if let life = item.tokenLife, !item.hasSecret || life.standing(clock) == .over { return true }
     return Gate.hasExpired(item, at: time)
@@ -18,6 +18,12 @@ package struct ExpiryMoment: Sendable {
 }
 
 extension ReadTransaction {
+  /// Whether the item has expired: by the wall clock, or by the time that the vault has recorded. ``Item/expiry`` says what follows.
+  public mutating func hasExpired(_ item: Item) throws(VaultError) -> Bool {
+    try readTime()
+    return expiryMoment.hasExpired(item)
+  }
+
   /// The moment of this state of the file. Outside of a change, ``readTime()`` comes first.
   package var expiryMoment: ExpiryMoment { ExpiryMoment(clock, time: expiryTime) }
 }

@@ -39,6 +39,8 @@ extension Gate {
           .addWithComponent,
           saying: "add it through its component; for data of your own, use a kind of your own"))
     }
+    try ItemRule.check(new.expiry, for: new.kind)
+    if component == nil { try ItemLimits.check(expires: new.expires) }
     try refuse(new.requirements, of: new.kind, by: component)
     try CardData.refuse(new.attributes, of: new.kind)
     guard new.kind.hasName || new.attributes.bytes(of: Attribute<String>.name.code) == nil else {

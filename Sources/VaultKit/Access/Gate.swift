@@ -203,11 +203,17 @@ enum Gate {
   // MARK: Checks
 
   static func refuseExpired(_ item: Item, operation: ItemOperation, now: Instant) throws(VaultError) {
-    guard [.read, .use, .export].contains(operation), hasExpired(item, at: now) else { return }
-    throw VaultError(.expired, "the item has expired", hint: "store a new one")
+    guard [.read, .use, .export].contains(operation), item.expiry == .refuse, hasExpired(item, at: now) else {
+      return
+    }
+    throw VaultError(
+      .expired, "the item has expired",
+      hint: ItemRule.endsByClock(item)
+        ? "store a new one"
+        : Hint(.removeExpiry, subject: item.name, saying: "remove its expiry, or store a new one"))
   }
 
-  /// Whether its expiry refuses its use.
+  /// Whether its expiry has passed. ``Item/expiry`` says whether that refuses its use.
   static func hasExpired(_ item: Item, at now: Instant) -> Bool {
     guard let expires = item.expires, !ItemRule.of(item.kind).hasDeadline else { return false }
     return now >= expires

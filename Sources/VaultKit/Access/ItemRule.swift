@@ -27,6 +27,28 @@ struct ItemRule {
 
   static func of(_ kind: ItemKind) -> ItemRule { rules[kind] ?? ItemRule() }
 
+  /// Whether an item is deleted a day after its expiry. What a person stores never is: only what ends by its protocol, and what a
+  /// program defines. A PIN stays too, because the items behind it would never open again.
+  static func endsByClock(_ item: Item) -> Bool {
+    switch item.kind {
+    case .cardToken, .consent, .transaction, .responseJWT: true
+    // The end of an activation is its deadline, so that a date of it is a person's.
+    default: item.kind.isOfPrograms
+    }
+  }
+
+  /// Refuses a rule for items that are refused without one.
+  ///
+  /// - Throws: ``VaultError/Code/policy``.
+  static func check(_ expiry: ExpiryRule, for kind: ItemKind) throws(VaultError) {
+    guard expiry == .warn || kind.isGivenWhenExpired else {
+      throw VaultError(
+        .policy,
+        "only a password has a rule for its expiry: an expired item of another kind is refused always",
+        hint: "give the expiry alone")
+    }
+  }
+
   /// Refuses changes of an item of a component, or of a later version, that only the component may make.
   ///
   /// - Throws: ``VaultError/Code/policy``.
@@ -34,6 +56,8 @@ struct ItemRule {
     let codes = changes.attributes.codes + changes.removed
     let name = Attribute<String>.name.code
     guard item.kind.hasName || !codes.contains(name) else { throw noName }
+    if let expiry = changes.expiry { try check(expiry, for: item.kind) }
+    if component == nil, let expires = changes.expires { try ItemLimits.check(expires: expires) }
     guard isForComponent(item), component?.kind != item.kind else { return }
     let rule = of(item.kind)
     // Also of a password with a name, so that what a later version made of it stays as it can be found.
@@ -64,7 +88,8 @@ extension ItemChanges {
   /// Whether the passcode guards the change: what leads to the item, says what it is for or ends it. Label, comment and
   /// description are remarks for people.
   var needPasscode: Bool {
-    expires != nil || audit != nil || !(attributes.codes + removed).allSatisfy(Self.remarks.contains)
+    expires != nil || expiry != nil || audit != nil
+      || !(attributes.codes + removed).allSatisfy(Self.remarks.contains)
   }
 
   private static let remarks: Set<UInt16> = [4, 5, 6]

@@ -74,7 +74,9 @@ extension VaultCore {
   ) throws(VaultError) -> Item {
     let box = boxed(secret)
     let operation: ItemOperation = box == nil ? .update : .replace
-    if box != nil || changes.audit != nil { try permitSealing(of: id, operation, by: component, context) }
+    if box != nil || changes.audit != nil || changes.expiry != nil {
+      try permitSealing(of: id, operation, by: component, context)
+    }
     return try authorizing(operation, on: id, by: component, context: context) {
       (grant) throws(VaultError) in
       var grant = consume grant

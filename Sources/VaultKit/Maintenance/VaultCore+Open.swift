@@ -188,8 +188,8 @@ extension WriteTransaction {
   /// Lets the commit write what the clocks say.
   fileprivate mutating func noteClock() { changes.isDirty = true }
 
-  /// Deletes the items that expired more than a day ago, by the wall clock and the recorded time. A PIN stays: the items behind it
-  /// would never open again. So does what may have a deadline of this boot that passed less than two days ago by the clock since
+  /// Deletes the items that expired more than a day ago, by the wall clock and the recorded time, and that end by the clock
+  /// (``ItemRule/endsByClock(_:)``). So what a person stores stays. So does what may have a deadline of this boot that passed less than two days ago by the clock since
   /// boot, such as a transaction: the wall clock is ahead then, and what was decided could be decided again. It is looked at again
   /// after a day.
   mutating func purgeExpired() throws(VaultError) {
@@ -202,7 +202,7 @@ extension WriteTransaction {
         let expires = row.expires
       else { continue }
       if expires <= limit {
-        guard let item = try? store.open(row), !ItemRule.of(item.kind).staysUnderOthers else { continue }
+        guard let item = try? store.open(row), ItemRule.endsByClock(item) else { continue }
         guard !mayHaveRecentDeadline(item) else {
           earliest = earliest == 0 ? now.milliseconds : min(earliest, now.milliseconds)
           continue

@@ -29,6 +29,16 @@ package enum ItemLimits {
     }
   }
 
+  /// The times at which an item that a person stores can expire: from 1970 to the end of the year 9999.
+  package static let expiries = Instant(milliseconds: 0)...Instant(milliseconds: 253_402_300_799_999)
+
+  /// Bounds the time that a caller gives. A component bounds its own.
+  static func check(expires: Instant?) throws(VaultError) {
+    guard expires.map(expiries.contains) ?? true else {
+      throw VaultError(.malformed, "an expiry is from 1970 to the end of the year 9999")
+    }
+  }
+
   static func check(secretByteCount count: Int) throws(VaultError) {
     guard count <= secretByteCount else { throw VaultError(.malformed, "a secret is at most 1 MiB") }
   }

@@ -76,7 +76,7 @@ extension WriteTransaction {
     return Item(row.fields, attributes: attributes, policy: policy)
   }
 
-  /// Changes an item's attributes, expiry and audit policy, and its secret if a new one is given.
+  /// Changes an item's attributes, expiry with its rule and audit policy, and its secret if a new one is given.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked`` if the
   ///   key of the secret is needed, and where a passcode is set and the vault is locked for any change but that of label,
@@ -115,7 +115,7 @@ extension WriteTransaction {
     row.primaryKey = index.primaryKey(of: item.kind, attributes)
     row.name = index.name(of: attributes)
     if let expires = changes.expires { row.expires = expires?.milliseconds }
-    let policy = item.policy.with(audit: changes.audit ?? item.audit)
+    let policy = item.policy.with(audit: changes.audit, expiry: changes.expiry)
     let later = try store.laterFields(of: old, item: item)
     let isRebound = item.hasSecret && policy.hash != item.policy.hash
     if isRebound { try Gate.permitSealingAgain(item) }

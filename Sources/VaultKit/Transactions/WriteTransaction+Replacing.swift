@@ -9,7 +9,7 @@ extension WriteTransaction {
   /// has none either and the same primary attributes: of a generic password, service and account.
   ///
   /// An item of another name is never replaced. A replaced item keeps its identifier, its creation date and its state;
-  /// attributes, expiry, audit policy and secret are those of the new item.
+  /// attributes, expiry with its rule, audit policy and secret are those of the new item.
   /// - Throws: As ``add(_:secret:)`` and ``update(_:_:secret:)``; ``VaultError/Code/duplicateItem`` if the name belongs
   ///   to an item of another kind, or the primary attributes to an item of another name; ``VaultError/Code/policy`` if the
   ///   present item has another access rule; ``VaultError/Code/verificationNeeded`` if the item has constraints.
@@ -79,6 +79,7 @@ extension NewItem {
       attributes: attributes, removed: old.attributes.codes.filter { !kept.contains($0) },
       expires: .some(expires))
     if audit != old.audit { changes.audit = audit }
+    if expiry != old.policy.expiry { changes.expiry = expiry }
     return changes
   }
 }

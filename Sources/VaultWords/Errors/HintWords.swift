@@ -20,8 +20,22 @@ package enum HintWords {
     guard let action = hint.action else { return hint.sentence }
     // Otherwise it would look like advice of this program.
     if action == .followServer { return "the server says: \(hint.sentence)" }
+    if action == .removeExpiry { return removingExpiry(of: hint.subject.flatMap(plainName) ?? "NAME") }
     if action == .closeKeyFile, let path = hint.subject { return closingKeyFile(path) }
     return words[action] ?? hint.sentence
+  }
+
+  /// - Parameter item: What names the item on a command line.
+  package static func removingExpiry(of item: String) -> String {
+    "remove the expiry with 'vaultctl item edit \(item) --no-expiry'"
+  }
+
+  /// The name, if a shell and the parser take it as it is.
+  package static func plainName(_ name: String) -> String? {
+    let isPlain = { (byte: UInt8) in
+      0x30...0x39 ~= byte || 0x41...0x5A ~= byte || 0x61...0x7A ~= byte || "._@/+-".utf8.contains(byte)
+    }
+    return !name.isEmpty && name.utf8.first != UInt8(ascii: "-") && name.utf8.allSatisfy(isPlain) ? name : nil
   }
 
   private static func closingKeyFile(_ path: String) -> String {
@@ -50,6 +64,7 @@ package enum HintWords {
     'vaultctl restore' there
     """,
     .listItems: "'vaultctl item list' shows the names",
+    .removeExpiry: removingExpiry(of: "NAME"),
   ]
 
   private static let damage: [Hint.Action: String] = [
