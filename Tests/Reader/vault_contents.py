@@ -25,6 +25,9 @@ class Contents:
         self.put_item(16, {1: string("rfc6238"), 64: integer(2), 65: integer(1), 66: integer(1), 67: integer(8),
                            68: integer(30), 69: integer(1)}, rfc, accessibility=2, state=u8(1))
         self.put_item(16, {1: string("rfc6287"), 64: integer(4), 65: integer(1), 72: string("OCRA-1:HOTP-SHA1-6:QN08")}, rfc, state=u8(1))
+        self.put_item(16, {1: string("tiqr"), 64: integer(4), 65: integer(1), 72: string("OCRA-1:HOTP-SHA1-6:QH10-S")}, rfc + rfc[:12], state=u8(1))
+        self.put_item(16, {1: string("weak"), 64: integer(2), 65: integer(1), 66: integer(1), 67: integer(5), 68: integer(30), 69: integer(1),
+                           96: integer(40)}, b"weak!", state=u8(1))
         self.put_pins(rfc)
         self.put_item(18, {1: string("finger")}, self.rnd(16), device=True, state=u8(1))
         self.put_short_lived()
@@ -33,6 +36,10 @@ class Contents:
                            91: raw(nonces)},
                       record({1: b"client-1", 2: b"https://as.example", 3: b"https://as.example/token", 4: u8(2),
                               7: b"a secret", 11: b"t1"}))
+        by_hand = {1: b"client-2", 2: b"https://as.example", 3: b"https://as.example/token", 4: u8(1), 5: b"https://as.example/authorize",
+                   6: b"https://as.example/revoke", 10: b"http://127.0.0.1/", 11: b"client-2", 12: u8(1), 13: b"https://as.example/device"}
+        self.put_item(21, {1: string("client by hand"), 3: string("client-2"), 40: string("https://as.example"), 90: string("client-2")},
+                      record(by_hand))
         for state, alias in enumerate(("order 7", "order 8")):
             self.put_item(22, {3: string("anna"), 4: string(alias), 92: raw(u8(state) + u64(70_000) + BOOT_ID)}, b"Pay 12 EUR")
         self.put_item(23, {3: string("00" * 16)},

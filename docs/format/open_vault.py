@@ -25,11 +25,15 @@ synchronizable,accessibility,server,securityDomain,protocol,authenticationType,p
 keyType,bits,effectiveBits,startDate,endDate,canEncrypt,canDecrypt,canDerive,canSign,canVerify,canWrap,canUnwrap,tokenID,
 certificateType,certificateEncoding,subject,issuer,serialNumber,subjectKeyID,publicKeyHash,creationDate,
 modificationDate""".replace("\n", "").split(","), 1)) | {64: "otpType", 65: "otpRole", 66: "otpAlgorithm", 67: "otpDigits",
-  68: "otpPeriod", 69: "otpWindow", 70: "pinItem", 71: "pinAttemptLimit", 72: "ocraSuite", 73: "pinPolicy", 96: "otpSecretBits"}
+  68: "otpPeriod", 69: "otpWindow", 70: "pinItem", 71: "pinAttemptLimit", 72: "ocraSuite", 73: "pinPolicy"} | dict(enumerate("""transport,peerName,device,offlineCodes,offlineSeconds,
+peerPinMode,unlockAtPeer,credential,peerKeepsUnlockKey,unlockEndsWith,publicHalf,certificates,challenge,channel,card,template,nonces,
+standing,untold,notShown,credentialToBe,otpSecretBits""".replace("\n", "").split(","), 75))
 INDEXED = {2, 3, 4, 7, 12, 15, 21, 22, 40, 41, 43}
 PRIMARY = {1: [2, 3], 2: [3, *range(15, 21)], 3: [8, *range(21, 29)], 4: [37, 40, 41], 22: [3, 4], 23: [3]}
 KINDS = {1: "genericPassword", 2: "internetPassword", 3: "key", 4: "certificate", 16: "otp", 17: "pin", 18: "biokey", 19: "cardToken",
   20: "consent", 21: "clientRegistration", 22: "transaction", 23: "tokenSet", 24: "responseJWT", 25: "attachment"}
+REGISTRATION = {1: "clientId", 2: "issuer", 3: "tokenEndpoint", 4: "authentication", 5: "authorizationEndpoint", 6: "revocationEndpoint",
+  8: "secretExpires", 9: "clientKey", 10: "redirectUri", 11: "template", 12: "namesItself", 13: "deviceAuthorizationEndpoint"}   # 7 is the secret
 PROGRAMS, WITH_STATE, LATER_FLAGS = range(0x8000, 0xC000), {16, 17, 18, 19, 20}, 16 | 32
 STATE = {"bits": (1, 2), "failures": (4, 8), "counter": (8, 16), "lastAccepted": (16, 24), "lastUse": (24, 32), "delay": (56, 64),
   "clockOffset": (64, 72), "usesLeft": (72, 76), "unconfirmed": (76, 80), "reservedEnd": (96, 104), "uses": (104, 112), "state": (112, 113),
@@ -374,6 +378,7 @@ class Vault:
       else:
         aad = self.aad("secret", {2: item_id, 5: u(mv, 8), 7: bound[7], 9: bound[9]})
         secret = open1(dek, b"vault/1/seal-secret", aad, material[1], f"secret of {what}")
+        if kind == 21: out["registration"] = show_registration(secret, f"data of {what}")
         if kind == 17: self.open_pin(item_id, secret, plain, what)
         if 8 in policy and self.guard(policy)[0] == 2: secret = self.unmask(policy, item_id, secret)
         if secret is None: out["secretMissing"] = "needs the PIN: it is masked"
@@ -488,6 +493,10 @@ def show_attribute(code, value, what):
   try: shown = v.decode() if tag == 1 else n(v, True) if tag in (3, 5) else v == b"\1" if tag == 4 else b64(v)
   except UnicodeDecodeError: raise Failure(f"damaged: attribute {code} of {what} is not UTF-8")
   return {"code": code, "attribute": ATTRIBUTES.get(code, "unknown"), "type": names[tag], "value": shown}
+def show_registration(data, what):
+  fields = decode(data, what, f1=None, f2=None, f3=None, f4=1, f11=None); numbers = (4, 8, 12)
+  try: return {word: n(fields[k], k == 8) if k in numbers else fields[k].hex() if k == 9 else fields[k].decode() for k, word in REGISTRATION.items() if k in fields}
+  except UnicodeDecodeError: raise Failure(f"damaged: {what} is not UTF-8")
 def show_entry(fields):
   out = {name: n(fields[k], k == 1) for k, name in ENTRY.items() if k in fields}
   if 12 in fields: out["outcome"] = OUTCOMES.get(out["outcome"], str(out["outcome"]))
