@@ -144,6 +144,11 @@ private struct URILabel {
       (issuer, account) = (named, try NameRules.text(of: rest))
       return
     }
+    // The issuer alone names no other account, whatever colons it has.
+    guard !bytes.elementsEqual((named ?? "").utf8) else {
+      (issuer, account) = (nil, try NameRules.text(of: bytes))
+      return
+    }
     let colon = UInt8(ascii: ":")
     var parts = (issuer: [UInt8](), account: bytes)
     if let plain = text.firstIndex(of: colon, in: range) {

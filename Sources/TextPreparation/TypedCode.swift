@@ -39,6 +39,16 @@ package struct TypedCode {
     }
   }
 
+  /// A code that another program judges: without blanks and dashes if all else are digits. In any other code they may be a part of
+  /// it, so it stays as it is.
+  package static func ungrouped(_ text: consuming SecretBytes) -> SecretBytes {
+    let characters = characters(of: text)
+    let isNumber = characters.expose { bytes in
+      bytes.byteCount > 0 && (0..<bytes.byteCount).allSatisfy { 0x30...0x39 ~= bytes.byte(at: $0) }
+    }
+    return isNumber ? characters : text
+  }
+
   /// The characters of a code that is no secret.
   package static func characters(of text: String) -> String {
     let kept = characters(of: SecretBytes(copying: Array(text.utf8)))
@@ -52,10 +62,14 @@ package struct TypedCode {
     switch character {
     // Blanks and ends of lines.
     case 0x20, 0x09, 0x0A, 0x0D: true
-    // Characters without width: soft hyphen, zero-width space, word joiner, byte order mark.
-    case 0xAD, 0x200B, 0x2060, 0xFEFF: true
-    // Dashes: hyphen to horizontal bar, minus, the small and the wide ones.
-    case 0x2D, 0x2010...0x2015, 0x2212, 0xFE58, 0xFE63, 0xFF0D: true
+    // Characters that do not show: soft hyphen, zero-width space and joiners, word joiner, byte order mark, and the marks of
+    // writing direction that come with what is copied from a page or a dialog.
+    case 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x2069, 0xFEFF: true
+    // Dashes (category Pd), minus, and the sign of a long vowel, which an input method of Japanese writes for the key of the dash.
+    case 0x2D, 0x58A, 0x5BE, 0x1400, 0x1806, 0x2010...0x2015, 0x2E17, 0x2E1A, 0x2E3A, 0x2E3B, 0x2E40, 0x2E5D,
+      0x301C, 0x3030,
+      0x30A0, 0xFE31, 0xFE32, 0xFE58, 0xFE63, 0xFF0D, 0x10EAD, 0x2212, 0x30FC, 0xFF70:
+      true
     default: UTF8Characters.isOtherSpace(character)
     }
   }

@@ -5,7 +5,8 @@ package import SecretMemory
 /// 1. It has 1 to 1,024 bytes.
 /// 2. It has no NUL byte.
 /// 3. It neither begins nor ends with a blank. No keyboard shows such a blank, and many programs drop or add one.
-/// 4. If it is text (UTF-8), it has no control characters, so it is one line.
+/// 4. If it is text (UTF-8), it has no control characters and no line or paragraph separators, so it is one line, and it does not
+///    begin with a byte order mark: a file can have two, and nobody sees them.
 /// 5. Text is prepared (``TextPreparation/opaque(_:)``). Where the bytes that were given are others, both are tried as one attempt,
 ///    because a secret may have been set by a program that prepares nothing. Bytes that are no text are taken as they are.
 /// 6. An empty answer is not a secret. The question says what an empty answer does; most often it cancels.
@@ -49,6 +50,7 @@ package struct TypedSecret: ~Copyable, Sendable {
     case control
     case blankAtEnd
     case blankAtStart
+    case markAtStart
     /// The text cannot be prepared.
     case libraryMissing
 
@@ -64,6 +66,7 @@ package struct TypedSecret: ~Copyable, Sendable {
       case .control: "\(secret) has a control character"
       case .blankAtEnd: "\(secret) ends with a blank"
       case .blankAtStart: "\(secret) begins with a blank"
+      case .markAtStart: "\(secret) begins with a byte order mark"
       case .libraryMissing: "\(secret) has characters that need libunistring, which is not installed"
       }
     }
@@ -73,7 +76,7 @@ package struct TypedSecret: ~Copyable, Sendable {
       switch self {
       case .empty, .tooLong, .containsNUL: nil
       case .severalLines: "give one line; nothing was tried"
-      case .control, .blankAtEnd, .blankAtStart: "give it without; nothing was tried"
+      case .control, .blankAtEnd, .blankAtStart, .markAtStart: "give it without; nothing was tried"
       case .libraryMissing: "install the package libunistring2"
       }
     }
@@ -95,7 +98,7 @@ extension SecretBytes {
       if hasLineEnd { return .severalLines }
       if bytes.isBlank(at: all.upperBound - 1) { return .blankAtEnd }
       if bytes.isBlank(at: 0) { return .blankAtStart }
-      return bytes.hasControlCharacter ? .control : nil
+      return bytes.characterFault
     }
   }
 
@@ -106,13 +109,21 @@ extension SecretBytes {
 }
 
 extension RawSpan {
-  /// Whether this is text with a control character (category Cc).
-  fileprivate var hasControlCharacter: Bool {
+  /// What text has that no secret has: a control character (category Cc), a separator of lines or paragraphs (Zl, Zp), or a
+  /// byte order mark at its beginning.
+  fileprivate var characterFault: TypedSecret.Fault? {
     var characters = UTF8Characters()
-    var isFound = false
+    var fault: TypedSecret.Fault?
+    var isFirst = true
     while let character = characters.next(in: self) {
-      isFound = isFound || character < 0x20 || 0x7F...0x9F ~= character
+      switch character {
+      case 0x00..<0x20, 0x7F...0x9F: fault = fault ?? .control
+      case 0x2028, 0x2029: fault = fault ?? .severalLines
+      case 0xFEFF where isFirst: fault = .markAtStart
+      default: break
+      }
+      isFirst = false
     }
-    return isFound && !characters.isMalformed
+    return characters.isMalformed ? nil : fault
   }
 }

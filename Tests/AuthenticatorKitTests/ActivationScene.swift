@@ -8,9 +8,12 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-/// A server that activates and unlocks one credential, as a test says. Its codes are `first`, `second` and `third`.
+/// A server that activates and unlocks one credential, as a test says.
 final class ActivationServer: Transport {
   struct Script: Sendable {
+    var codes: [TransportOperation: String] = [
+      .activationStart: "first", .activationFinish: "second", .unlockFinish: "third",
+    ]
     /// Members of the answer to `activationStart`, besides `peer` and `secretBase64`.
     var start: [String: TransportValue] = [:]
     var secret = [UInt8](repeating: 0x5A, count: 32)
@@ -40,10 +43,7 @@ final class ActivationServer: Transport {
     log.withLock { $0.append(request) }
     let script = script.withLock { $0 }
     if let before = script.before { try before(request) }
-    let codes: [TransportOperation: String] = [
-      .activationStart: "first", .activationFinish: "second", .unlockFinish: "third",
-    ]
-    if let code = codes[request.operation], request.text(of: "codeBase64") != code {
+    if let code = script.codes[request.operation], request.text(of: "codeBase64") != code {
       throw VaultError(peer: "CODE", "that code is wrong")
     }
     return TransportAnswer(Self.answer(to: request, by: script))

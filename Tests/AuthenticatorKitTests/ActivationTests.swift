@@ -36,6 +36,31 @@ struct ActivationTests {
     expect(scene.server.operations, equals: [.activationStart, .activationFinish])
   }
 
+  /// Verified to fail when a code is sent as it was typed, and when every code loses its dashes.
+  @Test(
+    "a code of digits is sent without what groups them, and every other one as it was typed",
+    .requirement("A1"))
+  func groupedCodes() throws {
+    for (typed, sent) in [
+      ("471 199", "471199"), ("\u{FF14}71\u{2011}199\u{200E}", "471199"), ("AB-12 C", "AB-12 C"),
+      ("4711-99x", "4711-99x"),
+    ] {
+      let scene = try ActivationScene(mode: 9)
+      let pin = try scene.rig.checked(limit: 5)
+      scene.server.change {
+        for operation in [TransportOperation.activationStart, .activationFinish, .unlockFinish] {
+          $0.codes[operation] = sent
+        }
+      }
+      try scene.start(code: typed)
+      let id = try scene.finish(code: typed, pin: pin, scene.rig.context("8306")).credential
+      try scene.block(id)
+      try scene.core.startUnlock(of: id, over: scene.server)
+      try scene.finishUnlock(id, code: typed, scene.rig.context("8306"))
+      try expect(scene.state(), equals: .active)
+    }
+  }
+
   @Test("the requests and the credential are what the guide says", .requirement("A1"))
   func members() throws {
     let scene = try ActivationScene()

@@ -35,11 +35,16 @@ struct ConsentTests {
     try expect(scene.core.verify().problems, equals: [])
   }
 
-  /// Verified to fail when other characters than digits leave.
+  /// Verified to fail when other characters than digits leave, and when blanks and dashes stay.
   @Test("only six digits leave the device, and nothing else is an attempt", .requirement("C1"))
   func shape() throws {
-    for text in ["", "47119", "4711990", "47119a", " 47119", "４７１１９９", "471199\n", "-71199"] {
+    for text in ["", "47119", "4711990", "47119a", " 47119", "4711.99", "47119九", "-71199"] {
       expect(.malformed) { () throws(VaultError) in _ = try CardScene.code(text) }
+    }
+    for text in ["471 199", "471\u{2013}199\r\n", "４７１１９９", "\u{200E}471199\u{202C}"] {
+      let (scene, server) = (try CardScene(), ConsentServer())
+      try scene.confirm(scene.request(over: server), text, over: server)
+      expect(server.requests.last?.text(of: "codeBase64"), equals: "471199")
     }
   }
 

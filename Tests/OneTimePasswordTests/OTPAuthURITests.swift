@@ -103,7 +103,7 @@ struct OTPAuthURITests {
     try expectFixpoint(uri)
   }
 
-  /// Verified to fail when the label is always split at its first colon.
+  /// Verified to fail when the label is always split at its first colon, and when one that is the issuer alone is split.
   @Test(
     "issuers and accounts with a colon are told apart, and are read again as they were written",
     arguments: [
@@ -115,7 +115,10 @@ struct OTPAuthURITests {
       (" Big:Corp : anna@x", "Big:Corp", "Big:Corp", "anna@x"),
       ("anna@x", "Big%3ACorp", "Big:Corp", "anna@x"),
       ("A:b:c", nil, "A", "b:c"), ("A%3Ab%3Ac", nil, "A", "b:c"), (":b%3Ac", nil, nil, "b:c"),
-      ("A:A:b", "A", "A", "A:b"), ("A:", "A", "A", ""), ("A", "A", "A", "A"), ("AB:c", "A", "A", "c"),
+      ("A:A:b", "A", "A", "A:b"), ("A:", "A", "A", ""), ("A", "A", "A", "A"),
+      ("https%3A%2F%2Fx%3A80", "https%3A%2F%2Fx%3A80", "https://x:80", "https://x:80"),
+      ("A:B", "A:B", "A:B", "A:B"),
+      ("AB:c", "A", "A", "c"),
       ("A:b", "", "A", "b"), ("mailto:b", "B", "B", "b"), ("A::b", nil, "A", ":b"),
     ] as [(String, String?, String?, String)])
   func colons(label: String, parameter: String?, issuer: String?, account: String) throws {

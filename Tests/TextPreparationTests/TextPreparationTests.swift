@@ -78,6 +78,8 @@ struct TextPreparationTests {
       ("", .empty), (String(repeating: "x", count: 1025), .tooLong), ("a\0", .containsNUL),
       ("a\n", .severalLines),
       ("a\rb", .severalLines), ("a ", .blankAtEnd), ("a\u{A0}", .blankAtEnd), ("\ta", .blankAtStart),
+      ("\u{FEFF}a", .markAtStart), ("a\u{2028}", .severalLines), ("a\u{2029}b", .severalLines),
+
       ("a\u{1B}[A", .control), ("a\u{85}b", .control), ("a\u{7F}", .control),
     ] as [(String, TypedSecret.Fault)] { expect(fault(Array(text.utf8)), equals: wanted) }
     for good in ["x", "a b", "caf\u{E9}", "\u{1F511}", String(repeating: "x", count: 1024)] {
@@ -142,11 +144,18 @@ struct TextLineTests {
   func codes() {
     let separators =
       "\u{20}\t\u{A0}\u{202F}\u{2009}\u{3000}\u{200B}\u{FEFF}-\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212}\r\n"
+      + "\u{200E}\u{202A}\u{202C}\u{2069}\u{200D}\u{30FC}\u{301C}\u{FF0D}\u{FE31}\u{10EAD}\u{1680}"
     for separator in separators.unicodeScalars {
       expect(TypedCode.characters(of: "123\(separator)456\(separator)"), equals: "123456")
     }
     expect(TypedCode.characters(of: "\u{FF11}\u{FF12}\u{FF21}"), equals: "12A")
     expect(TypedCode.characters(of: "1.2_\u{E9}"), equals: "1.2_\u{E9}")
+    for (typed, code) in [
+      ("123 456", "123456"), ("\u{FF11}\u{30FC}2", "12"), ("AB-12", "AB-12"), ("12 34x", "12 34x"), ("", ""),
+      ("-", "-"),
+    ] {
+      expect(bytes(TypedCode.ungrouped(SecretBytes(copying: Array(typed.utf8)))), equals: Array(code.utf8))
+    }
     let broken: [UInt8] = [0x31, 0x20, 0xFF, 0x20, 0x32]
     expect(bytes(TypedCode.characters(of: SecretBytes(copying: broken))), equals: [0x31, 0xFF, 0x20, 0x32])
   }

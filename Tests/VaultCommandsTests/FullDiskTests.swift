@@ -33,9 +33,10 @@ struct FullDiskTests {
       ["-m", "sh", "-c", Self.begin + script, Tool.path, lack.rawValue], program: Shell.need("unshare"))
   }
 
+  /// With `.limit`, verified to fail when `exec` makes a file in memory whatever its size.
   @Test(
     "whatever only reads works, and what must be written says that the disk is full",
-    arguments: [Lack.room, .files, .both])
+    arguments: [Lack.room, .files, .both, .limit])
   func reads(lack: Lack) throws {
     try needMounts("a full disk")
     let run = try run(
@@ -49,15 +50,16 @@ struct FullDiskTests {
       says() { want=$1; shift; said=$("$@" 2>&1 < /dev/null); got=$?; echo "$got $said" | tr '\\n' ' '; echo; [ $got = $want ]; }
       says 0 "$T" item get mail; says 0 "$T" item list; says 0 "$T" status; says 0 "$T" verify
       says 0 "$T" otp code time; says 0 "$T" exec --fd 0=mail -- cat
+      says 0 "$T" exec --file F=mail -- sh -c 'cat "$F"; exit $?'; says 0 "$T" exec --env V=mail -- sh -c 'echo $V'
       for verb in 'item get watched' 'otp code counter' 'recovery-code new --out x' 'rotate device-key'; do says 13 "$T" $verb; done
       says 0 "$T" item get mail
       """)
     let lines = run.text.split(separator: "\n").map(String.init)
-    #expect(lines.count == 11, "\(run.text)\(run.errors)")
-    for (line, start) in zip(lines, ["0 pw", "0 ", "0 ", "0 ", "0 ", "0 pw"]) {
+    #expect(lines.count == 13, "\(run.text)\(run.errors)")
+    for (line, start) in zip(lines, ["0 pw", "0 ", "0 ", "0 ", "0 ", "0 pw", "0 pw", "0 pw"]) {
       #expect(line.hasPrefix(start), "\(lack): \(line)")
     }
-    for line in lines.dropFirst(6).prefix(4) {
+    for line in lines.dropFirst(8).prefix(4) {
       #expect(line.hasPrefix("13 ") && line.contains("the disk is full"), "\(lack): \(line)")
     }
     #expect(lines.last == "0 pw ", "\(lack): \(lines.last ?? "")")

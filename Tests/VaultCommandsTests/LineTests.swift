@@ -44,7 +44,10 @@ struct LineTests {
     let utf16 = Self.passcode.utf16.map { String(UnicodeScalar(UInt8($0 & 0x7F))) + "\0" }.joined()
     for (text, what) in [
       (Self.passcode + "\n\n", "has several lines"), (Self.passcode + " \n", "ends with a blank"),
-      (" " + Self.passcode, "begins with a blank"), (utf16, "is UTF-16"), ("a\u{1B}b", "control character"),
+      (" " + Self.passcode, "begins with a blank"),
+      (Self.mark + Self.mark + Self.passcode, "begins with a byte order mark"),
+      (Self.passcode + "\u{2028}", "has several lines"),
+      (utf16, "is UTF-16"), ("a\u{1B}b", "control character"),
     ] {
       let path = try tool.file("pc", text)
       let run = try tool("item", "get", "it", "--passcode-file", path)
@@ -74,8 +77,10 @@ struct LineTests {
       let words = ["otp", "add", format, "--suite", "OCRA-1:HOTP-SHA1-6:QN08", "--secret-format", format]
       let added = try tool.run(words, input: Array(text.utf8))
       #expect(added.exit == 0, "\(format): \(added.errors)")
-      let code = try tool("transaction", "sign", format, "--question", "00000000")
-      #expect(code.text.hasPrefix("237653"), "\(format): \(code.text) \(code.errors)")
+      for question in ["00000000", "0000 0000", "0000\u{2013}0000"] {
+        let code = try tool("transaction", "sign", format, "--question", question)
+        #expect(code.text.hasPrefix("237653"), "\(format): \(code.text) \(code.errors)")
+      }
     }
     try expect(
       tool("otp", "add", "v", "--role", "verifier", input: Array(uri.utf8)).exit, equals: 0)

@@ -66,7 +66,8 @@ struct EveryKindTests {
       new.attributes[.account] = "anna"
       new.attributes[.label] = "label"
       new.isExportable = false
-      try add(new, Array("secret of \(kind.rawValue)".utf8))
+      // The reader takes a registration apart.
+      try add(new, kind == .clientRegistration ? registration : Array("secret of \(kind.rawValue)".utf8))
     }
     var same = NewItem(.genericPassword, name: "another of anna")
     same.attributes[.account] = "anna"
@@ -88,6 +89,17 @@ struct EveryKindTests {
     let token = Component(.cardToken, session: SharedSecret(SecretBytes(copying: session)))
     try add(new, Array("token".utf8), by: token)
     return secrets
+  }
+
+  /// A client registration with the fields that each has.
+  private var registration: [UInt8] {
+    var record = Record()
+    record[1] = Array("client-1".utf8)
+    record[2] = Array("https://as.example".utf8)
+    record[3] = Array("https://as.example/token".utf8)
+    record.set(4, u8: 1)
+    record[11] = Array("template".utf8)
+    return record.encoded
   }
 
   /// A PIN item whose PIN is 2580, made from the specification: its id, its data and `D`.

@@ -14,7 +14,7 @@ extension VaultCore {
     named name: String, code: SharedSecret, pin: ChosenPIN? = nil, unlockKey: PINUnlockKey? = nil,
     over transport: any Transport, context: AuthenticationContext? = nil
   ) throws(VaultError) -> ActivatedCredential {
-    try PeerCode.check(code)
+    let code = try PeerCode.read(code)
     let context = context?.witnessingPasscode()
     var found = try activation(named: name)
     let peer = try permit(transport, for: found.peer, context: context)

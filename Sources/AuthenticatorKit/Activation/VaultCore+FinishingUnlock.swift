@@ -11,7 +11,7 @@ extension VaultCore {
   package func finishUnlock(
     of id: ItemID, code: SharedSecret, over transport: any Transport, context: AuthenticationContext? = nil
   ) throws(VaultError) {
-    try PeerCode.check(code)
+    let code = try PeerCode.read(code)
     let context = context?.witnessingPasscode()
     let unlock = try unlockUnderWay(of: id)
     let peer = try permit(transport, for: PeerCredential(unlock.item), context: context)

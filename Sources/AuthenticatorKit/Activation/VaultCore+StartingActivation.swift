@@ -11,7 +11,7 @@ extension VaultCore {
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> Item {
     try new.check()
-    try PeerCode.check(code)
+    let code = try PeerCode.read(code)
     try environment.clock.refuseWithoutBoot()
     let place = try placeOfActivation(new.name)
     let device = DeviceID(try environment.random.newBytes(16))!

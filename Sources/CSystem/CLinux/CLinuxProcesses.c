@@ -177,6 +177,11 @@ int clinux_spawn_bound_file(pid_t *process, int program, const char *name, int i
 
 int clinux_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
+int clinux_pipe_room(int end, int byte_count) {
+  if (fcntl(end, F_GETPIPE_SZ) >= byte_count) return 0;
+  return fcntl(end, F_SETPIPE_SZ, byte_count) < 0 ? -1 : 0;
+}
+
 /// 0, 1 and 2 are /dev/null, 3 is `kept` (/dev/null for none), 4 is `ready`, and nothing else is open.
 static bool arrange(int kept, int ready) {
   // First out of the way of the numbers that they get.

@@ -10,8 +10,11 @@ package enum MemoryFile {
   /// Its mode is 0400: programs like ssh-add and psql refuse a file that others may read. Its owner can change the mode,
   /// but not the content, which is sealed.
   ///
+  /// A limit on the sizes of files (`ulimit -f`) holds in memory too. A secret above it is in a pipe, which can be read once.
+  ///
   /// - Throws: exit 13.
   package static func make(_ secret: SharedSecret) throws(CommandError) -> Int32 {
+    guard UInt64(secret.byteCount) <= largestFile else { return try pipe(with: secret) }
     let file = clinux_memory_file()
     guard file >= 0 else { throw .io("making a file in memory", errno: errno) }
     do throws(CommandError) {
@@ -25,6 +28,33 @@ package enum MemoryFile {
       throw error
     }
     return file
+  }
+
+  /// A pipe that holds the secret and ends after it.
+  private static func pipe(with secret: SharedSecret) throws(CommandError) -> Int32 {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe clinux_pipe(&ends) == 0 else { throw .io("making a pipe", errno: errno) }
+    let (reading, writing) = (ends[0], ends[1])
+    defer { close(writing) }
+    do throws(CommandError) {
+      // What has room does not wait for a reader.
+      guard clinux_pipe_room(writing, Int32(secret.byteCount)) == 0 else {
+        throw .io("filling a pipe", errno: errno)
+      }
+      let stream = OutputStream(descriptor: writing, name: "a pipe")
+      try secret.expose { bytes throws(CommandError) in try stream.writeSecret(bytes) }
+    } catch {
+      close(reading)
+      throw error
+    }
+    return reading
+  }
+
+  /// The most bytes that a file of this process may have.
+  private static var largestFile: UInt64 {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return .max }
+    return UInt64(limit.rlim_cur)
   }
 
   /// The same file under a number that is none of `taken`. The old number ends.
@@ -43,7 +73,9 @@ package enum MemoryFile {
   package static func content(of file: Int32) throws(CommandError) -> SecretBytes {
     var about = stat()
     guard unsafe fstat(file, &about) == 0 else { throw .io("reading a file in memory", errno: errno) }
-    return try SecretReading.all(of: file, limit: Int(about.st_size), named: "file in memory")
+    let isPipe = about.st_mode & S_IFMT == S_IFIFO
+    let limit = isPipe ? SecretReading.longestSecret : Int(about.st_size)
+    return try SecretReading.all(of: file, limit: limit, named: "file in memory")
   }
 
   /// Lets a program inherit `file` as descriptor `number`.

@@ -2,6 +2,7 @@ import AuthenticatorKit
 import CommandLineKit
 import OneTimePassword
 import SecretMemory
+import TextPreparation
 import VaultKit
 import VaultWords
 
@@ -19,7 +20,7 @@ enum QuestionOptions {
 
   static let notes = [
     "--question takes up to as many characters as the suite says: A letters and digits, N decimal digits, H hexadecimal "
-      + "digits.",
+      + "digits. Blanks and dashes between digits do not matter.",
     "Data goes into the code as it is where the suite takes exactly that: for N as many digits as the suite says, for A up "
       + "to so many ASCII letters and digits. A suite with QH64 always takes the SHA-256 of the data. Other data is "
       + "refused (9). A newline at the end is a part of the data.",
@@ -94,14 +95,22 @@ extension Command {
   /// The challenge of the options, or the question of the data.
   private func question(for suite: OCRASuite, of data: SharedSecret?) throws(CommandError) -> OCRAQuestion {
     do throws(OTPError) {
-      if let text = self[QuestionOptions.question] {
-        let question = try OCRAQuestion(text, for: suite)
-        guard let own = self[QuestionOptions.ownQuestion] else { return question }
-        return try OCRAChallenges(client: OCRAQuestion(own, for: suite), server: question).clientQuestion
+      if let question = try challenge(QuestionOptions.question, of: suite) {
+        guard let own = try challenge(QuestionOptions.ownQuestion, of: suite) else { return question }
+        return try OCRAChallenges(client: own, server: question).clientQuestion
       }
       guard let data else { preconditionFailure("Command.question(for:of:): neither challenge nor data") }
       return try data.expose { (data) throws(OTPError) in try OCRAQuestion(data: data, for: suite) }
     } catch { throw CommandError(VaultError(otp: error)) }
+  }
+
+  /// A challenge that a person reads on a screen and types: of digits, blanks and dashes between them do not matter.
+  private func challenge(
+    _ option: Setting<String>, of suite: OCRASuite
+  ) throws(OTPError) -> OCRAQuestion? {
+    guard let text = self[option] else { return nil }
+    let isGrouped = suite.questionFormat != .alphanumeric
+    return try OCRAQuestion(isGrouped ? TypedCode.characters(of: text) : text, for: suite)
   }
 
   /// An option for a value that is no part of the code would make a person believe that the value is signed.

@@ -33,6 +33,7 @@ enum Exec: VaultVerb {
       + "the program has ended; its number is then used again for another process. A program that closes descriptors "
       + "which it did not open, as ssh does, closes the file: start it from a shell that stays, as in sh -c 'ssh -i \"$F\" HOST; exit $?'. "
       + "A descriptor of --fd reaches only processes that inherit it.",
+    "Where a limit (ulimit -f) allows no file of the size of the secret, --fd and --file hand over a pipe: it can be read once.",
     "vaultctl becomes the program, so the exit code is the program's and signals reach it directly. The "
       + "vault is closed before, though it stays unlocked in an agent, and so is a descriptor that gave the passcode; other descriptors "
       + "stay open. The program leaves no core dump.",

@@ -43,6 +43,9 @@ void clinux_forget_bound_group(pid_t process);
 /// meanwhile gets one. Returns 0, or -1 with errno set.
 int clinux_pipe(int ends[2]);
 
+/// Makes a pipe hold at least so many bytes: the Glibc module lacks F_SETPIPE_SZ. Returns 0, or -1 with errno set.
+int clinux_pipe_room(int end, int byte_count);
+
 /// Swift refuses fork. The child leads its own session and keeps only the descriptor `kept` (-1 for none), with
 /// 0, 1 and 2 on /dev/null. The signals of `blocked` are blocked. Its parent is not this process. Returns 3 in the
 /// child, where `kept` has that number; -2 in the parent, once the child is like this; -1 with errno set when there is
