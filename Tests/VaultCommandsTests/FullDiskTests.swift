@@ -33,7 +33,7 @@ struct FullDiskTests {
       ["-m", "sh", "-c", Self.begin + script, Tool.path, lack.rawValue], program: Shell.need("unshare"))
   }
 
-  /// With `.limit`, verified to fail when `exec` makes a file in memory whatever its size.
+  /// What is said goes through a pipe, because a limit on files holds for a file of results too. With `.limit`, verified to fail when `exec` makes a file in memory whatever its size.
   @Test(
     "whatever only reads works, and what must be written says that the disk is full",
     arguments: [Lack.room, .files, .both, .limit])
@@ -42,7 +42,7 @@ struct FullDiskTests {
     let run = try run(
       try Tool(), lack,
       """
-      "$T" init --no-passcode --no-recovery-code > /dev/null 2>&1
+      { "$T" init --no-passcode --no-recovery-code > /dev/null 2>&1
       printf pw | "$T" item add mail; printf zz | "$T" item add watched --audit all
       printf 'otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' | "$T" otp add time 2>/dev/null
       printf 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | "$T" otp add counter 2>/dev/null
@@ -52,7 +52,7 @@ struct FullDiskTests {
       says 0 "$T" otp code time; says 0 "$T" exec --fd 0=mail -- cat
       says 0 "$T" exec --file F=mail -- sh -c 'cat "$F"; exit $?'; says 0 "$T" exec --env V=mail -- sh -c 'echo $V'
       for verb in 'item get watched' 'otp code counter' 'recovery-code new --out x' 'rotate device-key'; do says 13 "$T" $verb; done
-      says 0 "$T" item get mail
+      says 0 "$T" item get mail; } | cat
       """)
     let lines = run.text.split(separator: "\n").map(String.init)
     #expect(lines.count == 13, "\(run.text)\(run.errors)")
@@ -63,6 +63,28 @@ struct FullDiskTests {
       #expect(line.hasPrefix("13 ") && line.contains("the disk is full"), "\(lack): \(line)")
     }
     #expect(lines.last == "0 pw ", "\(lack): \(lines.last ?? "")")
+  }
+
+  /// A file system with a quota is rare on a machine that tests, so the errors of one are injected.
+  ///
+  /// Verified to fail when `EDQUOT` is an ordinary error of SQLite's files.
+  @Test("a quota that is used up is a full disk", arguments: ["EDQUOT", "ENOSPC", "EFBIG"])
+  func quota(error: String) throws {
+    try Shell.need("strace")
+    let tool = try Tool()
+    try expect(tool("init", "--no-passcode", "--no-recovery-code").exit, equals: 0)
+    try expect(tool("item", "add", "mail", input: Array("pw".utf8)).exit, equals: 0)
+    let writes = "inject=pwrite64,fallocate,ftruncate:error=" + error
+    for (words, exit) in [
+      (["item", "get", "mail"], 0), (["item", "list"], 0), (["verify"], 0),
+      (["item", "edit", "mail", "--label", "x"], 13),
+    ] {
+      let run = try tool.run(
+        ["-f", "-o", "/dev/null", "-e", writes, Tool.path] + words, program: Shell.need("strace"))
+      expect(run.exit, equals: Int32(exit), "\(words): \(run.errors)")
+      if exit != 0 { #expect(run.errors.contains("the disk is full"), "\(run.errors)") }
+    }
+    try expect(tool("item", "show", "mail", "--json").json["label"] as? String, equals: nil)
   }
 
   @Test("when there is room again the vault is written as before, and nothing was lost")
