@@ -1,10 +1,14 @@
+import CLinux
 import Glibc
 
-/// The text of an errno value, by its own table: `strerror` is neither thread-safe nor free of locale.
+/// The text of an errno value, by its own table, and else by that of the C library without a locale: `strerror` is neither thread-safe
+/// nor free of one.
 package func systemMessage(_ code: Int32) -> String {
   switch code {
   case ENOENT: "no such file or folder"
-  case EACCES, EPERM: "permission denied"
+  case EACCES: "permission denied"
+  case EPERM: "the system does not permit it"
+  case ENOSYS: "the system has no such call, or a filter denies it"
   case ENOSPC: "no space left on the device"
   case EDQUOT: "disk quota exceeded"
   case EPIPE: "the reader has gone away"
@@ -21,6 +25,6 @@ package func systemMessage(_ code: Int32) -> String {
   case ENOMEM: "not enough memory"
   case E2BIG: "the arguments are too long"
   case ENOEXEC: "not a program"
-  default: "error \(code)"
+  default: unsafe clinux_error_text(code).map { unsafe String(cString: $0) } ?? "error \(code)"
   }
 }

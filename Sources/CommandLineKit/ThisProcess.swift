@@ -1,11 +1,12 @@
+import CLinux
 import Glibc
 
 /// What a program sets up before it does anything else.
 package enum ThisProcess {
   /// The arguments without the name of the program; `nil` for one that is not UTF-8.
   package static func arguments() -> [String?] {
-    (1..<max(1, Int(CommandLine.argc))).map { index in
-      unsafe CommandLine.unsafeArgv[index].flatMap { unsafe String(validatingCString: $0) }
+    (1..<max(1, clinux_argument_count())).map { index in
+      unsafe clinux_argument(index).flatMap { unsafe String(validatingCString: $0) }
     }
   }
 

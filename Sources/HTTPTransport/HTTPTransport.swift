@@ -21,8 +21,8 @@ package enum HTTPTransport {
     ProcessHardening.apply()
     Environment.keepProxies()
     signal(SIGPIPE, SIG_IGN)
-    let words = CommandLine.arguments
-    switch Arguments.parse(Array(words.dropFirst())) {
+    let words = (1..<max(1, clinux_argument_count())).map { unsafe String(cString: clinux_argument($0)) }
+    switch Arguments.parse(words) {
     case .wrong(let why): leave("\(why)\nusage: \(Arguments.usage); --help explains it")
     case .help: print(Arguments.help)
     case .printMapping(let name):

@@ -19,7 +19,7 @@ struct KeeperLogins: ~Copyable {
     guard unsafe clinux_packet_pair(&ends) == 0 else { throw .system("making a socket for logins", errno) }
     defer { close(ends[1]) }
     let program = unsafe open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
-    guard program >= 0 else { throw .system("opening this program", errno) }
+    guard program >= 0 else { throw .system("opening this program in /proc", errno) }
     defer { close(program) }
     guard unsafe clinux_spawn_helper(program, "vault-keeper", word + person.name, ends[1]) > 0 else {
       throw .system("starting the process for logins", errno)

@@ -1,4 +1,5 @@
 import AgentMessages
+import CLinux
 import Glibc
 import SecretMemory
 import TrustedPaths
@@ -19,8 +20,8 @@ package enum KeeperPlacement {
   package static func main() -> Never {
     ProcessHardening.apply()
     umask(0o077)
-    let words = (1..<max(1, Int(CommandLine.argc))).map { index in
-      unsafe CommandLine.unsafeArgv[index].flatMap { unsafe String(validatingCString: $0) } ?? "\u{FFFD}"
+    let words = (1..<max(1, clinux_argument_count())).map { index in
+      unsafe clinux_argument(index).flatMap { unsafe String(validatingCString: $0) } ?? "\u{FFFD}"
     }
     do throws(KeeperError) { try run(words) } catch {
       if error == .help {

@@ -14,6 +14,11 @@ import SecretMemory
 /// - ``PAMSession`` calls libpam, with both steps.
 /// - ``PAMQuestions`` passes the questions and texts of modules on to the program.
 package enum PAMHelper {
+  /// The arguments of this process without its name, also where there is no `/proc`.
+  package static var arguments: [String] {
+    (1..<max(1, clinux_argument_count())).map { unsafe String(cString: clinux_argument($0)) }
+  }
+
   /// Answers one request and ends the process.
   ///
   /// - Parameters:

@@ -151,6 +151,8 @@ struct RunningProgram: ~Copyable {
   private static func reason(_ code: Int32) -> String {
     switch code {
     case ENOEXEC: ": it is not a program, or does not name an interpreter"
+    // It is started by a name in /proc.
+    case ENOENT where unsafe access("/proc/self/fd", F_OK) != 0: ": /proc is not mounted"
     case ENOENT: ": its interpreter is missing"
     case EACCES: ": it may not be started"
     case ETXTBSY: ": it is being written"

@@ -1,3 +1,4 @@
+import CLinux
 import CommandLineKit
 import Glibc
 import SecretMemory
@@ -8,8 +9,8 @@ import VaultWords
 package enum MachineFindings {
   package static func all(clock vaultClock: any VaultClock) -> [Finding] {
     [
-      memory, coreDumps, swap(SystemFile.text("/proc/swaps") ?? "", isEncrypted: isEncryptedDevice),
-      clock(vaultClock),
+      memory, coreDumps, swap(SystemFile.text("/proc/swaps"), isEncrypted: isEncryptedDevice),
+      clock(vaultClock), calls(deniedCalls),
       libraries, pam("/etc/pam.d/vault"),
     ]
   }
@@ -37,7 +38,12 @@ package enum MachineFindings {
 
   /// `/proc/swaps`: a line of titles, then a line for each place. Compressed memory (zram) and encrypted devices
   /// (dm-crypt) keep what is swapped out from whoever takes the disk.
-  package static func swap(_ table: String, isEncrypted: (String) -> Bool) -> Finding {
+  ///
+  /// - Parameter table: `nil` where it cannot be read.
+  package static func swap(_ table: String?, isEncrypted: (String) -> Bool) -> Finding {
+    guard let table else {
+      return Finding("swap", .warning, "the system does not say whether there is swap", "mount /proc")
+    }
     let places = table.split(separator: "\n").dropFirst().compactMap {
       $0.split(whereSeparator: { $0 == " " || $0 == "\t" }).first.map(String.init)
     }
@@ -70,6 +76,23 @@ package enum MachineFindings {
           + "follow the time are wrong", "set it, for good with 'timedatectl set-ntp true'")
     }
     return Finding("clock", .ok, "the clock is plausible and the boot id can be read")
+  }
+
+  /// What a filter of system calls, as of a container or a service, keeps from this program.
+  package static func calls(_ denied: [String]) -> Finding {
+    guard !denied.isEmpty else {
+      return Finding("calls", .ok, "the system allows the system calls that this program uses")
+    }
+    return Finding(
+      "calls", .warning,
+      "the system denies system calls that this program uses: \(denied.joined(separator: ", "))",
+      "allow them in the filter (seccomp) of the container or service, or update what runs it")
+  }
+
+  private static var deniedCalls: [String] {
+    (0..<clinux_probed_calls()).compactMap { index in
+      unsafe clinux_denied_call(index).map { unsafe String(cString: $0) }
+    }
   }
 
   private static var libraries: Finding {

@@ -1,3 +1,3 @@
 import PAMHelper
 
-PAMHelper.main(nil, Array(CommandLine.arguments.dropFirst()))
+PAMHelper.main(nil, PAMHelper.arguments)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +28,36 @@ int clinux_memory_file(void) {
 
 int clinux_seal(int descriptor) {
   return fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+}
+
+static int argument_count;
+static char **argument_list;
+
+/// The loader gives it what it gives `main`.
+__attribute__((constructor)) static void keep_arguments(int count, char *list[]) {
+  argument_count = count;
+  argument_list = list;
+}
+
+int clinux_argument_count(void) { return argument_count; }
+
+const char *clinux_argument(int index) { return index < argument_count ? argument_list[index] : NULL; }
+
+static const struct {
+  const char *name;
+  long number, first, second;
+} probed_calls[] = {
+    // Each fails for its arguments, if it comes to them.
+    {"renameat2", SYS_renameat2, -1, 0},   {"memfd_create", SYS_memfd_create, 0, -1}, {"getrandom", SYS_getrandom, 0, 0},
+    {"close_range", SYS_close_range, 1, 0}, {"clone3", SYS_clone3, 0, 0},              {"flock", SYS_flock, -1, 0},
+    {"linkat", SYS_linkat, -1, 0},          {"faccessat", SYS_faccessat, -1, 0},       {"statx", SYS_statx, -1, 0},
+};
+
+int clinux_probed_calls(void) { return (int)(sizeof probed_calls / sizeof *probed_calls); }
+
+const char *clinux_denied_call(int index) {
+  long result = syscall(probed_calls[index].number, probed_calls[index].first, probed_calls[index].second, 0, 0, 0);
+  return result < 0 && (errno == ENOSYS || errno == EPERM) ? probed_calls[index].name : NULL;
 }
 
 /// The length of "VAR=" when both begin with the same one, else 0.

@@ -16,7 +16,12 @@ package enum MemoryFile {
   package static func make(_ secret: SharedSecret) throws(CommandError) -> Int32 {
     guard UInt64(secret.byteCount) <= largestFile else { return try pipe(with: secret) }
     let file = clinux_memory_file()
-    guard file >= 0 else { throw .io("making a file in memory", errno: errno) }
+    guard file >= 0 else {
+      guard errno == ENOSYS || errno == EPERM else { throw .io("making a file in memory", errno: errno) }
+      throw CommandError(
+        .io, "the system allows no file in memory: it denies the call 'memfd_create'",
+        hint: "allow it in the filter of system calls (seccomp) of the container or service")
+    }
     do throws(CommandError) {
       let stream = OutputStream(descriptor: file, name: "a file in memory")
       try secret.expose { bytes throws(CommandError) in try stream.writeSecret(bytes) }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 package import SecretMemory
 
@@ -9,14 +10,14 @@ package struct RandomBytes: Sendable {
 
   package func callAsFunction(_ count: Int) throws(CommandError) -> SecretBytes { try fill(count) }
 
-  /// getentropy(3); its failure is an error and never weaker bytes.
+  /// Those of the kernel; a failure is an error and never weaker bytes.
   package static let kernel = RandomBytes { count throws(CommandError) in
     try SecretBytes(capacity: count) { output throws(CommandError) in
       var failure: Int32 = 0
       unsafe output.withUnsafeMutableBytes { bytes, filled in
         while filled < count, failure == 0 {
           let part = min(256, count - filled)
-          if unsafe getentropy(bytes.baseAddress! + filled, part) == 0 {
+          if unsafe clinux_random(bytes.baseAddress! + filled, part) == 0 {
             filled += part
           } else {
             failure = errno

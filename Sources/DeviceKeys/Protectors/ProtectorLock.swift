@@ -26,6 +26,12 @@ public final class ProtectorLock: Sendable {
         release = { close(file) }
         return
       }
+      guard errno == EWOULDBLOCK || errno == EINTR else {
+        let problem = errno
+        close(file)
+        errno = problem
+        throw FileProtector.failure("lock", path: folder)
+      }
       usleep(20_000)
     }
     close(file)

@@ -81,14 +81,16 @@ extension VaultError: StorageFailure {
           ))
       case .io(let code, let number):
         VaultError(
-          .io, "reading or writing \(vault) failed (SQLite \(code), errno \(number))",
-          hint: number == EIO ? "the disk or its connection fails: see the kernel's log" : nil,
+          .io,
+          "reading or writing \(vault) failed\(Self.reason(number)) (SQLite \(code), errno \(number))",
+          hint: number == EIO
+            ? "the disk or its connection fails: see the kernel's log" : Self.deniedCall(number),
           underlying: number)
       case .unconfirmed(let code, let number):
         VaultError(
           .unconfirmed,
           "the disk failed while the change was being stored: it may have been stored "
-            + "(SQLite \(code), errno \(number))",
+            + "(SQLite \(code), errno \(number)\(Self.reason(number)))",
           hint: "check whether the change is there before you repeat it; it can still appear after a crash",
           underlying: number)
       case .moved(let path):
@@ -108,7 +110,8 @@ extension VaultError: StorageFailure {
         VaultError(.readOnly, "\(vault) is read-only here", hint: "check the permissions of its folder")
       case .cannotOpen(let number):
         VaultError(
-          .io, "\(vault) cannot be opened\(Self.reason(number))", hint: "check the path and its permissions",
+          .io, "\(vault) cannot be opened\(Self.reason(number))",
+          hint: Self.deniedCall(number) ?? "check the path and its permissions",
           underlying: number)
       case .tooLarge: VaultError(.malformed, "a value is too large for the vault")
       case .usedAfterFork:
@@ -125,6 +128,13 @@ extension VaultError: StorageFailure {
   /// What an error number means, for the end of a message.
   private static func reason(_ number: Int32) -> String {
     number == 0 ? "" : unsafe ": \(String(cString: strerror(number)))"
+  }
+
+  /// The advice where the system may not allow the call itself; `nil` for another error.
+  package static func deniedCall(_ number: Int32) -> Hint? {
+    guard number == ENOSYS || number == EPERM else { return nil }
+    return
+      "check the permissions; in a container or service, its filter of system calls (seccomp) may deny a call, which doctor names"
   }
 
   private static var nameBackup: Hint { Hint(.nameBackup, saying: "name a backup") }

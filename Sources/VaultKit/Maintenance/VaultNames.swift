@@ -49,9 +49,13 @@ package enum VaultNames {
         hint: "the vault was not changed; try again")
     }
     guard unsafe clinux_exchange(new, old) == 0 else {
-      if errno == EINVAL || errno == ENOSYS {
+      // EPERM too is what an old filter of system calls answers.
+      if errno == EINVAL || errno == ENOSYS || errno == EPERM {
         throw VaultError(
-          .unsupported, "the file system of \(old) cannot exchange two names in one step",
+          .unsupported,
+          errno == EINVAL
+            ? "the file system of \(old) cannot exchange two names in one step"
+            : "the system denies the call 'renameat2', which exchanges two names in one step",
           hint: "the vault was not changed; to restore without its counters and attempts, move it away first"
         )
       }

@@ -30,7 +30,7 @@ enum FileLock {
     let file = unsafe clinux_create(place.folder, name, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw try failure(errno, name: name, in: place) }
     do throws(StorageError) {
-      if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place) {
+      if try lock(file), try isNamed(file, name: name, in: place) {
         guard let refusal = try refusal(of: file) else { return file }
         throw .refusedBeside(refusal, path: place.path(of: name))
       }
@@ -40,6 +40,14 @@ enum FileLock {
     }
     OpenVaultFiles.close(file)
     return nil
+  }
+
+  /// - Returns: False while another holds it.
+  /// - Throws: Where there are no such locks: waiting would not help.
+  private static func lock(_ file: Int32) throws(StorageError) -> Bool {
+    if flock(file, LOCK_EX | LOCK_NB) == 0 { return true }
+    guard errno == EWOULDBLOCK || errno == EINTR else { throw .io(code: 0, errno: errno) }
+    return false
   }
 
   /// What the last holder noted.
@@ -183,7 +191,7 @@ enum FileLock {
     let file = unsafe clinux_create(place.folder, name(in: place), flags, 0)
     guard file >= 0 else { return false }
     defer { OpenVaultFiles.close(file) }
-    return flock(file, LOCK_SH | LOCK_NB) != 0
+    return flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
   /// False when the previous holder has removed the file meanwhile. A later process may have made it again.

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The fields of `stat` that this module uses.
@@ -16,6 +17,20 @@ struct FileStatus {
     byteCount = Int64(about.st_size)
     linkCount = UInt64(about.st_nlink)
     mode = about.st_mode
+  }
+
+  init(_ about: clinux_status) {
+    (device, inode, owner) = (about.device, about.inode, about.owner)
+    (byteCount, linkCount, mode) = (about.byte_count, about.link_count, about.mode)
+  }
+
+  /// The status of a name, without following links, as the file system has it now. What the kernel remembers of a file of FUSE can be
+  /// a second old: that a file has two names, or another number, is proof only when this says it too.
+  ///
+  /// - Returns: `nil` with the `errno` of the call where it cannot be looked at.
+  static func fresh(_ name: String, in folder: Int32 = AT_FDCWD) -> FileStatus? {
+    var about = clinux_status()
+    return unsafe clinux_fresh_status(folder, name, &about) == 0 ? FileStatus(about) : nil
   }
 
   var permissions: UInt32 { mode & 0o777 }

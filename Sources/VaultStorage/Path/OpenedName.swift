@@ -27,7 +27,11 @@ struct OpenedName: Sendable {
   /// Whether the name leads to the open file, and is its only name.
   var isRight: Bool {
     var about = stat()
-    return unsafe fstatat(AT_FDCWD, path, &about, AT_SYMLINK_NOFOLLOW) == 0 && UInt64(about.st_ino) == inode
-      && UInt64(about.st_dev) == device && about.st_nlink == 1
+    if unsafe lstat(path, &about) == 0, isFile(FileStatus(about)) { return true }
+    return FileStatus.fresh(path).map(isFile) ?? false
+  }
+
+  private func isFile(_ found: FileStatus) -> Bool {
+    found.inode == inode && found.device == device && found.linkCount == 1
   }
 }

@@ -40,9 +40,10 @@ extension VaultPath {
   private func statusOfFile() throws(StorageError) -> FileStatus? {
     for _ in 0..<50 {
       guard let about = try status(of: name), about.isRegularFile, about.linkCount > 1 else { break }
+      guard let fresh = FileStatus.fresh(name, in: folder), fresh.linkCount > 1 else { break }
       usleep(2_000)
     }
-    return try status(of: name)
+    return try freshStatus(of: name)
   }
 
   private static func check(_ about: FileStatus) throws(StorageError) {

@@ -52,8 +52,15 @@ struct VaultPath: ~Copyable {
     return nil
   }
 
+  /// The same, not as the kernel remembers it.
+  func freshStatus(of name: String) throws(StorageError) -> FileStatus? {
+    if let found = FileStatus.fresh(name, in: folder) { return found }
+    guard errno == ENOENT else { throw .cannotOpen(errno: errno) }
+    return nil
+  }
+
   /// Whether this process may write what `name` names; `.` is the directory.
-  func isWritable(_ name: String) -> Bool { unsafe faccessat(folder, name, W_OK, AT_EACCESS) == 0 }
+  func isWritable(_ name: String) -> Bool { unsafe clinux_may_write(folder, name) == 1 }
 
   /// The directory and the last component of a path.
   static func split(_ path: String) throws(StorageError) -> (folder: String, name: String) {

@@ -17,6 +17,13 @@ int clinux_set_not_dumpable(void);
 /// glibc has no memfd_secret and syscall is variadic. Close-on-exec. Returns a descriptor, or -1 with errno set.
 int clinux_memfd_secret(void);
 
+/// As getentropy, which the Glibc module has; where the kernel or a filter of system calls denies it, the same bytes from the kernel's
+/// device. At most 256 bytes. Returns 0, or -1 with errno set: then nothing of `bytes` is to be used.
+int clinux_random(void *bytes, size_t count);
+
+/// The Glibc module has no strerrordesc_np. What an error number means, in English; NULL for a number that has no meaning.
+const char *clinux_error_text(int number);
+
 /// The Glibc module has no gettid. The id of the calling thread in the kernel.
 pid_t clinux_thread_id(void);
 

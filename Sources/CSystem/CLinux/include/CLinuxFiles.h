@@ -18,8 +18,22 @@ uint32_t clinux_device_minor(uint64_t device);
 /// Returns 0, or -1 with errno set.
 int clinux_rename_exclusively(int descriptor, const char *from, const char *to);
 
+/// `stat` in a header would take it from the Glibc module.
+typedef struct {
+  uint64_t device, inode, link_count;
+  int64_t byte_count;
+  uint32_t mode, owner;
+} clinux_status;
+
+/// Whether this process may write what `name` names in `folder`; `.` is the directory. True where the system does not let it ask.
+int clinux_may_write(int folder, const char *name);
+
+/// The Glibc module has no statx. The status of a name, without following a link, as the file system has it now and not as the kernel
+/// remembers it: FUSE lets it remember for a while. Returns 0, or -1 with errno set.
+int clinux_fresh_status(int folder, const char *name, clinux_status *about);
+
 /// The Glibc module has no renameat2. Exchanges two names in one step: both exist before and after. Fails with EINVAL on a
-/// file system that cannot. Returns 0, or -1 with errno set.
+/// file system that cannot, with ENOSYS or EPERM where the system does not have or denies the call. Returns 0, or -1 with errno set.
 int clinux_exchange(const char *one, const char *other);
 
 /// Takes the lock that excludes all connections of SQLite, as a lock of the open file: on the bytes from 0x40000000, of

@@ -4,6 +4,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/// Swift's CommandLine reads /proc/self/cmdline, which a container may not have. How many arguments this process has, with its name.
+int clinux_argument_count(void);
+
+/// One of them; NULL beyond the last one.
+const char *clinux_argument(int index);
+
+/// How many system calls can be probed.
+int clinux_probed_calls(void);
+
+/// syscall is variadic. The name of a call that this system does not have, or that a filter denies; NULL for one that it allows. The
+/// probe changes nothing.
+const char *clinux_denied_call(int index);
+
 /// The Glibc module has no memfd_create. An empty file in memory that can be sealed; close-on-exec. Returns a
 /// descriptor, or -1 with errno set.
 int clinux_memory_file(void);
