@@ -77,6 +77,27 @@ struct ClipboardTests {
     #expect(calls.split(separator: "\n").count == 3 && !calls.contains("correct"), "\(calls)")
   }
 
+  /// xclip and wl-copy serve what was copied for as long as they live.
+  ///
+  /// Verified to fail with the tool from before this test, in whose session the program was: it ended with the terminal.
+  @Test(
+    "the program that keeps the text is in a session of its own, so the end of the terminal does not end it")
+  func session() throws {
+    let tool = try newTool([])
+    try install(
+      "xclip",
+      "#!/bin/sh\ncat > \"$CLIPS/held\"\nread -r p c s d g session rest < /proc/$$/stat\necho $$ $session > \"$CLIPS/session\"\n",
+      tool)
+    tool.environment["DISPLAY"] = ":9"
+    let time = try NamedPipe(tool.home.path + "/time")
+    tool.environment["VAULTCTL_TESTING_CLIPBOARD"] = time.path
+    try expect(tool.run(copying("mail", for: "90s", tool)).exit, equals: 0)
+    let words = try String(contentsOfFile: tool.home.path + "/session", encoding: .utf8).split(
+      whereSeparator: \.isWhitespace)
+    #expect(words.count == 2 && words[0] == words[1], "\(words)")
+    try expect(time.text(), equals: "90\n")
+  }
+
   /// A program of that name which is not there: the real one may be installed.
   private func hide(_ program: String, from tool: Tool) throws {
     try install(program, "#!/bin/sh\nexit 1\n", tool)

@@ -109,7 +109,8 @@ pid_t clinux_spawn(char *const words[], int input, int output) {
   sigaddset(&ignored, SIGPIPE);
   sigaddset(&ignored, SIGXFSZ);
   posix_spawnattr_setsigdefault(&attributes, &ignored);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  // The programs of X11 and Wayland serve what was copied as long as they live: the end of the terminal must not end them.
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
   int problem = posix_spawnp(&process, words[0], &actions, &attributes, words, environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
