@@ -132,7 +132,9 @@ let package = Package(
     // Log lines that hide what is private.
     room("VaultLogging", on: ["CLinux"]),
     // Secrets in memory: one owner, locked, wiped.
-    room("SecretMemory", on: ["CLinux"]),
+    room("SecretMemory", on: ["CLinux", "TrustedPaths"]),
+    // Whether only root and this user decide which file a path names.
+    room("TrustedPaths"),
     // Text from people and files: Unicode forms, lines, codes, in secret memory.
     room("TextPreparation", on: ["SecretMemory", "CUnistring"]),
     // Ciphers, hashes and signatures of OpenSSL, and the two seals made of them.
@@ -145,8 +147,6 @@ let package = Package(
       on: ["ErrorRecovery", "SecretMemory", "TextPreparation", "VaultCrypto", "COTPKernels"]),
     // The SQLite file: connection, schema, records. Knows bytes, no keys.
     room("VaultStorage", on: ["CLinux", "CSQLite"]),
-    // Whether only root and this user decide which file a path names.
-    room("TrustedPaths"),
     // JSON, base64 and UTF-8, written and read without letting a secret out of secret memory.
     room("TextFormats", on: ["SecretMemory"]),
     // The bytes of a vault file as values: one file per section of docs/format/vault-file.md.

@@ -1,4 +1,5 @@
 import Glibc
+import TrustedPaths
 
 /// Reads a secret from a descriptor or a file of this user straight into ``SecretBytes``.
 ///
@@ -26,15 +27,8 @@ package enum SecretInput {
     case foreign
     /// Others can read or change the file.
     case exposed
-  }
-
-  /// Which owner and mode a file with a secret must have.
-  package enum Privacy: Sendable {
-    /// It belongs to this user and has the mode 0600 or 0400.
-    case own
-    /// A credential of systemd: it belongs to this user or to root. An ACL gives this process access, and appears as a
-    /// permission of the group.
-    case credential
+    /// Others decide what this part of the path leads to.
+    case replaceable(String)
   }
 
   /// Everything up to the end, byte for byte. Waits for a descriptor that does not block.
@@ -56,30 +50,70 @@ package enum SecretInput {
     return bytes
   }
 
-  /// Opens a regular file with a secret for reading. Follows no link, and waits for no writer of a pipe. The caller
-  /// closes the descriptor.
-  package static func open(_ path: String, as privacy: Privacy) throws(FileFault) -> Int32 {
-    let file = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+  /// Opens a regular file with a secret for reading, and waits for no writer of a pipe. The caller closes the descriptor.
+  ///
+  /// This is the one place that decides which files are believed (docs/decisions/0063):
+  ///
+  /// - a file of this user with the mode 0600, 0400 or 0440 (an access control list shows as a permission of the group);
+  /// - a file of root that only root and its group can change, because root reads and decides everything here anyway. Others may be able
+  ///   to read it: ``isReadableByOthers(_:)``;
+  /// - a file of this user on a medium on which nobody can change it, in the same way.
+  ///
+  /// Where root owns the file, or its name is a link, as Kubernetes makes them, only root and this user may decide what its path leads to.
+  ///
+  /// - Parameter followsLinks: Whether the name may be a link.
+  package static func open(_ path: String, followsLinks: Bool = true) throws(FileFault) -> Int32 {
+    let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (followsLinks ? 0 : O_NOFOLLOW)
+    let file = unsafe Glibc.open(path, flags)
     guard file >= 0 else { throw .failed(errno) }
-    do throws(FileFault) { try check(file, as: privacy) } catch {
+    do throws(FileFault) { try check(file, at: path) } catch {
       close(file)
       throw error
     }
     return file
   }
 
-  private static func check(_ file: Int32, as privacy: Privacy) throws(FileFault) {
-    var status = stat()
-    guard unsafe fstat(file, &status) == 0 else { throw .unexaminable(errno) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
-    switch privacy {
-    case .own:
-      guard status.st_uid == geteuid() else { throw .foreign }
-      guard [0o600, 0o400].contains(status.st_mode & 0o7777) else { throw .exposed }
-    case .credential:
-      guard status.st_uid == geteuid() || status.st_uid == 0 else { throw .foreign }
-      guard status.st_mode & 0o037 == 0 else { throw .exposed }
+  private static func check(_ file: Int32, at path: String) throws(FileFault) {
+    var (status, name) = (stat(), stat())
+    guard unsafe fstat(file, &status) == 0, unsafe lstat(path, &name) == 0 else {
+      throw .unexaminable(errno)
     }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+    let isOwn = status.st_uid == geteuid()
+    guard isOwn || status.st_uid == 0 else { throw .foreign }
+    let isOpen =
+      isOwn && !isReadOnly(file) ? ![0o600, 0o400, 0o440].contains(status.st_mode & 0o7777) : false
+    guard !isOpen, status.st_mode & S_IWOTH == 0 else { throw .exposed }
+    guard !isOwn || name.st_mode & S_IFMT == S_IFLNK else { return }
+    if let flaw = TrustedPath.flaw(of: absolute(path)) { throw .replaceable(flaw.part) }
+  }
+
+  /// Whether users other than its owner and its group can read an open file.
+  package static func isReadableByOthers(_ file: Int32) -> Bool {
+    var status = stat()
+    return unsafe fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+      && status.st_mode & S_IROTH != 0
+  }
+
+  /// The descriptor of this process that a path names: `/dev/fd/3`, `/proc/self/fd/3`, `/dev/stdin`; `nil` for any other path. Whoever
+  /// started the process has chosen what it leads to, as for a number.
+  package static func descriptor(named path: String) -> Int32? {
+    if path == "/dev/stdin" { return 0 }
+    for folder in ["/dev/fd/", "/proc/self/fd/", "/proc/\(getpid())/fd/"] where path.hasPrefix(folder) {
+      return Int32(path.dropFirst(folder.count))
+    }
+    return nil
+  }
+
+  private static func isReadOnly(_ file: Int32) -> Bool {
+    var about = statvfs()
+    return unsafe fstatvfs(file, &about) == 0 && about.f_flag & UInt(ST_RDONLY) != 0
+  }
+
+  private static func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
+    defer { unsafe free(folder) }
+    return unsafe String(cString: folder) + "/" + path
   }
 
   /// False at the end.

@@ -19,6 +19,11 @@ package enum PlaceFindings {
     var faults: [(what: String, mend: String)] = []
     for (path, name) in [(vault, "the vault"), (key, "the device key")] {
       guard let path, let status = status(path) else { continue }
+      // A key that root provides, such as a credential or a secret of a container, is where root has put it.
+      if name == "the device key", let fault = providedKeyFault(path) {
+        if let fault = fault.first { faults.append(fault) }
+        continue
+      }
       if status.st_uid != geteuid() {
         faults.append(("\(name) belongs to another user", "use one of your own"))
       }
@@ -41,6 +46,19 @@ package enum PlaceFindings {
     return Finding(
       "permissions", .warning, faults.map(\.what).joined(separator: "; "),
       faults.count == 1 ? first.mend : faults.map(\.mend).joined(separator: "; "))
+  }
+
+  /// What is wrong with a device key of root that this user uses; `nil` for any other key.
+  private static func providedKeyFault(_ path: String) -> [(what: String, mend: String)]? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, status.st_uid == 0, geteuid() != 0 else { return nil }
+    guard status.st_mode & 0o007 != 0 else { return [] }
+    return [
+      (
+        "every user of this system may read the device key",
+        "as root: let only the group of the service read it"
+      )
+    ]
   }
 
   /// Whether the last commit can be remembered beside the device key.

@@ -20,10 +20,11 @@ extension SecretBytes {
     try read(descriptor, named: "descriptor \(descriptor)", keepingNewline: keepingNewline)
   }
 
-  /// The contents of a regular file of this user that nobody else can read or change: mode 0600 or 0400.
+  /// The contents of a regular file of this user that nobody else can read or change: mode 0600, 0400 or 0440; or of a file of root that
+  /// only root and its group can change. A link is followed where only root and this user decide what the path leads to.
   ///
   /// - Parameters:
-  ///   - path: Its last part must not be a symbolic link.
+  ///   - path: The file.
   ///   - keepingNewline: Whether the bytes are the secret as they are. Otherwise a byte order mark at the beginning and one end of
   ///     line at the end are no part of it, and UTF-16 is refused.
   /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB, a NUL in the path, or a vault that is open in this process;
@@ -38,7 +39,7 @@ extension SecretBytes {
         hint: "name the file that has the secret")
     }
     let file: Int32
-    do throws(SecretInput.FileFault) { file = try SecretInput.open(path, as: .own) } catch {
+    do throws(SecretInput.FileFault) { file = try SecretInput.open(path) } catch {
       throw VaultError(error, path: path)
     }
     defer { VaultNames.close(file) }
@@ -71,7 +72,7 @@ extension SecretBytes {
     guard let folder, !folder.isEmpty else { return nil }
     let path = folder + "/" + name
     let file: Int32
-    do throws(SecretInput.FileFault) { file = try SecretInput.open(path, as: .credential) } catch {
+    do throws(SecretInput.FileFault) { file = try SecretInput.open(path) } catch {
       if case .failed(ENOENT) = error { return nil }
       throw VaultError(error, path: path)
     }
@@ -149,6 +150,10 @@ extension VaultError {
       case .failed(let code), .unexaminable(let code):
         VaultError(.io, "\(file) cannot be opened", underlying: code)
       case .notRegular: VaultError(.io, "\(file) is not a regular file")
+      case .replaceable(let part):
+        VaultError(
+          .io, "\(file) can be replaced by others, who decide about \(VisibleText.escaped(part))",
+          hint: "give a file whose directories and links only this user or root can change")
       case .foreign: VaultError(.io, "\(file) belongs to another user")
       case .exposed:
         VaultError(

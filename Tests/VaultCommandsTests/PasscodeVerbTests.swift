@@ -79,15 +79,11 @@ struct PasscodeVerbTests {
     }
   }
 
-  @Test("a passcode file of others, open to others, a link, a folder or nothing is refused")
+  @Test("a passcode file that is open to others, a folder, a device or nothing is refused")
   func files() throws {
     let tool = try newTool()
-    let good = try tool.file("good", "correct horse")
-    try FileManager.default.createSymbolicLink(atPath: tool.home.path + "/link", withDestinationPath: good)
     let open = try tool.file("open", "correct horse", mode: 0o640)
-    for path in [
-      open, tool.home.path + "/link", tool.home.path, tool.home.path + "/none", "/dev/null", "/etc/hostname",
-    ] {
+    for path in [open, tool.home.path, tool.home.path + "/none", "/dev/null"] {
       let run = try tool("item", "add", "a", "--passcode-file", path, input: [1])
       #expect(run.exit == 13 && run.errors.contains("passcode"), "\(path): \(run.exit) \(run.errors)")
     }

@@ -30,13 +30,10 @@ struct SecretSourceTests {
     try expect(SecretBytes.contents(ofFile: file("")).byteCount, equals: 0)
   }
 
-  @Test("a file that others can read, a link, a directory and no file are refused, and named")
+  @Test("a file that others can read, a directory and no file are refused, and named")
   func refused() throws {
-    let target = try file("secret")
-    let link = place.folder + "/link"
-    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
     let paths = [
-      try file("secret", mode: 0o644), try file("secret", mode: 0o620), try file("secret", mode: 0o700), link,
+      try file("secret", mode: 0o644), try file("secret", mode: 0o620), try file("secret", mode: 0o700),
       place.folder, place.folder + "/missing",
     ]
     for path in paths {
@@ -88,16 +85,39 @@ struct SecretSourceTests {
       }
     }
     #expect(error?.code == .io && error?.message.contains("not a regular file") == true)
-    let file = try SecretInput.open(file("secret"), as: isCredential ? .credential : .own)
+    let file = try SecretInput.open(file("secret"))
     defer { close(file) }
     #expect(fcntl(file, F_GETFL) & O_NONBLOCK != 0 && fcntl(file, F_GETFD) & FD_CLOEXEC != 0)
   }
 
-  @Test("a link to a credential is refused")
-  func credentialLink() throws {
-    let target = try file("secret", mode: 0o400)
-    try FileManager.default.createSymbolicLink(atPath: place.folder + "/link", withDestinationPath: target)
-    expect(.io) { () throws(VaultError) in _ = try SecretBytes.credential("link", in: place.folder) }
+  /// As Kubernetes makes them: the name is a link into `..data`, which is a link to a directory with the time in its name.
+  private func platformLinks() throws -> String {
+    let mount = place.folder + "/mount-\(UUID().uuidString)"
+    for folder in [mount, mount + "/..2026_01_01"] { unsafe expect(mkdir(folder, 0o755), equals: 0) }
+    try FileManager.default.copyItem(
+      atPath: file("secret", mode: 0o400), toPath: mount + "/..2026_01_01/passcode")
+    try FileManager.default.createSymbolicLink(
+      atPath: mount + "/..data", withDestinationPath: "..2026_01_01")
+    try FileManager.default.createSymbolicLink(
+      atPath: mount + "/passcode", withDestinationPath: "..data/passcode")
+    return mount
+  }
+
+  /// Verified to fail when a link is followed whoever decides what it leads to.
+  @Test("links are followed where only root and this user decide what they lead to")
+  func links() throws {
+    let mount = try platformLinks()
+    try expect(
+      SecretBytes.contents(ofFile: mount + "/passcode").bytesForTesting, equals: Array("secret".utf8))
+    let credential = try SecretBytes.credential("passcode", in: mount)
+    expect(credential?.bytesForTesting, equals: Array("secret".utf8))
+    unsafe expect(chmod(mount + "/..2026_01_01", 0o777), equals: 0)
+    let error = thrown { () throws(VaultError) in _ = try SecretBytes.contents(ofFile: mount + "/passcode") }
+    #expect(error?.code == .io && error?.message.contains("..2026_01_01") == true, "\(error?.message ?? "")")
+    try needRoot("a link of another user")
+    unsafe expect(chmod(mount + "/..2026_01_01", 0o755), equals: 0)
+    unsafe expect(lchown(mount + "/..data", 65_534, 65_534), equals: 0)
+    expect(.io) { () throws(VaultError) in _ = try SecretBytes.credential("passcode", in: mount) }
   }
 
   @Test("a path with a NUL does not lead to the file before it")

@@ -16,7 +16,7 @@ package struct SecretOptions: Sendable {
       hasFile
       ? Setting(
         name + "-file", .path, "PATH",
-        "Read the \(title) from PATH: your own file, mode 0600 or 0400, links not followed.") : nil
+        "Read the \(title) from PATH: your own file with mode 0600 or 0400, or one of root.") : nil
   }
 
   /// `--NAME-fd N or --NAME-file PATH`

@@ -98,6 +98,7 @@ public struct FileProtector: Protector {
 
   /// Writes a new key file, synchronizes the file and its directory, and reads the key back.
   public func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
+    try refuseGiven()
     let path = try placeForNew(key.id, of: vault)
     try Self.makeFolders(above: path)
     try write(key, to: path)
@@ -262,38 +263,58 @@ public struct FileProtector: Protector {
   }
 
   package func read(_ path: String) throws(VaultError) -> DeviceKey {
-    let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else {
-      switch errno {
-      case ENOENT, ENOTDIR:
-        throw VaultError(
-          .deviceKeyAbsent, "the device key is absent: there is no \(path)",
-          hint: Hint(
-            .putKeyBack, saying: "put its copy back, name the copy, or use the recovery code or a backup"),
-          underlying: errno)
-      case ELOOP: throw VaultError(.deviceKeyDamaged, "the device key is a symbolic link: \(path)")
-      default:
-        throw VaultError(
-          .deviceKeyUnavailable, "the device key cannot be read: \(path): \(Self.reason())",
-          hint: "check owner and mode of the file", underlying: errno)
-      }
+    if let number = SecretInput.descriptor(named: path) { return try DescriptorKeys.key(number, path: path) }
+    let file: Int32
+    do throws(SecretInput.FileFault) { file = try SecretInput.open(path, followsLinks: !isFolder) } catch {
+      throw Self.unreadable(path, error)
     }
     defer { close(file) }
-    var entry = stat()
-    guard unsafe fstat(file, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG else {
-      throw VaultError(.deviceKeyDamaged, "the device key is not a file: \(path)")
-    }
-    guard entry.st_uid == geteuid() else {
-      throw VaultError(
+    return try DeviceKey(try readAll(file, byteCount: 33, path: path))
+  }
+
+  private static func unreadable(_ path: String, _ fault: SecretInput.FileFault) -> VaultError {
+    switch fault {
+    case .failed(ENOENT), .failed(ENOTDIR):
+      return VaultError(
+        .deviceKeyAbsent, "the device key is absent: there is no \(path)",
+        hint: Hint(
+          .putKeyBack, saying: "put its copy back, name the copy, or use the recovery code or a backup"),
+        underlying: ENOENT)
+    case .failed(ELOOP): return VaultError(.deviceKeyDamaged, "the device key is a symbolic link: \(path)")
+    case .failed(let number), .unexaminable(let number):
+      return VaultError(
+        .deviceKeyUnavailable,
+        unsafe "the device key cannot be read: \(path): \(String(cString: strerror(number)))",
+        hint: "check owner and mode of the file", underlying: number)
+    case .notRegular: return VaultError(.deviceKeyDamaged, "the device key is not a file: \(path)")
+    case .foreign:
+      return VaultError(
         .deviceKeyUnavailable, "the device key belongs to another user: \(path)",
         hint: Hint(.nameKey, saying: "name your device key"))
-    }
-    guard entry.st_mode & 0o077 == 0 else {
-      throw VaultError(
+    case .replaceable(let part):
+      return VaultError(
+        .deviceKeyUnavailable, "the device key can be replaced by others, who decide about \(part): \(path)",
+        hint: "name a file whose directories and links only you or root can change")
+    case .exposed:
+      var entry = stat()
+      let count = unsafe stat(path, &entry) == 0 ? Int(entry.st_size) : 0
+      return VaultError(
         .deviceKeyUnavailable, "the device key is open to others: \(path)",
-        hint: Self.adviceForOpenFile(path, byteCount: Int(entry.st_size)))
+        hint: adviceForOpenFile(path, byteCount: count))
     }
-    return try DeviceKey(try readAll(file, byteCount: 33, path: path))
+  }
+
+  /// Refuses to replace a key that something else provides: a credential, a secret of a container, a descriptor.
+  private func refuseGiven() throws(VaultError) {
+    guard case .file(let path) = place else { return }
+    var (entry, medium) = (stat(), statvfs())
+    let isThere = unsafe lstat(path, &entry) == 0
+    let isReadOnly = unsafe statvfs(path, &medium) == 0 && medium.f_flag & UInt(ST_RDONLY) != 0
+    let isForeign = entry.st_mode & S_IFMT == S_IFLNK || entry.st_uid != geteuid()
+    guard SecretInput.descriptor(named: path) != nil || isThere && (isForeign || isReadOnly) else { return }
+    throw VaultError(
+      .policy, "the device key \(path) is provided from outside, so it cannot be replaced there",
+      hint: "replace it where it is made: with its file as the device key, and then provide the new one")
   }
 
   /// The advice for a file that other users may read. The path can be wrong, and the file can belong to another

@@ -1,6 +1,7 @@
 package import AgentMessages
 package import CommandLineKit
 import Glibc
+import SecretMemory
 import VaultPrompts
 import VaultWords
 
@@ -21,6 +22,15 @@ enum AgentClient {
     }
     guard verb.runsIn == .agent else { return nil }
     let choice = try AgentChoice(invocation, in: world.environment)
+    // The agent has other descriptors.
+    let key = Places(invocation: invocation, world: world).deviceKey
+    if let key, SecretInput.descriptor(named: key) != nil {
+      guard choice != .required else {
+        throw .usage(
+          "a device key from a descriptor is not for the agent", hint: "name its file with --device-key")
+      }
+      return nil
+    }
     guard choice != .never,
       let request = AgentRun(invocation, words: words, in: world, needsVault: verb.needs != .noVault)
     else { return nil }

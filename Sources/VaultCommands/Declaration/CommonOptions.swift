@@ -14,7 +14,11 @@ enum CommonOptions {
   static let vault = Setting(
     "vault", .path, "PATH", "The vault; else $VAULT_PATH, else $XDG_DATA_HOME/vault/default.vault.")
   static let deviceKey = Setting(
-    "device-key", .path, "PATH", "The device key file; else $VAULT_DEVICE_KEY, else the standard place.")
+    "device-key", .path, "PATH",
+    "The device key file; else $VAULT_DEVICE_KEY, else $CREDENTIALS_DIRECTORY/vaultctl.device-key, else the standard place."
+  )
+  static let deviceKeyDescriptor = Setting(
+    "device-key-fd", .descriptor, "N", "Read the device key from descriptor N, which may be a pipe.")
   static let json = Flag(
     "json", "Print one JSON object on standard output, an error as one on standard error.")
   static let prompt = Setting(
@@ -45,7 +49,7 @@ enum CommonOptions {
   static let help = Flag("help", "Print this help.")
 
   static let all: [any OptionKey] = [
-    vault, deviceKey, json, prompt, noInput, agent, log, logLevel, logUnmasked, help,
+    vault, deviceKey, deviceKeyDescriptor, json, prompt, noInput, agent, log, logLevel, logUnmasked, help,
   ]
 }
 

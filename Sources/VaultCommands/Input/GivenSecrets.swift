@@ -20,6 +20,18 @@ final class GivenSecrets: Sendable {
 
   private let known = Mutex<[(channel: SecretChannel, given: Given)]>([])
 
+  /// The files among them that every user of the system can read, and that were not told yet.
+  private let exposed = Mutex<[String]>([])
+
+  func addExposed(_ file: String) { exposed.withLock { $0.append(file) } }
+
+  func takeExposed() -> [String] {
+    exposed.withLock { files in
+      defer { files = [] }
+      return files
+    }
+  }
+
   /// - Parameter read: Reads the channel; nil if no option gives it.
   func secret(
     _ channel: SecretChannel, _ read: () throws(CommandError) -> SecretBytes?

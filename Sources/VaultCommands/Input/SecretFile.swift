@@ -5,10 +5,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// A file that contains one secret. It is read only if no other user can read or change it.
+/// A file that contains one secret. ``SecretInput/open(_:followsLinks:)`` decides whether it is believed.
 enum SecretFile {
-  /// - Throws: exit 13 if the file belongs to another user, has a mode other than 0600 or 0400, or is not a regular
-  ///   file.
+  /// - Throws: exit 13 if the file is not believed, or is not a regular file.
   static func open(_ path: String, of channel: SecretChannel) throws(CommandError) -> Int32 {
     let name = channel.title
     guard !isPipe(path) else {
@@ -16,7 +15,7 @@ enum SecretFile {
         path, name: name, why: "is a pipe",
         hint: "a pipe is read by its descriptor: \(channel.options.descriptor.shown) 3 3< <(COMMAND)")
     }
-    do throws(SecretInput.FileFault) { return try SecretInput.open(path, as: .own) } catch {
+    do throws(SecretInput.FileFault) { return try SecretInput.open(path) } catch {
       guard case .exposed = error else { throw failure(error, at: path, named: name) }
       throw refusal(
         path, name: name, why: "can be read or changed by others",
@@ -63,9 +62,9 @@ enum SecretFile {
 
   /// A credential of systemd.
   static func openCredential(_ path: String, named name: String) throws(CommandError) -> Int32 {
-    do throws(SecretInput.FileFault) { return try SecretInput.open(path, as: .credential) } catch {
+    do throws(SecretInput.FileFault) { return try SecretInput.open(path) } catch {
       switch error {
-      case .foreign, .exposed:
+      case .foreign, .exposed, .replaceable:
         throw refusal(path, name: name, why: "in $CREDENTIALS_DIRECTORY can be read or changed by others")
       default: throw failure(error, at: path, named: name)
       }
@@ -87,6 +86,10 @@ enum SecretFile {
     case .unexaminable(let code): .io("reading \(file)", errno: code)
     case .notRegular: refusal(path, name: name, why: "is not a regular file")
     case .foreign: refusal(path, name: name, why: "belongs to another user")
+    case .replaceable(let part):
+      refusal(
+        path, name: name, why: "can be replaced by others, who decide about \(printable(part))",
+        hint: "give a file whose directories and links only you or root can change")
     case .exposed: refusal(path, name: name, why: "can be read or changed by others")
     }
   }

@@ -68,7 +68,10 @@ package struct Secrets {
   private func read(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
     guard let file = try file(of: channel) else { return nil }
     return try world.host.lend(file) { descriptor throws(CommandError) in
-      try SecretReading.line(
+      if case .secret(let path, _) = file, SecretInput.isReadableByOthers(descriptor) {
+        known.addExposed("the file with the \(channel.title), \(printable(path))")
+      }
+      return try SecretReading.line(
         from: descriptor, limit: channel.limit ?? TypedSecret.longest, named: channel.title,
         isTrimmed: channel.isCode)
     }
@@ -78,6 +81,7 @@ package struct Secrets {
   private func file(of channel: SecretChannel) throws(CommandError) -> HostFile? {
     if let number = invocation[channel.options.descriptor] { return .descriptor(number) }
     if let file = channel.options.file, let path = invocation[file] {
+      if let number = SecretInput.descriptor(named: path) { return .descriptor(number) }
       return .secret(path: path, of: channel)
     }
     guard channel == .passcode, let path = credentialPath, try world.host.exists(path) else { return nil }

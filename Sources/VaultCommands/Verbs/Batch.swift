@@ -112,7 +112,8 @@ extension Batch {
         "'vaultctl \(inner.verb.name)' does not run in a batch", hint: "run it by itself")
     }
     let ofBatch: [any OptionKey] = [
-      CommonOptions.vault, CommonOptions.deviceKey, CommonOptions.prompt, CommonOptions.noInput,
+      CommonOptions.vault, CommonOptions.deviceKey, CommonOptions.deviceKeyDescriptor, CommonOptions.prompt,
+      CommonOptions.noInput,
       CommonOptions.reason, CommonOptions.agent, CommonOptions.log, CommonOptions.logLevel,
       CommonOptions.logUnmasked,
     ]

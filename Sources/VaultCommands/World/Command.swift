@@ -41,15 +41,22 @@ package struct Command {
         try world.interruption.meeting(commits) { try verb.run(self) }
       }
       vault.warnOfWitness()
+      warnOfExposed()
       outcome.json = outcome.json.map(messages.addingWarnings)
       return outcome
     } catch let end as Interrupted { throw end } catch {
+      warnOfExposed()
       let done = vault.takeDone().names
       var told = CommandError(describing: error)
       guard told.exit == .io || world.interruption.signal != nil, !done.isEmpty else { throw error }
       told.sayWhatStays(done)
       throw told
     }
+  }
+
+  /// Names the files with secrets that were used although every user of the system can read them.
+  private func warnOfExposed() {
+    for file in vault.given.takeExposed() { messages.warn("every user of this system can read \(file)") }
   }
 
   package var secrets: Secrets {

@@ -77,7 +77,7 @@ struct Places {
           "the keeper has one vault, which is named 'keeper:' and not '\(printable(named))'",
           hint: "for a file with that name write ./\(printable(named))")
       }
-      guard deviceKey == nil else {
+      guard namedKey == nil else {
         throw .usage(
           "the keeper has its own device key",
           hint: "leave --device-key out and unset VAULT_DEVICE_KEY")
@@ -86,9 +86,22 @@ struct Places {
     }
   }
 
-  /// `--device-key`, else `$VAULT_DEVICE_KEY`; nil for the standard path.
+  /// `--device-key-fd` or `--device-key`, else `$VAULT_DEVICE_KEY`, else the credential of systemd with that name; nil for the standard path.
   var deviceKey: String? {
     if let requested { return requested.deviceKey }
+    return namedKey ?? credential
+  }
+
+  /// `vaultctl.device-key` of the unit of systemd that this runs in; nil if it has none.
+  private var credential: String? {
+    guard let folder = environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else { return nil }
+    let path = folder + "/vaultctl.device-key"
+    // One that cannot be looked at is read, which says why.
+    return (try? FilePlace.exists(path)) == false ? nil : path
+  }
+
+  private var namedKey: String? {
+    if let number = invocation[CommonOptions.deviceKeyDescriptor] { return "/dev/fd/\(number)" }
     if let path = invocation[CommonOptions.deviceKey] { return path }
     guard let path = environment["VAULT_DEVICE_KEY"], !path.isEmpty else { return nil }
     return path
