@@ -92,7 +92,8 @@ struct DeniedCallTests {
       ], program: Shell.need("unshare"))
     let lines = run.text.split(separator: "\n").map(String.init)
     #expect(
-      lines.prefix(6) == ["0 ", "0 ", "0 pw ", "0 755224 ", "0 pw", "0 pw "][...], "\(run.text)\(run.errors)")
+      lines.prefix(6) == ["0  ", "0  ", "0 pw ", "0 755224 ", "0 pw ", "0 pw "][...],
+      "\(run.text)\(run.errors)")
     try #require(lines.count == 8, "\(run.text)\(run.errors)")
     guard how == "none" else { return expect(lines[6], equals: "0 pw ") }
     #expect(lines[6].hasPrefix("13 ") && lines[6].contains("mount /proc"), "\(lines[6])")
