@@ -313,10 +313,20 @@ let package = Package(
     tests(
       of: "OneTimePasswordTests",
       on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
+    tests(of: "ErrorRecoveryTests", on: ["ErrorRecovery"]),
     tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "CSQLite"]),
     tests(
       of: "VaultFormatTests",
       on: ["VaultFormat", "VaultTestKit", "VaultExpectations", "VaultCrypto", "VaultStorage", "SecretMemory"]),
+    tests(
+      of: "DeviceKeysTests",
+      on: ["DeviceKeys", "VaultFormat", "VaultTestKit", "VaultExpectations", "SecretMemory"]),
+    tests(of: "VaultKeysTests", on: ["VaultKeys", "VaultFormat", "VaultTestKit", "SecretMemory"]),
+    tests(
+      of: "SealedStorageTests",
+      on: [
+        "SealedStorage", "VaultFormat", "VaultStorage", "VaultTestKit", "VaultExpectations", "SecretMemory",
+      ]),
     tests(
       of: "VaultKitTests",
       on: [
@@ -329,6 +339,8 @@ let package = Package(
         "VaultPrompts", "PAMMessages", "CLinux", "VaultKit", "VaultTestKit", "SecretMemory",
         "VaultExpectations",
       ]),
+    tests(of: "PAMHelperTests", on: ["PAMHelper", "PAMMessages", "SecretMemory"]),
+    tests(of: "KeeperPlacementTests", on: ["KeeperPlacement"]),
     tests(
       of: "AuthenticatorKitTests",
       on: [

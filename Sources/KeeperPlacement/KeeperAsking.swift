@@ -5,13 +5,14 @@
 /// | none, `--ask client` | in the process of the command |
 /// | `--ask finger` | the same; a yes is the finger of the person |
 /// | `--ask terminal --terminal PATH` | on a terminal that is the keeper's alone |
-struct KeeperAsking {
-  let arguments: [String]
+package struct KeeperAsking {
+  package let arguments: [String]
   /// The terminal that the keeper gets; nil for none.
   let terminal: KeeperTerminal?
+  package var terminalPath: String? { terminal?.path }
 
   /// - Returns: nil for other arguments.
-  init?(_ arguments: [String]) {
+  package init?(_ arguments: [String]) {
     switch arguments.count {
     case 0: terminal = nil
     case 2 where arguments[0] == "--ask" && ["client", "finger"].contains(arguments[1]): terminal = nil

@@ -1,18 +1,18 @@
 import CPAM
 import Glibc
-import PAMMessages
+package import PAMMessages
 import SecretMemory
 
 /// Passes the questions and texts of modules on to the program, which has the person.
-final class PAMQuestions {
+package final class PAMQuestions {
   let channel: PAMChannel
 
-  init(_ channel: consuming PAMChannel) { self.channel = channel }
+  package init(_ channel: consuming PAMChannel) { self.channel = channel }
 
   /// Passes on one message of a module, and for a question its answer.
   ///
   /// - Returns: 0; anything else is a fault, which CPAM remembers.
-  func pass(
+  package func pass(
     _ kind: PAMReport.Kind, message: UnsafePointer<CChar>, answer: inout UnsafeMutablePointer<CChar>?
   )
     -> Int32

@@ -1,7 +1,7 @@
 import SecretMemory
 import TestSupport
 import Testing
-import VaultKit
+import VaultKeys
 
 /// Verified to fail when a word counts by its letters.
 @Suite("The strength of a secret", .bounded, .requirement("U13"))

@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 import Testing
-import VaultKit
+import VaultKeys
 
 @Suite("Clocks of the machine", .bounded)
 struct SystemClockTests {
