@@ -82,6 +82,7 @@ public struct CredentialStatus: Sendable, Identifiable {
   ///
   /// - Parameters:
   ///   - id: The credential.
+  ///   - evenIfUnknown: Whether the credential is disabled here also where the server does not know it.
   ///   - transport: The way to the server.
   ///   - vault: The vault that stores it.
   ///   - context: Gives the passcode if the credential was activated through another transport.

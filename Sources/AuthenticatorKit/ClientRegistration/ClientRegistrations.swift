@@ -94,7 +94,9 @@ public struct ClientRegistrations: Sendable {
   /// Deletes a registration and its tokens, here alone: ``TokenSets/revoke(_:over:context:)`` first revokes the tokens at the
   /// server.
   ///
-  /// - Parameter context: Gives the passcode of a locked vault.
+  /// - Parameters:
+  ///   - id: The registration.
+  ///   - context: Gives the passcode of a locked vault.
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/locked``.
   public func remove(_ id: ItemID, context: AuthenticationContext? = nil) async throws(VaultError) {
     try await vault.asking(context) { core, context throws(VaultError) in
