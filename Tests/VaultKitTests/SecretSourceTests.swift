@@ -103,7 +103,6 @@ struct SecretSourceTests {
     return mount
   }
 
-  /// Verified to fail when a link is followed whoever decides what it leads to.
   @Test("links are followed where only root and this user decide what they lead to")
   func links() throws {
     let mount = try platformLinks()
