@@ -79,7 +79,7 @@ struct PlacedPromptTests {
     }
   }
 
-  /// Verified to fail when the reader begins at once, and when any line is taken for Enter.
+  /// Would fail when the reader begins at once, and when any line is taken for Enter.
   @Test("where the agent has a terminal of its own, the person starts the reader there, and sees for what")
   func start() async throws {
     for (typed, outcome) in [
@@ -102,7 +102,7 @@ struct PlacedPromptTests {
     }
   }
 
-  /// Verified to fail when the place is not looked at after the verdict.
+  /// Would fail when the place is not looked at after the verdict.
   @Test("a finger that comes while the terminal is another's is none")
   func goneWithReader() async throws {
     let asked = try AskedTerminal()
@@ -118,7 +118,7 @@ struct PlacedPromptTests {
     expect(reader.requests.count, equals: 1)
   }
 
-  /// Verified to fail when only a question that stands is looked at.
+  /// Would fail when only a question that stands is looked at.
   @Test(
     "a command that goes or fails after one of its questions has the next question wait for Enter"
   )

@@ -39,7 +39,7 @@ extension OneAtATime {
       try expect(first.wait().error?.code, equals: .cancelled)
     }
 
-    /// Verified to fail when the next question is shown at once.
+    /// Would fail when the next question is shown at once.
     @Test("what is typed on after it is dropped, and the next question is shown after Enter")
     func cut() throws {
       try cutOne()
@@ -61,7 +61,7 @@ extension OneAtATime {
       try expect(third.wait().text, equals: "third")
     }
 
-    /// Verified to fail when the cut is noted after the next question has begun.
+    /// Would fail when the cut is noted after the next question has begun.
     @Test("a question that waits for its end is the next one")
     func waiting() throws {
       let ending = PromptEnding()
@@ -77,7 +77,7 @@ extension OneAtATime {
       try expect(second.wait().text, equals: "second")
     }
 
-    /// Verified to fail when Enter is no longer waited for once it was asked for.
+    /// Would fail when Enter is no longer waited for once it was asked for.
     @Test("a question that is cut while Enter is waited for is followed by the same")
     func again() throws {
       try cutOne()
@@ -95,7 +95,7 @@ extension OneAtATime {
       #expect(!screen.transcript.contains("two"))
     }
 
-    /// Verified to fail when only the end of a request counts.
+    /// Would fail when only the end of a request counts.
     @Test("one that nobody answers in time is one")
     func timeout() throws {
       try expect(ask("one", patience: .milliseconds(50)).wait().error?.code, equals: .timedOut)
@@ -122,7 +122,7 @@ extension OneAtATime {
       #expect(!screen.transcript.contains(Self.pause))
     }
 
-    /// Verified to fail when only the question for the answer waits, and not the page before it.
+    /// Would fail when only the question for the answer waits, and not the page before it.
     @Test("the pages of the next question wait too, and a page that is cut is a question that is cut")
     func pages() throws {
       try cutOne()
@@ -143,7 +143,7 @@ extension OneAtATime {
       try expect(third.wait().text, equals: "third")
     }
 
-    /// Verified to fail when the second answer keeps what was typed before Enter was asked for.
+    /// Would fail when the second answer keeps what was typed before Enter was asked for.
     @Test("an answer that is given twice keeps nothing of what was typed before Enter")
     func repeated() throws {
       try cutOne()
@@ -162,7 +162,7 @@ extension OneAtATime {
       try expect(second.wait().text, equals: "second")
     }
 
-    /// Verified to fail when the note is shown there.
+    /// Would fail when the note is shown there.
     @Test("no note of a prompt that waits pushes a question off such a terminal")
     func notes() throws {
       let first = try ask("one")

@@ -25,7 +25,7 @@ extension OneAtATime {
       try #require(unsafe ioctl(terminal, UInt(TIOCSWINSZ), &size) == 0)
     }
 
-    /// Verified to fail when the facts are shown at once, and when their rows are as wide as on the usual terminal.
+    /// Verified to fail when their rows are as wide as on the usual terminal.
     @Test("facts that do not fit are shown page by page, in rows that a narrow terminal does not break")
     func facts() throws {
       for asks in ["PIN: ", "continue? [y/N] ", "allow it? "] {
