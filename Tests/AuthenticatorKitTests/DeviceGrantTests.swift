@@ -76,7 +76,7 @@ struct DeviceGrantTests {
   private static let pending = OAuthServer.Reply.refusal("authorization_pending")
   private static let slower = OAuthServer.Reply.refusal("slow_down")
 
-  /// Would fail when `slow_down` is as `authorization_pending`.
+  /// Verified to fail when `slow_down` is as `authorization_pending`.
   @Test("the server is asked as often as it wants to be, until the person has agreed")
   func agreed() throws {
     let rig = try Rig()
@@ -139,7 +139,7 @@ struct DeviceGrantTests {
     }
   }
 
-  /// Would fail when a malformed answer is asked for again.
+  /// Verified to fail when a malformed answer is asked for again.
   @Test("a malformed answer ends it, and a busy server is asked again later")
   func malformedTokens() throws {
     let rig = try Rig()
@@ -152,7 +152,7 @@ struct DeviceGrantTests {
     expect(rig.waits.seconds, equals: 15)
   }
 
-  /// Would fail when an interval is waited for as it is, and when what describes an answer costs it.
+  /// Verified to fail when an interval is waited for as it is, and when what describes an answer costs it.
   @Test(
     "times that a server names have bounds, and the older name of the address is known",
     arguments: [
@@ -198,7 +198,7 @@ struct DeviceGrantTests {
     expect(.policy) { () throws(VaultError) in _ = try rig.begin() }
   }
 
-  /// Would fail when a wait does not look at the end of its call.
+  /// Verified to fail when a wait does not look at the end of its call.
   @Test("the end of the call ends the wait, and nothing is stored")
   func cancelled() async throws {
     let rig = try Rig()

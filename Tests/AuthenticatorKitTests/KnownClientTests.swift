@@ -30,7 +30,7 @@ struct KnownClientTests {
     return endpoints
   }
 
-  /// Would fail when the client is registered at the server, and when the secret is not stored.
+  /// Verified to fail when the secret is not stored.
   @Test("such a client is kept without a registration, and gets tokens")
   func kept() throws {
     let scene = try OAuthScene()
@@ -46,7 +46,7 @@ struct KnownClientTests {
     try expect(scene.core.verify().problems, equals: [])
   }
 
-  /// Would fail when the issuer is not compared.
+  /// Verified to fail when the issuer is not compared.
   @Test("the issuer of its server is compared, as for a registration")
   func issuer() throws {
     let scene = try OAuthScene()
@@ -61,7 +61,7 @@ struct KnownClientTests {
     #expect(try scene.core.clientRegistrations().isEmpty)
   }
 
-  /// Would fail when the metadata is needed, and when a page of another kind counts as metadata.
+  /// Verified to fail when the metadata is needed, and when a page of another kind counts as metadata.
   @Test(
     "the addresses of a server that does not describe itself are given",
     arguments: [(404, ""), (403, "{}"), (400, #"{"error":"x"}"#), (200, "<html>"), (302, "")]
@@ -83,7 +83,7 @@ struct KnownClientTests {
     expect(scene.server.requests.last?.fields.text("url"), equals: Self.at + "/revoke")
   }
 
-  /// Would fail when the given addresses win.
+  /// Verified to fail when the given addresses win.
   @Test("where a server describes itself all the same, both must say the same")
   func agrees() throws {
     let scene = try OAuthScene()
@@ -148,7 +148,7 @@ struct KnownClientTests {
     #expect(scene.server.requests.last?.form["client_assertion"] != nil)
   }
 
-  /// Would fail when the message has no way out.
+  /// Verified to fail when the message has no way out.
   @Test("a server that registers nobody says what to do")
   func noRegistration() throws {
     let scene = try OAuthScene()

@@ -11,7 +11,7 @@ import VaultTestKit
 /// One refresh at a time for each set of tokens; the others wait, and take its result.
 @Suite("Refreshes at once", .bounded, .requirement("D4"))
 struct RefreshTurnTests {
-  /// Would fail without the lock: the server is then asked twice, and refuses the second one.
+  /// Verified to fail without the lock: the server is then asked twice, and refuses the second one.
   @Test("of two refreshes at once, the second one waits, and has the tokens of the first one")
   func taken() async throws {
     let scene = try OAuthScene()
@@ -106,7 +106,7 @@ struct RefreshTurnTests {
     expect(server.refreshCount, equals: 2)
   }
 
-  /// Would fail when a refresh does not look at the set again in its commit.
+  /// Verified to fail when a refresh does not look at the set again in its commit.
   @Test("tokens to which a person agreed during a refresh stay")
   func grantedMeanwhile() throws {
     let scene = try OAuthScene()
@@ -123,7 +123,7 @@ struct RefreshTurnTests {
     try expect(scene.headers(client).authorization, equals: "Bearer " + OAuthServer.access(3))
   }
 
-  /// Would fail when the refusal is thrown as it is.
+  /// Verified to fail when the refusal is thrown as it is.
   @Test(
     "tokens to which a person agreed meanwhile are the result of a refresh that the server refuses for that")
   func agreedMeanwhile() throws {

@@ -33,7 +33,7 @@ struct TokenAnswerTests {
     (#""\#(String(repeating: "n", count: 2000))":"]}""#, nil, "orders"), (#""error":null"#, nil, "orders"),
   ]
 
-  /// Would fail when one of these is read as the tokens are (31 of them on the code before).
+  /// Verified to fail when one of these is read as the tokens are (31 of them on the code before).
   @Test("what only describes tokens, and is none of that, is as absent", arguments: described)
   func describes(member: String, seconds: UInt32?, scope: String?) throws {
     let scene = try OAuthScene()
@@ -78,7 +78,7 @@ struct TokenAnswerTests {
     try expect(scene.headers(client).authorization, equals: "Bearer at-9")
   }
 
-  /// Would fail when an empty refresh token is one.
+  /// Verified to fail when an empty refresh token is one.
   @Test(
     "a refresh token that is none is as absent, and one with any other text is kept as it is",
     arguments: [
@@ -184,7 +184,7 @@ struct TokenAnswerTests {
     #expect(!scene.server.operations.contains(.oauthRevoke))
   }
 
-  /// Would fail when `client_secret_expires_at` is read as the id is.
+  /// Verified to fail when `client_secret_expires_at` is read as the id is.
   @Test(
     "what only describes a registration does not cost it",
     arguments: [
