@@ -9,7 +9,7 @@ struct RememberedAttributesTests {
   @Test("a vault that is made there can be used at once")
   func made() throws {
     try needMounts("a file system of FUSE")
-    if access("/dev/fuse", R_OK | W_OK) != 0 { try skip(.mounts, "a file system of FUSE") }
+    if unsafe access("/dev/fuse", R_OK | W_OK) != 0 { try skip(.mounts, "a file system of FUSE") }
     let tool = try Tool()
     unsafe expect(mkdir(tool.home.path + "/mirror", 0o700), equals: 0)
     let script = """
