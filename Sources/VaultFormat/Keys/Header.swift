@@ -106,7 +106,8 @@ package struct Header: Sendable, Equatable {
         "made before the first release: export its items with the program that made it, then import them",
         hint: Hint(
           .exportWithOldProgram,
-          saying: "docs/guides/backup-and-recovery.md says which commit that is, and what an export leaves out"))
+          saying:
+            "docs/guides/backup-and-recovery.md says which commit that is, and what an export leaves out"))
     }
   }
 
