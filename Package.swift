@@ -131,10 +131,10 @@ let package = Package(
     room("ErrorRecovery"),
     // Log lines that hide what is private.
     room("VaultLogging", on: ["CLinux"]),
-    // Secrets in memory: one owner, locked, wiped.
-    room("SecretMemory", on: ["CLinux", "TrustedPaths"]),
     // Whether only root and this user decide which file a path names.
     room("TrustedPaths"),
+    // Secrets in memory: one owner, locked, wiped.
+    room("SecretMemory", on: ["CLinux", "TrustedPaths"]),
     // Text from people and files: Unicode forms, lines, codes, in secret memory.
     room("TextPreparation", on: ["SecretMemory", "CUnistring"]),
     // Ciphers, hashes and signatures of OpenSSL, and the two seals made of them.

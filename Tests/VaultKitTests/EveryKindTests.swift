@@ -81,14 +81,18 @@ struct EveryKindTests {
     new = NewItem(.otp, name: "checked and password", access: try AccessControl(.applicationPassword))
     new.guardingPIN = GuardingPIN(.checked, item: pin)
     try add(new, Array("09876543210987654321".utf8), by: behind)
-    new = NewItem(.cardToken, name: "of a session")
+    let token = Component(.cardToken, session: SharedSecret(SecretBytes(copying: session)))
+    try add(tokenOfSession, Array("token".utf8), by: token)
+    return secrets
+  }
+
+  private var tokenOfSession: NewItem {
+    var new = NewItem(.cardToken, name: "of a session")
     let hash = SHA256.hash(Array("vault/1/session".utf8) + session)
     new.tokenLife = TokenLife(
       issued: Instant(milliseconds: 1), issuedBootTime: 1, boot: [UInt8](repeating: 0, count: 16),
       length: 1_000, mostUses: 1, session: hash)
-    let token = Component(.cardToken, session: SharedSecret(SecretBytes(copying: session)))
-    try add(new, Array("token".utf8), by: token)
-    return secrets
+    return new
   }
 
   /// A client registration with the fields that each has.
