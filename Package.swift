@@ -245,7 +245,7 @@ let package = Package(
       "VaultAgent",
       on: [
         "SecretMemory", "CommandLineKit", "VaultKit", "VaultPrompts", "VaultWords", "AgentMessages",
-        "VaultCommands", "CLinux",
+        "TrustedPaths", "VaultCommands", "CLinux",
       ]),
     // The world of the tool and of the agent in tests; never installed.
     room(

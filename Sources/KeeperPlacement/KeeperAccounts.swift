@@ -33,6 +33,7 @@ struct KeeperAccounts {
     (self.person, self.keeper) = (person, keeper)
   }
 
+  static func user(named name: String) -> uid_t? { account(named: name)?.user }
   private static func account(named name: String) -> Account? { unsafe account(getpwnam(name)) }
   private static func account(of user: uid_t) -> Account? { unsafe account(getpwuid(user)) }
 

@@ -6,7 +6,8 @@ import TrustedPaths
 /// The process of root that verifies logins for a keeper: it starts `vault-pam` for one person, and has no keys (docs/decisions/0052).
 ///
 /// It reads one byte and one descriptor of each request, and passes the descriptor on. The name of the person and the service are
-/// arguments that root gives. It ends when the keeper does.
+/// arguments that root gives. It also says which program a process of the person runs, which no other user may see
+/// (docs/decisions/0062). It ends when the keeper does.
 struct KeeperLogins: ~Copyable {
   /// The first part of its only argument; the name of the person follows.
   static let word = "--logins="
@@ -34,7 +35,8 @@ struct KeeperLogins: ~Copyable {
     // Neither Ctrl-C nor a terminal of root reaches it or PAM's modules.
     _ = setsid()
     unsafe clinux_replace_environment(Self.environment)
-    var logins = KeeperLogins(requests, limit: PAMLimit(service: "vault", user: person).argument)
+    guard let user = KeeperAccounts.user(named: person) else { throw .noPerson(person) }
+    var logins = KeeperLogins(requests, of: user, limit: PAMLimit(service: "vault", user: person).argument)
     while true { logins.turn() }
   }
 
@@ -49,10 +51,14 @@ struct KeeperLogins: ~Copyable {
   }
 
   private let requests: Int32
+  /// The person.
+  private let user: uid_t
   private let limit: String
   private var running: [Helper] = []
 
-  private init(_ requests: Int32, limit: String) { (self.requests, self.limit) = (requests, limit) }
+  private init(_ requests: Int32, of user: uid_t, limit: String) {
+    (self.requests, self.user, self.limit) = (requests, user, limit)
+  }
 
   /// As many guesses of a login password at the same time as there can be.
   private static let mostHelpers = 8
@@ -115,15 +121,29 @@ extension KeeperLogins {
 
   /// Takes one request. When the keeper is gone, this process ends, and the kernel ends the helpers with it.
   private mutating func take() {
-    var bytes: [UInt8] = [0, 0]
+    var bytes = [UInt8](repeating: 0, count: PAMMessages.programLength + 1)
     var descriptors = [Int32](repeating: -1, count: clinux_most_descriptors)
     var count = 0
     let length = unsafe clinux_receive_packet(requests, &bytes, bytes.count, &descriptors, &count)
     let problem = errno
     let came = descriptors.prefix(count)
     if length == 1, bytes[0] == PAMMessages.start, count == 1 { return start(with: came[0]) }
+    if length == PAMMessages.programLength, bytes[0] == PAMMessages.program, count == 1 {
+      let process = bytes[1..<PAMMessages.programLength].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+      return say(Int32(bitPattern: process), to: came[0])
+    }
     for descriptor in came { close(descriptor) }
     guard length > 0 || length < 0 && [EAGAIN, EMSGSIZE, EMFILE].contains(problem) else { _exit(0) }
+  }
+
+  /// Says which program a process of the person runs. Owns `end`, and does not wait for it.
+  private func say(_ process: Int32, to end: Int32) {
+    defer { close(end) }
+    let isPersons = ProcessFile.user(of: process) == user
+    let path = Array((isPersons ? ProcessFile.executable(of: process) ?? "" : "").utf8)
+    _ = unsafe path.withUnsafeBytes {
+      unsafe send(end, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+    }
   }
 
   /// Owns `end`. Where no helper starts, the keeper sees the end of the connection.

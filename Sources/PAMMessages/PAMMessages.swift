@@ -32,6 +32,11 @@ package enum PAMMessages {
   /// What a keeper sends to the process of root that starts helpers: one packet for each helper, with one descriptor, the end of a
   /// connection that the helper gets.
   package static let start = UInt8(ascii: "H")
+  /// What a keeper sends there to learn which program a process of its person runs: this byte, the number of the process (u32,
+  /// little-endian), and one descriptor. On that, one packet comes back: the path; an empty one where it is not known.
+  package static let program = UInt8(ascii: "P")
+  /// The byte count of that question.
+  package static let programLength = 5
 
   static let version: UInt8 = 1
   static let answer = UInt8(ascii: "A")

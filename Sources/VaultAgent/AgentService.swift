@@ -18,6 +18,8 @@ package final class AgentService: Sendable {
   let prompts = PromptBound()
   /// The questions of the keeper's own terminal that ended early.
   let cuts = CutQuestions()
+  /// Knows which programs processes run.
+  let executables: ExecutableReader
   let wake: WakeUp
   private let closer = LateCloser()
   /// The thread that accepts and locks, as `pthread_self` names it; 0 before it began.
@@ -40,7 +42,9 @@ package final class AgentService: Sendable {
     self.wake = wake
     self.world = world
     self.asking = asking
-    vaults = ServedVaults(clock: world.vault.clock, log: log) { wake.signal() }
+    executables = ExecutableReader(
+      asking: world.isKeeper ? PAMStarter(number: world.environment["VAULTD_LOGINS"]) : nil)
+    vaults = ServedVaults(clock: world.vault.clock, log: log, knowing: executables) { wake.signal() }
   }
 
   /// Whether logind tells of sleep and of sessions.

@@ -143,6 +143,35 @@ class KeeperAsks:
             self.assertEqual(guarded.end().out, secret("guarded"))
             self.assertNotIn("canary", world.screen.read())
 
+    def asked_by(self, world, *command):
+        """The line of the prompt that names who has started the command."""
+        asked = threading.Thread(target=world.run, args=([*command], None, {}, None))
+        asked.start()
+        world.screen.wait("asked by ")
+        world.screen.wait("\n")
+        line = world.screen.before
+        world.screen.wait("phrase of voice: ")
+        # Ctrl-D declines, for each question.
+        while asked.is_alive():
+            os.write(world.screen.master, b"\x04")
+            asked.join(0.2)
+        return line
+
+    def test_the_keeper_names_the_file_of_a_program(self):
+        """Root tells it: the kernel does not say it to another user. A program with a file system of its own is not named by a path
+        that it has chosen."""
+        get = "vaultctl item get near --vault keeper:; true"
+        person = "setpriv --reuid %d --regid %d --clear-groups " % (PERSON, PERSON)
+        with self.keeper("terminal") as world:
+            world.environment["PATH"] = PROGRAMS + ":/usr/bin:/bin"
+            shell = os.path.realpath("/bin/sh")
+            self.assertIn(shell + " (process", self.asked_by(world, "/bin/sh", "-c", "%s sh -c '%s'" % (person, get)))
+            forged = "cp %s %s/forged; mount --bind %s/forged /usr/bin/true; exec %s /usr/bin/true -c '%s'" % (
+                shell, PROGRAMS, PROGRAMS, person, get)
+            line = self.asked_by(world, "unshare", "-m", "/bin/sh", "-c", forged)
+            self.assertIn("a program whose file is not known", line)
+            self.assertNotIn("/usr/bin/true", line)
+
     def test_the_keeper_takes_a_yes_on_its_terminal(self):
         with self.keeper("terminal") as world:
             for answer, exit in (("n", 5), ("y", 0)):

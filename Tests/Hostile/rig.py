@@ -277,6 +277,8 @@ class Screen:
         os.close(slave)
         os.set_blocking(self.master, False)
         self.shown = b""
+        # What came before the last text that was waited for.
+        self.before = ""
 
     def read(self):
         """All that it has shown."""
@@ -289,7 +291,8 @@ class Screen:
 
     def wait(self, text):
         wait_for("'%s' on the terminal of the keeper" % text, lambda: text in self.read())
-        self.shown = self.shown.split(text.encode(), 1)[1]
+        before, self.shown = self.shown.split(text.encode(), 1)
+        self.before = before.decode(errors="replace")
 
     def type(self, line):
         os.write(self.master, line.encode() + b"\n")
@@ -509,7 +512,7 @@ class World:
         self.must("unlock", passcode=True)
         for name, options in (
             ("mail", ()), ("guarded", ("--access", "passcode")), ("near", ("--access", "presence")),
-            ("expiring", ("--expires", "1s")),
+            ("expiring", ("--expires", "1s", "--expiry", "refuse")),
         ):
             self.must("item", "add", name, *options, stdin=name)
         self.must("pin", "set", "pin", "--limit", str(PIN_LIMIT), new_pin=True)

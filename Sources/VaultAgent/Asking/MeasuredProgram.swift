@@ -1,11 +1,12 @@
 import Glibc
+import TrustedPaths
 package import VaultKit
+package import VaultPrompts
 
 /// The program that has started a command, as the kernel describes it: the parent of the command's process.
 ///
-/// All of it is looked at while the command's process and its parent live, so no number of a process is that of a later one. The
-/// executable of a process of another user, as a keeper sees it, cannot be read: then its name stands in for it, which the process
-/// chooses itself.
+/// All of it is looked at while the command's process and its parent live, so no number of a process is that of a later one. Where
+/// ``ExecutableReader`` does not know an executable, the name of the process stands in for it, which the process chooses itself.
 package struct MeasuredProgram: Sendable {
   /// What tells the program from every other one, as far as the kernel says.
   package struct Identity: Sendable, Hashable {
@@ -34,19 +35,22 @@ package struct MeasuredProgram: Sendable {
   /// - Parameters:
   ///   - command: The process at the other end of a connection, as it was when the connection was accepted.
   ///   - connection: That connection.
+  ///   - executables: Knows which programs processes run.
   /// - Returns: nil where the kernel does not say: the process is gone, or hidden.
-  package init?(starting command: Caller, over connection: Int32) {
+  package init?(
+    starting command: Caller, over connection: Int32, knowing executables: ExecutableReader = .own
+  ) {
     let process = Int32(bitPattern: command.process)
     guard let before = ProcessStatus(of: process), command.started == before.started,
-      let parent = ProcessStatus(of: before.parent), let user = Self.user(of: before.parent)
+      let parent = ProcessStatus(of: before.parent), let user = ProcessFile.user(of: before.parent)
     else { return nil }
     identity = Identity(
       user: user, process: before.parent, started: parent.started,
-      executable: Self.executable(of: before.parent))
+      executable: executables.path(of: before.parent))
     name = parent.name
-    self.command = Self.process(process, before)
+    self.command = Self.process(process, before, executables)
     isOfSession = before.session == parent.session
-    parents = Self.parents(of: before.parent, whose: parent)
+    parents = Self.parents(of: before.parent, whose: parent, executables)
     unit = Self.unit(of: before.parent)
     // A process whose parent ends gets another one before the number of the parent is free. So the parent is still the same one.
     guard let after = ProcessStatus(of: process), after.started == before.started,
@@ -65,9 +69,9 @@ package struct MeasuredProgram: Sendable {
   }
 
   /// Whether the program is still there: neither ended nor become another program.
-  package static func isThere(_ identity: Identity) -> Bool {
+  package static func isThere(_ identity: Identity, knowing executables: ExecutableReader = .own) -> Bool {
     ProcessStatus(of: identity.process)?.started == identity.started
-      && executable(of: identity.process) == identity.executable
+      && executables.path(of: identity.process) == identity.executable
   }
 }
 
@@ -76,13 +80,13 @@ extension MeasuredProgram {
   private static let mostParents = 4
 
   private static func parents(
-    of process: Int32, whose program: ProcessStatus
+    of process: Int32, whose program: ProcessStatus, _ executables: ExecutableReader
   ) -> [PromptRequest.Requester] {
     var parents: [PromptRequest.Requester] = []
     var next = program.parent
     var child = process
     while next > 0, parents.count < mostParents, let status = ProcessStatus(of: next) {
-      let parent = Self.process(next, status)
+      let parent = Self.process(next, status, executables)
       // As above: it is the parent as long as it lives.
       guard ProcessStatus(of: child)?.parent == next else { break }
       parents.append(parent)
@@ -91,25 +95,12 @@ extension MeasuredProgram {
     return parents
   }
 
-  private static func process(_ number: Int32, _ status: ProcessStatus) -> PromptRequest.Requester {
-    var process = PromptRequest.Requester(processID: number, executable: executable(of: number))
+  private static func process(
+    _ number: Int32, _ status: ProcessStatus, _ executables: ExecutableReader
+  ) -> PromptRequest.Requester {
+    var process = PromptRequest.Requester(processID: number, executable: executables.path(of: number))
     if process.executable == nil { process.name = status.name }
     return process
-  }
-
-  private static func executable(of process: Int32) -> String? {
-    var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe target.withUnsafeMutableBytes {
-      unsafe readlink("/proc/\(process)/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
-    }
-    return count > 0 ? String(decoding: target[..<count], as: UTF8.self) : nil
-  }
-
-  /// The real user of a process. The owner of its folder in `/proc` is root where the process is not dumpable.
-  private static func user(of process: Int32) -> UInt32? {
-    let lines = ProcessStatus.contents(of: "/proc/\(process)/status")?.split(separator: "\n" as Character)
-    let line = lines?.first { $0.hasPrefix("Uid:") }
-    return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { UInt32($0) }
   }
 
   /// Its unit of systemd, by the control group (cgroups(7)).
@@ -118,7 +109,7 @@ extension MeasuredProgram {
   ///
   /// - Returns: The unit that no program of the user chooses, and the one below it.
   static func unit(of process: Int32) -> (kernels: String?, own: String?) {
-    units(inGroups: ProcessStatus.contents(of: "/proc/\(process)/cgroup") ?? "")
+    units(inGroups: ProcessFile.text("cgroup", of: process) ?? "")
   }
 
   /// - Parameter groups: The lines of the kernel: number, controllers and path, with colons between them.
@@ -152,4 +143,19 @@ extension MeasuredProgram {
 
   /// `SO_PEERPIDFD`, which Swift's Glibc module lacks.
   private static let peerDescriptor: Int32 = 77
+}
+
+/// Knows which program a process runs. The kernel says it to the user of the process alone, and to root.
+package struct ExecutableReader: Sendable {
+  /// In a keeper, the process that root has left beside it.
+  private let root: PAMStarter?
+
+  package init(asking root: PAMStarter?) { self.root = root }
+
+  package static let own = ExecutableReader(asking: nil)
+
+  /// - Returns: nil where it is not known, and where the path leads this process to another file.
+  func path(of process: Int32) -> String? {
+    ProcessFile.executable(of: process) ?? root?.executable(of: process)
+  }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import TrustedPaths
 
 /// What the kernel says of a process: `/proc/PID/stat` (proc(5)).
 struct ProcessStatus {
@@ -13,7 +13,7 @@ struct ProcessStatus {
 
   /// nil for a process that is gone or cannot be seen.
   init?(of process: Int32) {
-    guard let text = Self.contents(of: "/proc/\(process)/stat") else { return nil }
+    guard let text = ProcessFile.text("stat", of: process) else { return nil }
     self.init(text)
   }
 
@@ -36,15 +36,5 @@ struct ProcessStatus {
   /// Bits 8 to 15 are the major number, the others the minor one.
   private static func device(_ number: UInt32) -> (major: UInt32, minor: UInt32) {
     (number >> 8 & 0xFFF, number & 0xFF | number >> 12 & 0xFFF00)
-  }
-
-  /// At most 4,096 bytes of a file of `/proc`; nil where it cannot be read.
-  static func contents(of path: String) -> String? {
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
-    return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
   }
 }

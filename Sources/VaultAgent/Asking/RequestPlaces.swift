@@ -19,7 +19,10 @@ struct RequestPlaces: PromptPlaces {
 
   /// A program can have others start a command, so this is advisory. One that is hidden or gone by now is named as not known.
   var requester: PromptRequest.Requester? {
-    guard let program = MeasuredProgram(starting: command, over: connection.descriptor) else {
+    guard
+      let program = MeasuredProgram(
+        starting: command, over: connection.descriptor, knowing: service.executables)
+    else {
       return .unknown
     }
     var requester = program.requester

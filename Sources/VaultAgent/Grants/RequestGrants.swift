@@ -38,7 +38,8 @@ struct RequestGrants: StandingGrants {
 
   /// The program that can have grants; nil for one that the kernel does not show, and for one of another session.
   private var program: MeasuredProgram? {
-    let program = MeasuredProgram(starting: request.caller, over: request.link.socket.descriptor)
+    let program = MeasuredProgram(
+      starting: request.caller, over: request.link.socket.descriptor, knowing: service.executables)
     return program?.isOfSession == true ? program : nil
   }
 

@@ -29,11 +29,14 @@ package final class ServedGrants: Sendable {
   }
   private let state = Mutex(State())
   private let clock: any VaultClock
+  private let executables: ExecutableReader
   /// Called by any thread when a grant was made.
   private let changed: @Sendable () -> Void
 
-  init(clock: any VaultClock, changed: @escaping @Sendable () -> Void) {
-    (self.clock, self.changed) = (clock, changed)
+  init(
+    clock: any VaultClock, knowing executables: ExecutableReader, changed: @escaping @Sendable () -> Void
+  ) {
+    (self.clock, self.executables, self.changed) = (clock, executables, changed)
   }
 
   // MARK: Uses
@@ -124,7 +127,7 @@ package final class ServedGrants: Sendable {
       state.looked = now
       return Set(state.entries.map(\.program.identity))
     }
-    let gone = programs.filter { !MeasuredProgram.isThere($0) }
+    let gone = programs.filter { !MeasuredProgram.isThere($0, knowing: executables) }
     remove { now >= $0.end || gone.contains($0.program.identity) }
     return state.withLock { state in
       state.entries.map(\.end).min().map { min($0, state.looked + Self.lookMilliseconds) }

@@ -57,10 +57,11 @@ package final class ServedVaults: Sendable {
 
   /// - Parameter changed: Called by any thread when the next end of a lease may have changed.
   package init(
-    clock: any VaultClock, log: LockLog = LockLog(), changed: @escaping @Sendable () -> Void = {}
+    clock: any VaultClock, log: LockLog = LockLog(), knowing executables: ExecutableReader = .own,
+    changed: @escaping @Sendable () -> Void = {}
   ) {
     (self.clock, self.log, self.changed) = (clock, log, changed)
-    grants = ServedGrants(clock: clock, changed: changed)
+    grants = ServedGrants(clock: clock, knowing: executables, changed: changed)
   }
 
   /// The open vault of a file; `open` is called where it is not open yet. It is in use until ``ended(_:uses:)``.

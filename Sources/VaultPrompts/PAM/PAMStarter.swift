@@ -32,6 +32,32 @@ package struct PAMStarter: Sendable {
     if unsafe poll(&wait, 1, 0) > 0 { throw .noPAMStarter(ECONNRESET) }
   }
 
+  /// Asks root which program a process of the person runs: the kernel does not say it to another user, as a keeper is.
+  ///
+  /// - Returns: nil where root does not know it, or does not answer at once.
+  package func executable(of process: Int32) -> String? {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe clinux_packet_pair(&ends) == 0 else { return nil }
+    defer { for end in ends where end >= 0 { close(end) } }
+    let number = UInt32(bitPattern: process)
+    var question = [PAMMessages.program] + (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    guard unsafe clinux_send_packet(socket, &question, question.count, [ends[1]], 1, false) == 0 else {
+      return nil
+    }
+    close(ends[1])
+    ends[1] = -1
+    var wait = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&wait, 1, Self.patience) > 0 else { return nil }
+    var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe path.withUnsafeMutableBytes {
+      unsafe recv(ends[0], $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
+    }
+    return count > 0 ? String(decoding: path[..<count], as: UTF8.self) : nil
+  }
+
+  /// Milliseconds.
+  private static let patience: Int32 = 2_000
+
   /// Has root start a helper.
   ///
   /// - Returns: This end of the connection to it.
