@@ -17,4 +17,10 @@ package struct Environment: Sendable {
   }
 
   package subscript(name: String) -> String? { look(name) }
+
+  /// The path of a credential of the service, whether it is there or not; nil where systemd gives none. systemd names an absolute folder.
+  package func credential(_ name: String) -> String? {
+    guard let folder = look("CREDENTIALS_DIRECTORY"), folder.hasPrefix("/") else { return nil }
+    return folder + "/" + name
+  }
 }

@@ -61,11 +61,12 @@ package enum PlaceFindings {
     ]
   }
 
-  /// Whether the last commit can be remembered beside the device key.
+  /// Whether the last commit can be remembered beside the device key, or in the standard place.
   ///
-  /// - Parameter path: Of the witness, which exists after the first commit that this machine made.
-  package static func witness(_ path: String) -> Finding? {
-    guard let status = status(path) else { return unmadeWitness(path) }
+  /// - Parameter path: Of the witness, which exists after the first commit that this machine made; nil where it cannot be made.
+  package static func witness(_ path: String?) -> Finding? {
+    guard let path else { return noWitness }
+    guard let status = status(path) else { return nil }
     let kinds: [mode_t: String] = [
       S_IFDIR: "a folder", S_IFLNK: "a symbolic link", S_IFIFO: "a named pipe", S_IFSOCK: "a socket",
       S_IFCHR: "a device", S_IFBLK: "a device",
@@ -98,15 +99,13 @@ package enum PlaceFindings {
       mend)
   }
 
-  /// It is made at the first commit, where its directory can be written to.
-  private static func unmadeWitness(_ path: String) -> Finding? {
-    let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
-    let isClosed = unsafe access(folder, F_OK) == 0 && access(folder, W_OK) != 0
-    guard isClosed else { return nil }
-    return Finding(
+  private static var noWitness: Finding {
+    Finding(
       "witnessFile", .warning,
-      "\(path), which is to remember the last commit of the vault, cannot be made: an older state of the vault is not noticed",
-      "let the folder of the device key be written to by you")
+      "there is no place for the file that remembers the last commit of the vault (KEY.seen): an older state of the vault is noticed "
+        + "only if the file has another inode",
+      "let the folder of the device key be written to by you; where something else provides the key, set XDG_STATE_HOME to a folder "
+        + "that you can write to and that stays")
   }
 
   private static func fileSystem(of folder: String) -> Finding {

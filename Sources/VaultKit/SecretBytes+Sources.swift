@@ -69,7 +69,7 @@ extension SecretBytes {
     guard ![".", "..", ""].contains(name),
       !name.utf8.contains(where: { [0, UInt8(ascii: "/")].contains($0) })
     else { throw VaultError(.malformed, "the name of a credential is a file name without a directory") }
-    guard let folder, !folder.isEmpty else { return nil }
+    guard let folder, folder.hasPrefix("/") else { return nil }
     let path = folder + "/" + name
     let file: Int32
     do throws(SecretInput.FileFault) { file = try SecretInput.open(path) } catch {

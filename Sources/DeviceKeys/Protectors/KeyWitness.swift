@@ -81,6 +81,22 @@ package struct KeyWitness {
     return SeenCommit(sequence: bytes.sequence, entry: bytes.entry)
   }
 
+  /// Whether anything has that name, whether it is a witness or not.
+  package static func isThere(_ path: String) -> Bool {
+    var entry = stat()
+    return unsafe lstat(path, &entry) == 0
+  }
+
+  /// Whether this user may make the file, and the folders that lack above it.
+  package static func canBeMade(_ path: String) -> Bool {
+    var folder = path
+    repeat {
+      let slash = folder.lastIndex(of: "/")
+      folder = slash.map { $0 == folder.startIndex ? "/" : String(folder[..<$0]) } ?? "."
+    } while !isThere(folder) && folder != "/" && folder != "."
+    return unsafe access(folder, W_OK | X_OK) == 0
+  }
+
   package func remove() { unsafe unlink(path) }
 }
 

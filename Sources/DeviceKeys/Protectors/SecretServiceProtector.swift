@@ -150,12 +150,21 @@ public struct SecretServiceProtector: Protector {
 
   /// Writes the commit to a file: the service would rewrite its whole collection for each commit.
   public func noteCommit(_ commit: SeenCommit, under key: DeviceKeyID, of vault: VaultID) {
-    witnessFile.note(commit, under: key, of: vault) { witness(of: key, in: vault) }
+    witnessFile.note(commit, under: key, of: vault) {
+      makeWitnessFolder(vault)
+      return witness(of: key, in: vault)
+    }
   }
 
   /// Reads the witness; `nil` if there is none, or if it is for another key.
   public func seenCommit(under key: DeviceKeyID, of vault: VaultID) -> SeenCommit? {
     witnessFile.seen(under: key, of: vault) { witness(of: key, in: vault) }
+  }
+
+  /// The path of the witness; `nil` where no file can be made for it.
+  package func placeOfWitness(of key: DeviceKeyID, in vault: VaultID) -> String? {
+    guard let path = witness(of: key, in: vault)?.path else { return nil }
+    return KeyWitness.isThere(path) || KeyWitness.canBeMade(path) ? path : nil
   }
 
   /// The same name as beside a key file, so that there is one place to look.

@@ -89,10 +89,7 @@ package struct Secrets {
   }
 
   /// Where systemd puts the credential with the passcode; nil if it starts nothing here.
-  private var credentialPath: String? {
-    guard let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else { return nil }
-    return folder + "/vaultctl.passcode"
-  }
+  private var credentialPath: String? { world.environment.credential("vaultctl.passcode") }
 
   /// Whether ``secret(_:isNew:to:problem:triesLeft:)`` would ask a person.
   func willAsk(_ channel: SecretChannel) -> Bool {

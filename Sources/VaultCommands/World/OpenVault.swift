@@ -105,9 +105,9 @@ final class OpenVault {
 
   /// Says that the last commit is remembered nowhere beside the vault.
   func warnOfWitness() {
-    guard let core, !core.remembersCommit else { return }
+    guard let core, !core.remembersCommit, !core.takesForKnown() else { return }
     messages.warn(
-      "this change could not be remembered beside the device key (KEY.seen): if an older state of the vault is put back, nothing "
+      "this change could not be remembered outside of the vault file (KEY.seen): if an older state of the vault is put back, nothing "
         + "will tell; 'vaultctl doctor' explains", mark: "")
   }
 

@@ -94,8 +94,7 @@ struct Places {
 
   /// `vaultctl.device-key` of the unit of systemd that this runs in; nil if it has none.
   private var credential: String? {
-    guard let folder = environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else { return nil }
-    let path = folder + "/vaultctl.device-key"
+    guard let path = environment.credential("vaultctl.device-key") else { return nil }
     // One that cannot be looked at is read, which says why.
     return (try? FilePlace.exists(path)) == false ? nil : path
   }
@@ -145,10 +144,11 @@ struct Places {
     return world
   }
 
-  /// The file that remembers the last commit, beside the device key or in its place.
-  func witnessPath(of outline: VaultOutline) throws(VaultError) -> String {
-    let files = outline.protector == .file ? try keys.files() : try FileProtector.standard()
-    return files.path(of: outline.deviceKey, outline.vault) + ".seen"
+  /// The file that remembers the last commit, beside the device key or in its place; nil where none can be made.
+  func witnessPath(of outline: VaultOutline) throws(VaultError) -> String? {
+    let protector: any Protector =
+      outline.protector == .file ? try keys.files() : try self.protector(outline.protector)
+    return protector.pathOfWitness(of: outline.deviceKey, in: outline.vault)
   }
 
   /// The present file of a vault's device key, for messages: the named file, or the file beside it in which the key

@@ -37,6 +37,15 @@ public struct SeenCommit: Sendable, Equatable {
   package static func replaces(_ sequence: UInt64, _ other: UInt64) -> Bool {
     other < sequence || other - sequence >= most
   }
+
+  /// Which of two commits that were remembered in two places is the newer one. A number that would not be believed beside the other
+  /// does not count.
+  package static func newer(_ one: SeenCommit?, _ other: SeenCommit) -> SeenCommit {
+    guard let one else { return other }
+    guard one.sequence != other.sequence else { return one.entry == nil ? other : one }
+    let (older, newer) = one.sequence < other.sequence ? (one, other) : (other, one)
+    return newer.sequence - older.sequence < most ? newer : older
+  }
 }
 
 extension Head {

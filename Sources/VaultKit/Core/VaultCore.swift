@@ -42,6 +42,8 @@ package final class VaultCore: Sendable {
     private let locksAtEnd = Atomic(false)
     /// Ends tokens at their time.
     let tokenTimer = TokenTimer()
+    /// Whether it was said that no commit can be remembered.
+    let isToldOfWitness = Atomic(false)
     /// The newest commit that the protector was told of.
     private let noted = Mutex((key: DeviceKeyID?.none, sequence: UInt64(0)))
 
@@ -241,6 +243,15 @@ package final class VaultCore: Sendable {
     // Or it has replaced the key, and with it what is remembered.
     let now = try? reading { transaction throws(VaultError) in transaction.store.keys.header.deviceKey }
     return now != key
+  }
+
+  /// Whether ``remembersCommit`` is false because no file can be made, and that was said: when the vault file was new here. It stays so,
+  /// and a line at each change would hide the others; `doctor` says it at any time.
+  package func takesForKnown() -> Bool {
+    guard let (key, _) = session.lastNoted,
+      session.protector.withLock({ $0 }).pathOfWitness(of: key, in: withStore { $0.vault }) == nil
+    else { return false }
+    return checkedAsCopy == nil || session.isToldOfWitness.exchange(true, ordering: .relaxed)
   }
 
   /// The commit that the protector remembers, under the device key of this session.
