@@ -64,16 +64,23 @@ package enum SecretInput {
   /// - Parameter followsLinks: Whether the name may be a link.
   package static func open(_ path: String, followsLinks: Bool = true) throws(FileFault) -> Int32 {
     let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (followsLinks ? 0 : O_NOFOLLOW)
-    let file = unsafe Glibc.open(path, flags)
-    guard file >= 0 else { throw .failed(errno) }
-    do throws(FileFault) { try check(file, at: path) } catch {
+    // Kubernetes replaces the link to the directory of all secrets in one step, at any moment.
+    for _ in 1...mostTries {
+      let file = unsafe Glibc.open(path, flags)
+      guard file >= 0 else { throw .failed(errno) }
+      do throws(FileFault) { if try isBelieved(file, at: path) { return file } } catch {
+        close(file)
+        throw error
+      }
       close(file)
-      throw error
     }
-    return file
+    throw .replaceable(absolute(path))
   }
 
-  private static func check(_ file: Int32, at path: String) throws(FileFault) {
+  private static let mostTries = 8
+
+  /// - Returns: False where the path does not lead to this file any more.
+  package static func isBelieved(_ file: Int32, at path: String) throws(FileFault) -> Bool {
     var (status, name) = (stat(), stat())
     guard unsafe fstat(file, &status) == 0, unsafe lstat(path, &name) == 0 else {
       throw .unexaminable(errno)
@@ -84,8 +91,11 @@ package enum SecretInput {
     let isOpen =
       isOwn && !isReadOnly(file) ? ![0o600, 0o400, 0o440].contains(status.st_mode & 0o7777) : false
     guard !isOpen, status.st_mode & S_IWOTH == 0 else { throw .exposed }
-    guard !isOwn || name.st_mode & S_IFMT == S_IFLNK else { return }
-    if let flaw = TrustedPath.flaw(of: absolute(path)) { throw .replaceable(flaw.part) }
+    // Not a link, nor what replaced one after the opening.
+    if isOwn, name.st_dev == status.st_dev, name.st_ino == status.st_ino { return true }
+    guard let flaw = TrustedPath.flaw(of: absolute(path), leadingTo: file) else { return true }
+    guard flaw.reason == .replaced else { throw .replaceable(flaw.part) }
+    return false
   }
 
   /// Whether users other than its owner and its group can read an open file.

@@ -22,6 +22,10 @@ struct ProgramFile: ~Copyable {
       close(file)
       throw .transport(path, flaw, hint: hint).final()
     }
+    if let flaw = TrustedPath.flaw(of: path, leadingTo: file) {
+      close(file)
+      throw Self.error(of: path, flaw)
+    }
     (descriptor, self.path) = (file, path)
   }
 
@@ -42,6 +46,8 @@ struct ProgramFile: ~Copyable {
       return .transport(
         path, "can be replaced: others can write to the directory \(part)",
         hint: "allow only its owner to write to that directory, or move the program")
+    case .replaced:
+      return .transport(path, "was replaced just now", hint: "look at who replaced it, and try again")
     }
   }
 

@@ -10,6 +10,8 @@ import Glibc
 /// if let flaw = TrustedPath.flaw(of: path) { … }   // flaw.part: the directory or the link
 /// ```
 ///
+/// Who has opened the file asks with it: then the way has no flaw only if it leads to that file.
+///
 /// Modes alone are looked at: an access control list that lets others write does so through the mode of the group.
 package enum TrustedPath {
   /// The first part of a path that others decide about.
@@ -26,39 +28,63 @@ package enum TrustedPath {
     case foreignOwner
     /// Its mode lets others replace what is in it.
     case changeableByOthers
+    /// It is not the file that was opened by this path before.
+    case replaced
   }
 
   /// The first flaw on the way to a file; `nil` where there is none. A way that ends before the file has none: who opens the file
   /// says so.
   ///
-  /// - Parameter path: Absolute. Links are followed.
-  package static func flaw(of path: String) -> Flaw? {
-    guard let top = status("/") else { return nil }
-    if let reason = reason(top, top) { return Flaw(part: "/", reason: reason) }
+  /// - Parameters:
+  ///   - path: Absolute. Links are followed.
+  ///   - file: What was opened by this path. The way must lead to it still: who removes or replaces a link of theirs after the opening
+  ///     leaves a way without a flaw.
+  package static func flaw(of path: String, leadingTo file: Int32? = nil) -> Flaw? {
+    guard let file else { return walk(path).flaw }
+    var opened = stat()
+    let (flaw, found) = walk(path)
+    if let flaw { return flaw }
+    guard unsafe fstat(file, &opened) == 0, let found, found.st_dev == opened.st_dev,
+      found.st_ino == opened.st_ino
+    else { return Flaw(part: path, reason: .replaced) }
+    return nil
+  }
+
+  /// - Returns: The first flaw, or what the way leads to; neither where it ends before that.
+  private static func walk(_ path: String) -> (flaw: Flaw?, end: stat?) {
+    func flawed(_ part: String, _ reason: Reason) -> (flaw: Flaw?, end: stat?) {
+      (Flaw(part: part, reason: reason), nil)
+    }
+    guard let top = status("/") else { return (nil, nil) }
+    if let reason = reason(top, top) { return flawed("/", reason) }
     var left = Array(parts(of: path).reversed())
-    var (here, links) = ("", 0)
+    var (here, links, isShared) = ("", 0, false)
     while let part = left.popLast() {
       guard part != ".." else {
         here = String(here.prefix(upTo: here.lastIndex(of: "/") ?? here.startIndex))
         continue
       }
       let next = here + "/" + part
-      if isOfKernel(part, in: here) { return Flaw(part: here.isEmpty ? next : here, reason: .ofKernel) }
-      guard let found = status(next) else { return nil }
+      if isOfKernel(part, in: here) { return flawed(here.isEmpty ? next : here, .ofKernel) }
+      guard let found = status(next) else { return (nil, nil) }
       switch found.st_mode & S_IFMT {
       case S_IFDIR:
-        if let reason = reason(found, top) { return Flaw(part: next, reason: reason) }
+        if let reason = reason(found, top) { return flawed(next, reason) }
         here = next
+        isShared = found.st_mode & mode_t(S_ISVTX) != 0 && found.st_mode & (S_IWGRP | S_IWOTH) != 0
       case S_IFLNK:
-        guard isTrusted(found.st_uid, top) else { return Flaw(part: next, reason: .foreignOwner) }
+        guard isTrusted(found.st_uid, top) else { return flawed(next, .foreignOwner) }
         links += 1
-        guard links <= mostLinks, let target = target(of: next) else { return nil }
+        guard links <= mostLinks, let target = target(of: next) else { return (nil, nil) }
         if target.hasPrefix("/") { here = "" }
         left += parts(of: target).reversed()
-      default: return nil
+      default:
+        guard left.isEmpty else { return (nil, nil) }
+        // Where all may make names, a second name of a file can be another user's choice.
+        return isShared && found.st_nlink > 1 ? flawed(next, .changeableByOthers) : (nil, found)
       }
     }
-    return nil
+    return (nil, nil)
   }
 
   /// Whether a name is `/proc`, or is in `/dev` but not in `/dev/shm`, which holds ordinary files.

@@ -32,7 +32,8 @@ package struct TrustedProgram: ~Copyable {
   package init(_ path: String) throws(Flaw) {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard file >= 0 else { throw errno == ENOENT || errno == ENOTDIR ? .missing : .closed(errno) }
-    if let flaw = Self.flaw(of: file) ?? TrustedPath.flaw(of: path).map({ .replaceable($0) }) {
+    if let flaw = Self.flaw(of: file) ?? TrustedPath.flaw(of: path, leadingTo: file).map({ .replaceable($0) })
+    {
       close(file)
       throw flaw
     }

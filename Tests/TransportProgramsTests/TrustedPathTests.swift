@@ -27,6 +27,20 @@ struct TrustedPathTests {
     #expect(error?.code == .network && error?.message.contains("another file in each process") == true)
   }
 
+  /// Verified to fail when names are not counted in a directory where all may make them.
+  @Test("a second name of a file is another's choice where all may make names, and nowhere else")
+  func secondName() throws {
+    try folder.make(folder.path + "/shared", mode: 0o1777)
+    try folder.make(folder.path + "/own", mode: 0o755)
+    for place in ["shared", "own"] {
+      let (first, second) = ("\(folder.path)/\(place)/a", "\(folder.path)/\(place)/b")
+      #expect(FileManager.default.createFile(atPath: first, contents: Data()))
+      expect(TrustedPath.flaw(of: first), equals: nil)
+      unsafe expect(link(first, second), equals: 0)
+      expect(TrustedPath.flaw(of: second)?.part, equals: place == "shared" ? second : nil)
+    }
+  }
+
   /// Verified to fail when links are not followed.
   @Test("the first directory that others can write to is named, wherever it is on the path")
   func model() throws {

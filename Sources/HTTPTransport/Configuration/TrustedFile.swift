@@ -14,6 +14,7 @@ enum TrustedFile {
     }
     defer { close(file) }
     let place = place(of: path, file)
+    let opened = place == path ? file : nil
     let path = shown(path)
     var status = stat()
     guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -26,7 +27,7 @@ enum TrustedFile {
       throw .other(
         "\(name) \(path) can be changed by others", hint: "allow only its owner to write to it")
     }
-    if let flaw = place.flatMap({ TrustedPath.flaw(of: $0) }) {
+    if let flaw = place.flatMap({ TrustedPath.flaw(of: $0, leadingTo: opened) }) {
       throw .other(
         "\(name) \(path) can be replaced by others, who own \(flaw.part) or can write to it",
         hint: "allow only root or yourself to own it and to write to it")
