@@ -18,6 +18,18 @@ public struct DeviceKey: ~Copyable, Sendable {
     self.bytes = bytes
   }
 
+  /// - Parameter place: Where the bytes were read, for the error.
+  init(_ bytes: consuming SecretBytes, in place: String) throws(VaultError) {
+    guard bytes.byteCount == 32 else {
+      throw VaultError(
+        .deviceKeyDamaged,
+        "the device key is damaged: \(place) has \(bytes.byteCount == 0 ? "no" : "not 32") bytes",
+        hint: Hint(
+          .putKeyBack, saying: "put its copy back, name the copy, or use the recovery code or a backup"))
+    }
+    try self.init(bytes)
+  }
+
   package func isEqual(to other: borrowing DeviceKey) -> Bool { bytes.isEqualInConstantTime(to: other.bytes) }
 
   package static func fresh(random: any RandomSource) throws(VaultError) -> DeviceKey {

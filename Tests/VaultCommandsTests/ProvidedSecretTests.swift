@@ -61,6 +61,81 @@ struct ProvidedSecretTests {
     #expect(closed.exit == 11 && closed.errors.contains("9<FILE"), "\(closed.errors)")
   }
 
+  /// Verified to fail when the witness is looked for beside the key alone.
+  @Test(
+    "what was seen last of a vault whose key comes by a descriptor is remembered, also when the key is moved into a file"
+  )
+  func witness() throws {
+    let run = try shell(
+      """
+      v=.local/share/vault/default.vault; rm key.seen; o() { "$T" "$@" --passcode-file pass --device-key-fd 3 3< key; }
+      printf 1 | o item add one; cp $v old; printf 2 | o item add two; cat old > $v
+      o item get mail; cat old > $v; cp -p key moved; "$T" item get mail --passcode-file pass --device-key moved
+      ls -d *.seen; find .local/state -name '*.key.seen' | wc -l
+      """, in: try newTool())
+    expect(run.text, equals: "pwpwmoved.seen\n1\n", "\(run.errors)")
+    let told = run.errors.components(separatedBy: "an older state was put back").count - 1
+    expect(told, equals: 2, "\(run.errors)")
+    #expect(!run.errors.contains("could not be remembered"), "\(run.errors)")
+  }
+
+  /// Verified to fail when each change says it, and when none does.
+  @Test("where nothing can be remembered, it is said once for a vault file, and by doctor")
+  func noWitness() throws {
+    let run = try shell(
+      """
+      v=.local/share/vault/default.vault; rm key.seen; export XDG_STATE_HOME=$HOME/key/none
+      o() { "$T" "$@" --passcode-file pass --device-key-fd 3 3< key; }
+      printf 1 | o item add one; echo "- copied" >&2; cp $v copy; mv copy $v
+      for n in two three four; do printf 1 | o item add $n; done; o doctor | grep -c 'there is no place for the file'
+      """, in: try newTool())
+    expect(run.text, equals: "1\n", "\(run.errors)")
+    let parts = run.errors.components(separatedBy: "- copied\n")
+    let told = parts.map { $0.components(separatedBy: "this change could not be remembered").count - 1 }
+    expect(told, equals: [0, 1], "\(run.errors)")
+  }
+
+  /// At its end a file gives nothing, so the program opens it again.
+  ///
+  /// Verified to fail when only the descriptors of passcodes are closed: the program read the device key.
+  @Test("a program that exec starts gets no descriptor that brought a secret, whatever named it")
+  func closed() throws {
+    for words in [
+      "--device-key-fd 3 --passcode-file /dev/fd/4", "--device-key /proc/self/fd/3 --passcode-fd 4",
+    ] {
+      let run = try shell(
+        #""$T" exec --env X=mail \#(words) 3< key 4< pass -- sh -c 'cat /dev/fd/3 /dev/fd/4 2> /dev/null; printf "%s" "$X"'"#,
+        in: try newTool())
+      expect(run.text, equals: "pw", "\(run.errors)")
+    }
+    let environment = try shell(
+      #"VAULT_DEVICE_KEY=/dev/fd/3 "$T" exec --env X=mail --passcode-file pass 3< key -- sh -c 'cat /dev/fd/3 2> /dev/null; printf "%s" "$X"'"#,
+      in: try newTool())
+    expect(environment.text, equals: "pw", "\(environment.errors)")
+  }
+
+  /// Verified to fail when the device key is no secret of the parser.
+  @Test(
+    "a device key comes one way, by a descriptor of its own, and from an absolute folder of credentials",
+    arguments: [
+      ("item get mail --device-key-fd 3 --device-key key", 2, "--device-key-fd and --device-key are given"),
+      ("item get mail --device-key-fd 3 --passcode-fd 3", 2, "name the same descriptor"),
+      ("item add x --device-key-fd 0 --passcode-file pass", 2, "which this command reads as data"),
+      ("item get mail --device-key-fd 4 --passcode-file pass", 11, "/dev/fd/4: Is a directory"),
+      ("item get mail --device-key-fd 5 --passcode-file pass", 11, "/dev/fd/5 has not 32 bytes"),
+      ("item get mail --device-key-fd 6 --passcode-file pass", 11, "/dev/fd/6 has no bytes"),
+      ("item get mail --device-key pass --passcode-file pass", 11, "pass has not 32 bytes"),
+      ("item get mail --passcode-file pass --no-input", 11, "there is no "),
+    ])
+  func ways(words: String, exit: Int32, message: String) throws {
+    let run = try shell(
+      """
+      mkdir -m 700 c; cp -p key c/vaultctl.device-key; export CREDENTIALS_DIRECTORY=c
+      "$T" \(words) 3< key 4< . 5< <(head -c 31 key) 6< /dev/null
+      """, in: try newTool())
+    #expect(run.exit == exit && run.text.isEmpty && run.errors.contains(message), "\(run.errors)")
+  }
+
   @Test(
     "a file of root is believed where others than its group cannot change it",
     arguments: [0o440, 0o444, 0o400 | 0o060])
@@ -71,6 +146,7 @@ struct ProvidedSecretTests {
       run.errors.contains("every user of this system can read"), equals: mode & 0o004 != 0, "\(run.errors)")
   }
 
+  /// Verified to fail when a mode that all can write is taken, and when nobody looks at the path.
   @Test(
     "a file that others can change, or replace, is not believed",
     arguments: ["chmod 446 pass", "chmod 777 .", "chown 1 pass"])

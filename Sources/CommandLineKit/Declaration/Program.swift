@@ -22,19 +22,22 @@ package struct Program: Sendable {
   package let families: [VerbFamily]
   /// The options of every verb. They are understood before the verb too.
   package let commonOptions: [Option]
+  /// The options among them that bring secrets.
+  package let secretOptions: [SecretOptions]
   package let exitCodes: [ExitCode]
   package let manual: Manual
   /// The error for an argument that must not be on a command line, such as a secret; the second argument is its number.
   package let refusal: @Sendable (_ argument: String, _ number: Int) -> CommandError?
 
   package init(
-    name: String, families: [VerbFamily], commonOptions: [any OptionKey], exitCodes: [ExitCode],
-    manual: Manual,
+    name: String, families: [VerbFamily], commonOptions: [any OptionKey],
+    secretOptions: [SecretOptions] = [], exitCodes: [ExitCode], manual: Manual,
     refusal: @escaping @Sendable (_ argument: String, _ number: Int) -> CommandError?
   ) {
     self.name = name
     self.families = families
     self.commonOptions = commonOptions.map(\.option)
+    self.secretOptions = secretOptions
     self.exitCodes = exitCodes
     self.manual = manual
     self.refusal = refusal

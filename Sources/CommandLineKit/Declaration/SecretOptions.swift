@@ -19,6 +19,10 @@ package struct SecretOptions: Sendable {
         "Read the \(title) from PATH: your own file with mode 0600 or 0400, or one of root.") : nil
   }
 
+  package init(descriptor: Setting<Int32>, file: Setting<String>) {
+    (self.descriptor, self.file) = (descriptor, file)
+  }
+
   /// `--NAME-fd N or --NAME-file PATH`
   package var advice: String { options.map(\.option.usage).joined(separator: " or ") }
 

@@ -269,7 +269,7 @@ extension Parser {
   /// A descriptor brings one secret, and a secret comes one way.
   private func checkSecrets(of invocation: Invocation) throws(CommandError) {
     var descriptors: [Int32: Setting<Int32>] = [:]
-    for secret in invocation.verb.secretOptions {
+    for secret in invocation.verb.secretOptions + program.secretOptions {
       guard let number = invocation[secret.descriptor] else { continue }
       if let file = secret.file, invocation.has(file) {
         throw .usage("\(secret.descriptor.shown) and \(file.shown) are given, one of them is enough")

@@ -1,3 +1,4 @@
+import Glibc
 import SecretMemory
 import Synchronization
 import VaultFormat
@@ -7,9 +8,18 @@ enum DescriptorKeys {
   private static let known = Mutex<[Int32: SharedSecret]>([:])
 
   static func key(_ number: Int32, path: String) throws(VaultError) -> DeviceKey {
-    if let bytes = known.withLock({ $0[number] }) { return try DeviceKey(bytes.bytes.copy()) }
-    let bytes: SharedSecret
-    do throws(SecretInput.Fault) { bytes = SharedSecret(try SecretInput.all(of: number, limit: 64)) } catch {
+    // Two threads that read one pipe would each get a part.
+    let bytes = try known.withLock { known throws(VaultError) in
+      if let bytes = known[number] { return bytes }
+      let bytes = SharedSecret(try read(number, path: path))
+      known[number] = bytes
+      return bytes
+    }
+    return try DeviceKey(bytes.bytes.copy(), in: path)
+  }
+
+  private static func read(_ number: Int32, path: String) throws(VaultError) -> SecretBytes {
+    do throws(SecretInput.Fault) { return try SecretInput.all(of: number, limit: 64) } catch {
       switch error {
       case .tooLong:
         throw VaultError(.deviceKeyDamaged, "\(path) gives more than a device key, which has 32 bytes")
@@ -18,10 +28,11 @@ enum DescriptorKeys {
           .deviceKeyUnavailable, "descriptor \(number) for the device key is not open for reading",
           hint: "open it in the shell, like \(number)<FILE")
       case .failed(let code):
-        throw VaultError(.deviceKeyUnavailable, "the device key cannot be read: \(path)", underlying: code)
+        throw VaultError(
+          .deviceKeyUnavailable,
+          unsafe "the device key cannot be read: \(path): \(String(cString: strerror(code)))",
+          underlying: code)
       }
     }
-    known.withLock { $0[number] = bytes }
-    return try DeviceKey(bytes.bytes.copy())
   }
 }

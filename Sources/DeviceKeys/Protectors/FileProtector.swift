@@ -269,7 +269,7 @@ public struct FileProtector: Protector {
       throw Self.unreadable(path, error)
     }
     defer { close(file) }
-    return try DeviceKey(try readAll(file, byteCount: 33, path: path))
+    return try DeviceKey(try readAll(file, byteCount: 33, path: path), in: path)
   }
 
   private static func unreadable(_ path: String, _ fault: SecretInput.FileFault) -> VaultError {

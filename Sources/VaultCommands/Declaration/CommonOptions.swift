@@ -19,6 +19,7 @@ enum CommonOptions {
   )
   static let deviceKeyDescriptor = Setting(
     "device-key-fd", .descriptor, "N", "Read the device key from descriptor N, which may be a pipe.")
+  static let deviceKeys = SecretOptions(descriptor: deviceKeyDescriptor, file: deviceKey)
   static let json = Flag(
     "json", "Print one JSON object on standard output, an error as one on standard error.")
   static let prompt = Setting(

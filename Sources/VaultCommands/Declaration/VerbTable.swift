@@ -10,7 +10,8 @@ package enum VerbTable {
     families: families.map { family in
       VerbFamily(word: family.word, summary: family.summary, verbs: family.verbs.map { $0 })
     },
-    commonOptions: CommonOptions.all, exitCodes: ExitCode.all, manual: .vaultctl,
+    commonOptions: CommonOptions.all, secretOptions: [CommonOptions.deviceKeys], exitCodes: ExitCode.all,
+    manual: .vaultctl,
     refusal: CommandError.refusal)
 
   package static var all: [any VaultVerb.Type] { families.flatMap(\.verbs) }

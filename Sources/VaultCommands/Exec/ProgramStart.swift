@@ -24,7 +24,11 @@ package struct ProgramStart {
       throw .usage("PROGRAM is missing", hint: "write it behind --: vaultctl exec --fd 3=NAME -- PROGRAM")
     }
     handovers = try Handover.all(in: invocation)
-    channels = Exec.allChannels.compactMap { invocation[$0.options.descriptor] }
+    channels =
+      Exec.secretOptions.compactMap { invocation[$0.descriptor] }
+      + (Exec.secretOptions.compactMap { $0.file.flatMap { invocation[$0] } }
+      + [Places(invocation: invocation, world: world).deviceKey].compactMap(\.self))
+      .compactMap(SecretInput.descriptor(named:))
     ignoredBrokenPipes = world.ignoredBrokenPipes
     ignoredFileSizeSignal = world.ignoredFileSizeSignal
   }
