@@ -54,6 +54,12 @@ package final class JSONReader {
     return sign * value
   }
 
+  /// Whether a text comes next.
+  package func isText() throws(TextError) -> Bool {
+    try skipSpace()
+    return try bytes.peek() == UInt8(ascii: "\"")
+  }
+
   /// A whole number from 0 to 2^64 − 1.
   package func unsigned() throws(TextError) -> UInt64 {
     let wanted = "a whole number from 0 to \(UInt64.max) is wanted"

@@ -265,7 +265,14 @@ struct ImportExportTests {
     (#"{"kind":"password","name":"a\nb","secret":"canary"}"#, "control character"),
     (#"{"kind":"password","name":"a","secret":"canary","secretBase64":"eA=="}"#, "needs"),
     (#"{"kind":"password","name":"a","secretBase64":"x"}"#, "cannot be read"),
-    (#"{"kind":"password","name":"a","secret":"canary","expires":"1"}"#, "number"),
+    (#"{"kind":"password","name":"a","secret":"canary","expires":"1"}"#, "seconds since 1970, or a date"),
+    (
+      #"{"kind":"password","name":"a","secret":"canary","expires":"canary"}"#, "seconds since 1970, or a date"
+    ),
+    (
+      #"{"kind":"password","name":"a","secret":"canary","expires":"2027-02-29"}"#, "of 28 days, does not have"
+    ),
+    (#"{"kind":"password","name":"a","secret":"canary","expires":"90d"}"#, "or a date like"),
     (#"{"kind":"password","name":"a","secret":"canary","expires":01}"#, "number"),
     (#"{"kind":"password","name":"a","secret":"canary","thisDeviceOnly":yes}"#, "true or false"),
     (#"{"kind":"password","name":"a","secret":"canary","accessible":"always"}"#, "none of"),
@@ -279,6 +286,21 @@ struct ImportExportTests {
     (#"{"kind":"otp","name":"a","uri":"otpauth://totp/x?secret=canary1"}"#, "Base32"),
     ("{\"kind\":\"password\",\"name\":\"a\",\"secret\":\"\u{0}\"}", "control character"),
   ]
+
+  /// Verified to fail when the milliseconds of a date are taken for seconds.
+  @Test(
+    "an expiry is a number, or a date as --expires takes it",
+    arguments: [
+      ("4102444800", 4_102_444_800), (#""2100-01-01""#, 4_102_444_800),
+      (#" "2100-01-01T01:00+01:00""#, 4_102_444_800), (#""2100-01-01 00:00:07 UTC""#, 4_102_444_807),
+    ])
+  func expiry(value: String, seconds: Int) throws {
+    let tool = try newTool()
+    let line = #"{"kind":"password","name":"dated","secret":"x","expires":\#(value)}"#
+    let run = try tool("import", "jsonl", input: Array(line.utf8))
+    expect(run.exit, equals: 0, "\(run.errors)")
+    try expect(tool("item", "show", "dated", "--json").json["expires"] as? Int, equals: seconds)
+  }
 
   /// Verified to fail on commit c41b4145, where a number ends at its first character that is no digit: "'}' is missing".
   @Test(

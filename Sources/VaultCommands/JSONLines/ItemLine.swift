@@ -64,6 +64,21 @@ package struct ItemLineReader {
     try json.endOfLine()
   }
 
+  /// Seconds since 1970: a number, or a text with a date as `--expires` takes it. A number in a text can be a year, and is refused.
+  private func expiry() throws(TextError) -> Int64 {
+    guard try json.isText() else { return try json.integer() }
+    let text = try json.string(limit: 64)
+    do throws(TimeFlaw) {
+      guard text.utf8.contains(UInt8(ascii: "-")) else { throw .form }
+      return try Instants.read(text) / 1000
+    } catch {
+      throw .malformed(
+        error == .form
+          ? "a number of seconds since 1970, or a date like \"2027-01-31\" or \"2027-01-31T10:00Z\", is wanted"
+          : "a date \(error.words)")
+    }
+  }
+
   fileprivate struct Fields {
     var seen: Set<String> = []
     var texts: [String: String] = [:]
@@ -80,7 +95,8 @@ package struct ItemLineReader {
       "suite":
       fields.texts[key] = try json.string(limit: Names.longestText)
     case "thisDeviceOnly", "needsResync", "exhausted": fields.flags[key] = try json.boolean()
-    case "expires", "created", "modified", "window": fields.numbers[key] = try json.integer()
+    case "expires": fields.numbers[key] = try expiry()
+    case "created", "modified", "window": fields.numbers[key] = try json.integer()
     case "counter": fields.counter = try json.unsigned()
     case "secret": fields.secret = SharedSecret(try json.secret(limit: SecretReading.longestSecret))
     case "secretBase64":

@@ -34,7 +34,7 @@ enum Import: VaultVerb {
     "A line has kind (password or otp), name, and secret, secretBase64 or, for otp, uri; also service, "
       + "for otp suite (with a secret in place of uri) and its counter, "
       + "account, label, comment, accessible, thisDeviceOnly, access (as --access of 'item add' takes it, "
-      + "without application-password), audit, expires (Unix seconds), expiry (as --expiry takes it, of a password), role, window, needsResync, "
+      + "without application-password), audit, expires (Unix seconds, or a date in quotation marks as --expires takes it), expiry (as --expiry takes it, of a password), role, window, needsResync, "
       + "exhausted (the last code of the counter was made). created "
       + "and modified are ignored. Any other key is an error.",
     "skip leaves the line out; rename appends -2, -3 ... to its name; replace deletes the item and stores the line, but never "
