@@ -55,6 +55,33 @@ struct ExpiryVerbTests {
     #expect(try tool("doctor").text.contains("1 passwords have expired, and are given with a warning"))
   }
 
+  /// Verified to fail when no command warns.
+  @Test("the agent gives it with the same warning, and refuses what is to be refused")
+  func agent() throws {
+    try Tool.$usesAgent.withValue(true) {
+      let tool = try Tool()
+      let later = tool.environment["VAULTCTL_TESTING_CLOCK"]
+      tool.environment["VAULTCTL_TESTING_CLOCK"] = String(tool.now - 5 * 86_400)
+      tool.environment["VAULTCTL_AGENT"] = "never"
+      try expect(tool("init", "--no-passcode").exit, equals: 0)
+      for (name, rule) in [("soft", "warn"), ("strict", "refuse")] {
+        try expect(
+          tool("item", "add", name, "--expires", "1d", "--expiry", rule, input: [65]).exit, equals: 0)
+      }
+      tool.environment["VAULTCTL_AGENT"] = "required"
+      tool.environment["VAULTCTL_TESTING_CLOCK"] = later
+      let run = try tool("item", "get", "soft")
+      #expect(
+        run.exit == 0 && run.text == "A"
+          && run.errors.contains("vaultctl: warning: 'soft' expired 2030-03-13"),
+        "\(run.errors)")
+      let refused = try tool("item", "get", "strict")
+      #expect(
+        refused.exit == 7 && refused.text.isEmpty && refused.errors.contains("'strict' expired 2030-03-13"),
+        "\(refused.errors)")
+    }
+  }
+
   @Test("--expiry refuse refuses it with its date and the ways out, and it stays")
   func refused() throws {
     let words = ["--expires", "2027-01-31T10:00+01:00", "--expiry", "refuse"]
@@ -112,6 +139,8 @@ struct ExpiryVerbTests {
     try pass(days: 5)
     let run = try tool("otp", "code", "code")
     #expect(run.exit == 7 && run.errors.contains("vaultctl item edit code --no-expiry"), "\(run.errors)")
+    // Verified to fail when only the verbs that give a secret name it.
+    #expect(run.errors.contains("'code' expired 2027-01-31 12:00 UTC\n"), "\(run.errors)")
     let export = try tool("export", "jsonl", "--plain")
     #expect(export.exit == 7 && export.errors.contains("left out 'code' (expired)"), "\(export.errors)")
     try expect(tool("item", "edit", "code", "--no-expiry").exit, equals: 0)

@@ -44,7 +44,12 @@ package struct Command {
       warnOfExposed()
       outcome.json = outcome.json.map(messages.addingWarnings)
       return outcome
-    } catch let end as Interrupted { throw end } catch {
+    } catch let end as Interrupted {
+      throw end
+    } catch let error as VaultError where error.code == .expired {
+      warnOfExposed()
+      throw naming(error)
+    } catch {
       warnOfExposed()
       let done = vault.takeDone().names
       var told = CommandError(describing: error)
@@ -52,6 +57,14 @@ package struct Command {
       told.sayWhatStays(done)
       throw told
     }
+  }
+
+  /// The refusal of an item that has expired, with its name and its date where the command names the item.
+  private func naming(_ error: VaultError) -> any Error {
+    guard error.advice?.action == .removeExpiry, let item = try? target(), item.expires != nil,
+      item.name == error.advice?.subject
+    else { return error }
+    return item.expiredError
   }
 
   /// Names the files with secrets that were used although every user of the system can read them.
