@@ -48,6 +48,17 @@ package final class PseudoTerminal {
     try read(until: { take(text) }, else: "'\(text)' did not appear; the screen shows '\(seen)'")
   }
 
+  /// The same for what must come before something else that is shown in any case: a test of what is missing does not wait for it.
+  package func wait(for text: String, before other: String) throws {
+    try read(
+      until: { [text, other].contains { seen.contains($0) } },
+      else: "neither '\(text)' nor '\(other)' appeared; the screen shows '\(seen)'")
+    guard let first = seen.range(of: text),
+      seen.range(of: other).map({ first.lowerBound < $0.lowerBound }) ?? true
+    else { throw Failure(description: "'\(text)' was not before '\(other)'; the screen shows '\(seen)'") }
+    _ = take(text)
+  }
+
   /// Waits until the screen has shown `text` so many times since the beginning.
   package func wait(for text: String, times: Int) throws {
     try read(

@@ -79,7 +79,7 @@ struct PlacedPromptTests {
     }
   }
 
-  /// Would fail when the reader begins at once, and when any line is taken for Enter.
+  /// Verified to fail when the reader begins at once, and when any line is taken for Enter.
   @Test("where the agent has a terminal of its own, the person starts the reader there, and sees for what")
   func start() async throws {
     for (typed, outcome) in [
@@ -92,7 +92,10 @@ struct PlacedPromptTests {
       let request = PromptRequest(.finger, operation: "use the key", label: "door")
       let answer = onThread { client.verifies(request) }
       for line in typed {
-        try asked.screen.wait(for: "use the key: 'door'\r\n")
+        try waitUntil("the question, or the reader") {
+          asked.screen.shows("use the key: 'door'\r\n") || !reader.requests.isEmpty
+        }
+        try #require(reader.requests.isEmpty)
         try asked.screen.wait(for: "Enter starts the fingerprint reader, Ctrl-D declines: ")
         expect(reader.requests, equals: [])
         asked.screen.type(line)
@@ -102,7 +105,7 @@ struct PlacedPromptTests {
     }
   }
 
-  /// Would fail when the place is not looked at after the verdict.
+  /// Verified to fail when the place is not looked at after the verdict.
   @Test("a finger that comes while the terminal is another's is none")
   func goneWithReader() async throws {
     let asked = try AskedTerminal()
@@ -118,7 +121,7 @@ struct PlacedPromptTests {
     expect(reader.requests.count, equals: 1)
   }
 
-  /// Would fail when only a question that stands is looked at.
+  /// Verified to fail when only a question that stands is looked at.
   @Test(
     "a command that goes or fails after one of its questions has the next question wait for Enter"
   )
@@ -141,7 +144,7 @@ struct PlacedPromptTests {
       let next = try AgreeingClient(at: asked.place())
       let second = onThread { next.confirms(request) }
       if isCut {
-        try asked.screen.wait(for: "Press Enter to see the next question: ")
+        try asked.screen.wait(for: "Press Enter to see the next question: ", before: "[y/N] ")
         asked.screen.type("y\n")
       }
       try asked.screen.wait(for: "[y/N] ")

@@ -39,12 +39,12 @@ extension OneAtATime {
       try expect(first.wait().error?.code, equals: .cancelled)
     }
 
-    /// Would fail when the next question is shown at once.
+    /// Verified to fail when the next question is shown at once.
     @Test("what is typed on after it is dropped, and the next question is shown after Enter")
     func cut() throws {
       try cutOne()
       let second = try ask("two")
-      try screen.wait(for: Self.pause)
+      try screen.wait(for: Self.pause, before: "passcode: ")
       #expect(!screen.echoes)
       #expect(!screen.drain().contains("two"))
       screen.type("half\n")
@@ -70,7 +70,7 @@ extension OneAtATime {
       let second = try ask("two")
       ending.end()
       try first.wait()
-      try screen.wait(for: Self.pause)
+      try screen.wait(for: Self.pause, before: "passcode: ")
       screen.type("half\n")
       try screen.wait(for: "read: 'two'\r\n")
       screen.type("second\n")
@@ -83,11 +83,11 @@ extension OneAtATime {
       try cutOne()
       let ending = PromptEnding()
       let second = try ask("two", until: ending)
-      try screen.wait(for: Self.pause)
+      try screen.wait(for: Self.pause, before: "passcode: ")
       ending.end()
       try expect(second.wait().error?.code, equals: .cancelled)
       let third = try ask("three")
-      try screen.wait(for: Self.pause)
+      try screen.wait(for: Self.pause, before: "passcode: ")
       screen.type("half\n")
       try screen.wait(for: "read: 'three'\r\n")
       screen.type("third\n")
@@ -95,12 +95,12 @@ extension OneAtATime {
       #expect(!screen.transcript.contains("two"))
     }
 
-    /// Would fail when only the end of a request counts.
+    /// Verified to fail when only the end of a request counts.
     @Test("one that nobody answers in time is one")
     func timeout() throws {
       try expect(ask("one", patience: .milliseconds(50)).wait().error?.code, equals: .timedOut)
       let second = try ask("two")
-      try screen.wait(for: Self.pause)
+      try screen.wait(for: Self.pause, before: "read: 'two'")
       screen.type("\n")
       try screen.wait(for: "passcode: ")
       screen.type("second\n")
@@ -129,21 +129,21 @@ extension OneAtATime {
       let ending = PromptEnding()
       let text = (0..<40).map { "line \($0)" }.joined(separator: "\n")
       let second = try ask("two", until: ending, text: text)
-      try screen.wait(for: Self.pause)
+      try screen.wait(for: Self.pause, before: "page 1 of ")
       #expect(!screen.drain().contains("line 0"))
       screen.type("half\n")
       try screen.wait(for: "page 1 of ")
       ending.end()
       try second.wait()
       let third = try ask("three")
-      try screen.wait(for: Self.pause)
+      try screen.wait(for: Self.pause, before: "passcode: ")
       screen.type("\n")
       try screen.wait(for: "read: 'three'\r\n")
       screen.type("third\n")
       try expect(third.wait().text, equals: "third")
     }
 
-    /// Would fail when the second answer keeps what was typed before Enter was asked for.
+    /// Verified to fail when the second answer keeps what was typed before Enter was asked for.
     @Test("an answer that is given twice keeps nothing of what was typed before Enter")
     func repeated() throws {
       try cutOne()
@@ -155,14 +155,14 @@ extension OneAtATime {
             .type(request, isRepeated: true)
         } catch { throw VaultError(failure: error) }
       }
-      try screen.wait(for: Self.pause)
+      try screen.wait(for: Self.pause, before: "passcode: ")
       screen.type("half\nmore\n")
       try screen.wait(for: "passcode: ")
       screen.type("second\n")
       try expect(second.wait().text, equals: "second")
     }
 
-    /// Would fail when the note is shown there.
+    /// Verified to fail when the note is shown there.
     @Test("no note of a prompt that waits pushes a question off such a terminal")
     func notes() throws {
       let first = try ask("one")
