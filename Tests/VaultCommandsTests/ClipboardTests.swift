@@ -98,6 +98,37 @@ struct ClipboardTests {
     try expect(time.text(), equals: "90\n")
   }
 
+  /// Verified to fail when the program is in the session of the command.
+  @Test("what was copied is there after the terminal has been closed")
+  func closedTerminal() throws {
+    let tool = try newTool([])
+    // As xclip does, it serves the text from a process that it leaves behind.
+    try install(
+      "xclip",
+      """
+      #!/bin/sh
+      cat > "$CLIPS/held"
+      (trap 'echo ended > "$CLIPS/served"; exit' HUP
+       until [ -e "$CLIPS/closed" ]; do sleep 0.05; done; cp "$CLIPS/held" "$CLIPS/new"; mv "$CLIPS/new" "$CLIPS/served"
+      ) < /dev/null > /dev/null 2>&1 &
+      """, tool)
+    tool.environment["DISPLAY"] = ":9"
+    let time = try NamedPipe(tool.home.path + "/time")
+    tool.environment["VAULTCTL_TESTING_CLIPBOARD"] = time.path
+    var screen: PseudoTerminal? = try PseudoTerminal()
+    let words = copying("mail", for: "90s", tool).map { "'\($0)'" }.joined(separator: " ")
+    let shell = try tool.start(
+      shell: "/bin/sh", ["-c", "\"$T\" \(words) && echo is-copied; read -r line"], on: try #require(screen))
+    try screen?.wait(for: "is-copied")
+    screen = nil
+    #expect(try shell.wait() != 0)
+    #expect(FileManager.default.createFile(atPath: tool.home.path + "/closed", contents: Data()))
+    let served = tool.home.path + "/served"
+    try waitUntil("the end of what serves the text") { FileManager.default.fileExists(atPath: served) }
+    try expect(String(contentsOfFile: served, encoding: .utf8), equals: "correct horse")
+    try expect(time.text(), equals: "90\n")
+  }
+
   /// A program of that name which is not there: the real one may be installed.
   private func hide(_ program: String, from tool: Tool) throws {
     try install(program, "#!/bin/sh\nexit 1\n", tool)
