@@ -66,14 +66,7 @@ final class TokenTimer: Sendable {
 
 extension VaultCore.Session {
   /// The clocks and keys of the open vault.
-  fileprivate var environment: VaultEnvironment {
-    store.withLock { slot in
-      let store = slot.take()!
-      let environment = store.environment
-      slot = consume store
-      return environment
-    }
-  }
+  fileprivate var environment: VaultEnvironment { withStore { $0.environment } }
 }
 
 extension VaultCore {

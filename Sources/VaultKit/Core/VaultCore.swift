@@ -1,4 +1,5 @@
 import DeviceKeys
+import Dispatch
 import Glibc
 import SealedStorage
 import VaultFormat
@@ -24,8 +25,10 @@ package final class VaultCore: Sendable {
   /// An open vault, shared by the cores of all its callers.
   final class Session: Sendable {
     let protector: Mutex<any Protector>
-    /// `nil` only while a transaction has the store.
-    let store: Mutex<SealedStore?>
+    /// `nil` while a thread has taken the store.
+    private let store: Mutex<SealedStore?>
+    /// Those who want the store wait here, until who has it gives it back.
+    private let turn = DispatchSemaphore(value: 1)
     /// Locks the vault, also while a transaction has the store.
     let latch: VaultLatch
     /// The prompts of all calls that are open. Locking the vault ends them.
@@ -36,9 +39,9 @@ package final class VaultCore: Sendable {
     let events = VaultEvents()
     /// Locks the vault at a time.
     let lockTimer = LockTimer()
-    /// The thread that has the store in a transaction; 0 if none has.
+    /// The thread that has taken the store; 0 if none has.
     private let owner = Atomic<pthread_t>(0)
-    /// Whether the closure of the transaction asked to lock the vault.
+    /// Whether this thread asked to lock the vault meanwhile.
     private let locksAtEnd = Atomic(false)
     /// Ends tokens at their time.
     let tokenTimer = TokenTimer()
@@ -54,15 +57,27 @@ package final class VaultCore: Sendable {
       self.store = Mutex(consume store)
     }
 
-    func beginTransaction() { owner.store(pthread_self(), ordering: .relaxed) }
-
-    /// Returns whether the vault is to be locked now.
-    func endTransaction() -> Bool {
-      owner.store(0, ordering: .relaxed)
-      return locksAtEnd.exchange(false, ordering: .relaxed)
+    /// Takes the store, as soon as no other thread has it. ``giveBack(_:)`` must follow, on this thread.
+    func take() -> SealedStore {
+      precondition(
+        owner.load(ordering: .relaxed) != pthread_self(),
+        "VaultCore: this thread is in a transaction, which has to end before it begins another or looks at the vault"
+      )
+      turn.wait()
+      owner.store(pthread_self(), ordering: .relaxed)
+      return store.withLock { $0.take()! }
     }
 
-    /// Locks the vault at the end of the transaction in whose closure this is called; false outside of one.
+    /// Gives the store back. If this thread asked meanwhile to lock the vault, locks it first.
+    func giveBack(_ store: consuming SealedStore) {
+      owner.store(0, ordering: .relaxed)
+      if locksAtEnd.exchange(false, ordering: .relaxed) { latch.lock() }
+      var store: SealedStore? = store
+      self.store.withLock { $0 = store.take() }
+      turn.signal()
+    }
+
+    /// Locks the vault at the end of the transaction that this thread holds; false if it holds none.
     func lockAtEnd() -> Bool {
       guard owner.load(ordering: .relaxed) == pthread_self() else { return false }
       locksAtEnd.store(true, ordering: .relaxed)
@@ -126,78 +141,8 @@ package final class VaultCore: Sendable {
     return VaultCore(session, environment: environment, call: call)
   }
 
-  /// Lends one state of the vault to a closure.
-  ///
-  /// - Throws: What `body` throws, or ``VaultError``.
-  package func read<R>(_ body: (inout ReadTransaction) throws -> R) throws -> R {
-    try refreshingKeys { store in
-      try store.rows.beginRead()
-      store.caller = environment.caller
-      try store.refreshForReading()
-      var transaction = ReadTransaction(store)
-      let outcome = Result { try body(&transaction) }
-      store = transaction.end()
-      store.rows.rollback()
-      return outcome
-    }
-  }
-
-  /// Lends the vault to a closure that changes it. The changes are durable when this returns.
-  ///
-  /// - Parameter repairing: Whether rows that no vault can have are removed first: they may be in the way of everything else.
-  /// - Throws: What `body` throws, with nothing changed, or ``VaultError``.
-  package func write<R>(
-    repairing: Bool = false, _ body: (inout WriteTransaction) throws -> R
-  ) throws -> R {
-    var committed: (commit: SeenCommit, key: DeviceKeyID, vault: VaultID)?
-    var notes: [AuditNote] = []
-    defer {
-      if let committed {
-        session.note(committed.commit, under: committed.key, of: committed.vault)
-        VaultLog.debug(.vaultStorage, "commit \(committed.commit.sequence) of vault \(committed.vault)")
-        for note in notes { note.writeLine() }
-      }
-    }
-    var seen = witnessed()
-    return try refreshingKeys(again: { seen = witnessed() }) { store in
-      try store.rows.beginImmediate()
-      store.caller = environment.caller
-      store.witness = seen.commit
-      let head = try store.headForWriting()
-      // The witness is that of a device key, which another process may have replaced.
-      guard store.keys.header.deviceKey == seen.key else { throw WitnessIsStale() }
-      var transaction = WriteTransaction(store, head: head)
-      let outcome = Result {
-        if repairing { try transaction.removeImpossible() }
-        let isBehind = try transaction.adoptFile()
-        try transaction.endTokens(all: isBehind)
-        return try body(&transaction)
-      }
-      let changes = transaction.changes
-      let (commit, nextTokenEnd) = (transaction.head.nextCommit, transaction.head.nextTokenEnd)
-      let isCommitted = Result {
-        if case .success = outcome { try transaction.sealHead() }
-      }
-      store = transaction.end()
-      guard case .success = outcome, case .success = isCommitted, changes.isDirty else {
-        store.rows.rollback()
-        try isCommitted.get()
-        return outcome
-      }
-      try environment.committing(changes.done.bits != 0)
-      do throws(VaultError) { try store.rows.commit() } catch {
-        VaultLog.error(.vaultStorage, "a commit failed: \(error.code)")
-        throw error
-      }
-      notes = changes.notes
-      done.bitwiseOr(changes.done.bits, ordering: .relaxed)
-      store.noteOwn(commit)
-      committed = (commit, store.keys.header.deviceKey, store.vault)
-      session.tokenTimer.set(nextTokenEnd, of: session, clock: environment.clock)
-      if changes.needsCleaning { store.clean() }
-      return outcome
-    }
-  }
+  /// Notes what a commit has done, for ``takeDone()``.
+  func noteDone(_ operations: DoneOperations) { done.bitwiseOr(operations.bits, ordering: .relaxed) }
 
   /// What was committed through this object since it was asked last.
   package func takeDone() -> DoneOperations {
@@ -219,8 +164,6 @@ package final class VaultCore: Sendable {
     }
     if !isMarked { try writing { _ throws(VaultError) in } }
   }
-
-  private struct WitnessIsStale: Error {}
 
   /// Tells the protector of the state that the file has now. Best effort.
   func noteState() {
@@ -255,47 +198,16 @@ package final class VaultCore: Sendable {
   }
 
   /// The commit that the protector remembers, under the device key of this session.
-  private func witnessed() -> (key: DeviceKeyID, commit: SeenCommit?) {
+  func witnessed() -> (key: DeviceKeyID, commit: SeenCommit?) {
     let header = withStore { $0.keys.header }
     // A protector that cannot be had knows of none; the one of before says nothing about a key that it does not keep.
     _ = try? keeper(of: header)
     return (header.deviceKey, session.seen(under: header.deviceKey, of: header.vault))
   }
 
-  /// Runs a transaction. If the file has another `config` than the keys, it reads the keys again and runs the
-  /// transaction again, after `again`.
-  private func refreshingKeys<R>(
-    again: () -> Void = {}, _ body: (inout SealedStore) throws -> Result<R, any Error>
-  ) throws -> R {
-    var race = KeyRace()
-    while race.mayTry() {
-      var outcome: Result<R, any Error>?
-      var needsDeviceKey: DeviceKeyID?
-      session.store.withLock { slot in
-        var store = slot.take()!
-        session.beginTransaction()
-        do { outcome = try body(&store) } catch let error as KeysAreStale {
-          store.rows.rollback()
-          needsDeviceKey = error.deviceKey
-        } catch is WitnessIsStale {
-          store.rows.rollback()
-        } catch {
-          store.rows.rollback()
-          outcome = .failure(error)
-        }
-        if session.endTransaction() { session.latch.lock() }
-        slot = consume store
-      }
-      if let outcome { return try outcome.get() }
-      if needsDeviceKey != nil { try reload() }
-      again()
-    }
-    throw KeyRace.lost
-  }
-
   /// Reads header and slots again with the device key. A protector can hang: it then holds neither the actor nor a
   /// caller that leaves.
-  private func reload() throws(VaultError) {
+  func reload() throws(VaultError) {
     try call?.requirePerson()
     let isUsing = call?.endUse() ?? false
     try readKeys()
@@ -355,13 +267,15 @@ package final class VaultCore: Sendable {
   }
 
   /// Lends the session outside a transaction.
-  func withStore<R: Sendable>(_ body: (inout SealedStore) -> R) -> R {
-    var result: R?
-    session.store.withLock { slot in
-      var store = slot.take()!
-      result = body(&store)
-      slot = consume store
-    }
-    return result!
+  func withStore<R>(_ body: (inout SealedStore) -> R) -> R { session.withStore(body) }
+}
+
+extension VaultCore.Session {
+  /// Lends the store outside a transaction.
+  func withStore<R>(_ body: (inout SealedStore) -> R) -> R {
+    var store = take()
+    let result = body(&store)
+    giveBack(store)
+    return result
   }
 }

@@ -140,17 +140,9 @@ extension VaultCore {
   /// Writes the changes of `body`, then rolls them back. This detects a full disk or a vault that cannot be written
   /// before anything outside the vault depends on the change.
   func rehearse(_ body: (inout WriteTransaction) throws(VaultError) -> Void) throws(VaultError) {
-    do {
-      try write { (transaction: inout WriteTransaction) in
-        try body(&transaction)
-        try transaction.sealHead()
-        try transaction.store.rows.writeOut()
-        throw Rehearsed()
-      }
-    } catch is Rehearsed {} catch let error as VaultError { throw error } catch {
-      preconditionFailure("VaultCore.rehearse: an error of another type")
-    }
+    var transaction = try beginWriting()
+    try body(&transaction)
+    try transaction.sealHead()
+    try transaction.store.rows.writeOut()
   }
-
-  private struct Rehearsed: Error {}
 }

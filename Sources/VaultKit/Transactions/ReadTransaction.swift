@@ -5,15 +5,21 @@ import VaultStorage
 
 /// One state of the vault, lent to a closure. The closure must not keep any part of it.
 public struct ReadTransaction: ~Copyable, Sendable {
-  var store: SealedStore
+  var lease: StoreLease
 
-  init(_ store: consuming SealedStore) {
-    self.store = store
-    self.store.begin()
+  init(_ lease: consuming StoreLease) {
+    // Before it is set: an initializer of such a type must not read `self`.
+    lease.store.begin()
+    self.lease = lease
   }
 
-  /// Gives the store back.
-  consuming func end() -> SealedStore { store }
+  var store: SealedStore {
+    _read { yield lease.store }
+    _modify { yield &lease.store }
+  }
+
+  /// Ends before its scope does, where the vault is needed again.
+  package consuming func end() {}
 
   /// The item with this identifier.
   ///

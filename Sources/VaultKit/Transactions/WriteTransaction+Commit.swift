@@ -1,9 +1,33 @@
 import VaultFormat
 import VaultKeys
+import VaultLogging
 import VaultCrypto
 import VaultStorage
 
 extension WriteTransaction {
+  /// Makes the changes durable.
+  ///
+  /// - Throws: Why nothing was changed; ``VaultError/Code/unconfirmed`` if a change may be stored all the same.
+  package consuming func commit() throws(VaultError) {
+    try sealHead()
+    guard changes.isDirty else { return }
+    let core = reading.lease.core
+    try core.environment.committing(changes.done.bits != 0)
+    do throws(VaultError) { try store.rows.commit() } catch {
+      VaultLog.error(.vaultStorage, "a commit failed: \(error.code)")
+      throw error
+    }
+    core.noteDone(changes.done)
+    let (commit, vault, key) = (head.commit, store.vault, store.keys.header.deviceKey)
+    store.noteOwn(commit)
+    core.session.tokenTimer.set(head.nextTokenEnd, of: core.session, clock: core.environment.clock)
+    if changes.needsCleaning { store.clean() }
+    reading.lease.giveBack()
+    core.session.note(commit, under: key, of: vault)
+    VaultLog.debug(.vaultStorage, "commit \(commit.sequence) of vault \(vault)")
+    for note in changes.notes { note.writeLine() }
+  }
+
   /// The last step before COMMIT.
   mutating func sealHead() throws(VaultError) {
     guard changes.underWay == 0 else {

@@ -12,8 +12,8 @@ public struct WriteTransaction: ~Copyable, Sendable {
   var head: Head
   var changes = TransactionChanges()
 
-  init(_ store: consuming SealedStore, head: consuming Head) {
-    reading = ReadTransaction(store)
+  init(_ lease: consuming StoreLease, head: consuming Head) {
+    reading = ReadTransaction(lease)
     self.head = head
   }
 
@@ -21,9 +21,6 @@ public struct WriteTransaction: ~Copyable, Sendable {
     _read { yield reading.store }
     _modify { yield &reading.store }
   }
-
-  /// Gives the store back.
-  consuming func end() -> SealedStore { reading.end() }
 
   /// The item with this identifier.
   ///
