@@ -49,7 +49,9 @@ extension VaultCore {
       return EnrollingPIN(shown, id: id)
     }
     var shown = try checkedPIN(stored, to: "store a credential", of: name, context: context)
-    try writing { transaction throws(VaultError) in _ = try transaction.settle(shown) }
+    var transaction = try beginWriting()
+    _ = try transaction.settle(shown)
+    try transaction.commit()
     shown.isSettled = true
     return EnrollingPIN(shown, id: id)
   }
@@ -59,7 +61,9 @@ extension VaultCore {
     making new: NewPINItem, for credential: NewItem, context: AuthenticationContext?
   ) throws(VaultError) -> EnrollingPIN {
     try new.access.refuseAbove(credential.access)
-    try reading { transaction throws(VaultError) in try transaction.refuseTaken(new.name, unless: []) }
+    var transaction = try beginReading()
+    try transaction.refuseTaken(new.name, unless: [])
+    transaction.end()
     let id = if let chosen = credential.id { chosen } else { ItemID(try environment.random.newBytes(16))! }
     let made = try madePIN(new, context: context)
     if let secret = made.secret { return EnrollingPIN(making: made, .checked(secret), id: id) }

@@ -46,13 +46,12 @@ extension VaultCore {
     _ pin: GuardingPIN, for operation: ItemOperation, on id: ItemID, by factors: PINFactors,
     making purpose: CodePurpose?, to action: String, context: AuthenticationContext?
   ) throws(VaultError) -> ShownFactor {
-    let item = try reading { transaction throws(VaultError) in
-      // A credential that makes no code asks for no PIN.
-      if operation == .use { try transaction.state(of: id).refuseUnlessActive() }
-      let item = try transaction.item(id)
-      if let purpose { try transaction.refuseOutOfStep(item, for: purpose) }
-      return item
-    }
+    var transaction = try beginReading()
+    // A credential that makes no code asks for no PIN.
+    if operation == .use { try transaction.state(of: id).refuseUnlessActive() }
+    let item = try transaction.item(id)
+    if let purpose { try transaction.refuseOutOfStep(item, for: purpose) }
+    transaction.end()
     return try shownFactor(
       pin, by: item.factors(outOf: factors), climbing: purpose?.ladder, to: purpose?.action ?? action,
       of: item.name, context: context)
@@ -64,7 +63,9 @@ extension VaultCore {
     guard case .pin(var pin) = shown, case .checked = pin.secret,
       try reading({ transaction throws(VaultError) in try transaction.item(id).access.asksPerson })
     else { return shown }
-    try writing { transaction throws(VaultError) in _ = try transaction.settle(pin) }
+    var transaction = try beginWriting()
+    _ = try transaction.settle(pin)
+    try transaction.commit()
     pin.isSettled = true
     return .pin(pin)
   }

@@ -25,13 +25,14 @@ extension VaultCore {
           GuardingPIN(.checked, item: id), by: factor.factors, to: "log in", of: nil, context: context)
         shown = new
         return try using(context) { () throws(VaultError) in
-          try writing { transaction throws(VaultError) in
-            switch new {
-            case .pin(let pin): try transaction.settle(pin)
-            case .biokey(let biokey): try transaction.settle(biokey)
-            }
-            return try transaction.login(id, detail: digest, wasMarked: new.wasMarked)
+          var transaction = try beginWriting()
+          switch new {
+          case .pin(let pin): try transaction.settle(pin)
+          case .biokey(let biokey): try transaction.settle(biokey)
           }
+          let result = try transaction.login(id, detail: digest, wasMarked: new.wasMarked)
+          try transaction.commit()
+          return result
         }
       }
     } catch {
@@ -50,7 +51,9 @@ extension VaultCore {
     data: SharedSecret? = nil, context: AuthenticationContext? = nil
   ) throws(VaultError) -> Login {
     try refuseLoginUnlessChecked(id, context: context)
-    let prover = try reading { transaction throws(VaultError) in try transaction.activeProver(credential) }
+    var transaction = try beginReading()
+    let prover = try transaction.activeProver(credential)
+    transaction.end()
     let question = try prover.loginQuestion(by: factor, of: id, data: data)
     let peer = try permit(transport, for: prover, context: context)
     // Their codes are older than the one that is made now. The list of transactions says what became of them.
@@ -64,16 +67,19 @@ extension VaultCore {
     let answer = try exchange(.login, about: peer, fields, over: transport, context: context)
     let name = try TransportFields.required("login", answer.text("login", 1...255))
     return try using(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        try transaction.login(id, named: name, detail: name, wasMarked: made.notices.contains(.pinWasMarked))
-      }
+      var transaction = try beginWriting()
+      let result = try transaction.login(
+        id, named: name, detail: name, wasMarked: made.notices.contains(.pinWasMarked))
+      try transaction.commit()
+      return result
     }
   }
 
   private func refuseLoginUnlessChecked(_ id: ItemID, context: AuthenticationContext?) throws(VaultError) {
     let stored = try unlocking(context) { () throws(VaultError) in
       // The use of the PIN refuses a blocked one, and logs that.
-      try reading { transaction throws(VaultError) in try StoredPIN(id, in: &transaction, isUnlocking: true) }
+      var transaction = try beginReading()
+      return try StoredPIN(id, in: &transaction, isUnlocking: true)
     }
     try stored.refuse(unlessCheckedFor: "it cannot be verified")
   }

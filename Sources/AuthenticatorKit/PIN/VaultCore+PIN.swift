@@ -58,7 +58,9 @@ extension VaultCore {
   /// Writes the verdict on a PIN that permits nothing else in the same commit.
   func settle(_ pin: ShownPIN, context: AuthenticationContext?) throws(VaultError) {
     try using(context) { () throws(VaultError) in
-      _ = try writing { transaction throws(VaultError) in try transaction.settle(pin) }
+      var transaction = try beginWriting()
+      try transaction.settle(pin)
+      try transaction.commit()
     }
   }
 
@@ -72,26 +74,25 @@ extension VaultCore {
 
   /// - Parameter id: One PIN item; `nil` for all.
   package func pinStatuses(of id: ItemID? = nil) throws(VaultError) -> [PINStatus] {
-    try reading { transaction throws(VaultError) in
-      var pins: [Item] = []
-      var credentials: [ItemID: [Item]] = [:]
-      var biokeys: Set<ItemID> = []
-      try transaction.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
-        if item.kind == .pin, id == nil || item.id == id { pins.append(item) }
-        if let pin = item.policy.guardingPINItem { credentials[pin, default: []].append(item) }
-        if let pin = item.pinOfBiokey { biokeys.insert(pin) }
-        return true
-      }
-      return try pins.map { pin throws(VaultError) in
-        PINStatus(
-          pin, try transaction.state(of: pin.id), credentials: credentials[pin.id] ?? [],
-          hasBiokey: biokeys.contains(pin.id))
-      }
+    var transaction = try beginReading()
+    var pins: [Item] = []
+    var credentials: [ItemID: [Item]] = [:]
+    var biokeys: Set<ItemID> = []
+    try transaction.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
+      if item.kind == .pin, id == nil || item.id == id { pins.append(item) }
+      if let pin = item.policy.guardingPINItem { credentials[pin, default: []].append(item) }
+      if let pin = item.pinOfBiokey { biokeys.insert(pin) }
+      return true
+    }
+    return try pins.map { pin throws(VaultError) in
+      PINStatus(
+        pin, try transaction.state(of: pin.id), credentials: credentials[pin.id] ?? [],
+        hasBiokey: biokeys.contains(pin.id))
     }
   }
 
   private var vaultID: VaultID {
-    get throws(VaultError) { try reading { transaction throws(VaultError) in transaction.vault } }
+    get throws(VaultError) { try beginReading().vault }
   }
 }
 

@@ -28,7 +28,9 @@ extension VaultCore {
   /// Makes the pending offset the offset.
   package func confirmPIN(_ id: ItemID, context: AuthenticationContext? = nil) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in try transaction.confirmPIN(id) }
+      var transaction = try beginWriting()
+      try transaction.confirmPIN(id)
+      try transaction.commit()
     }
   }
 
@@ -40,7 +42,9 @@ extension VaultCore {
     let old = try checkedPIN(stored, to: "change the PIN", context: context)
     guard case .checked(let secret) = old.secret else { preconditionFailure("changeChecked: camouflaged") }
     // The person may take long to type the new PIN, and an attempt without a verdict counts as a wrong one.
-    try writing { transaction throws(VaultError) in _ = try transaction.settle(old) }
+    var transaction = try beginWriting()
+    _ = try transaction.settle(old)
+    try transaction.commit()
     try replacePIN(
       of: old.stored, wrapping: secret, keepingBiokeys: keepingBiokeys, as: .pinChanged, context: context
     ) { (pin) throws(VaultError) in
@@ -65,17 +69,17 @@ extension VaultCore {
       return (record, shown.notes(.newPIN))
     }
     try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        guard try transaction.reading.materialVersion(of: stored.id) == stored.material else {
-          throw .pinChanged
-        }
-        _ = try transaction.update(
-          stored.id, ItemChanges(), secret: record.data.bytes.copy(), by: .pin, with: nil)
-        if operation == .pinUnlocked { try transaction.changeState(of: stored.id) { $0.unlockPIN() } }
-        if !keepingBiokeys { try transaction.deleteBiokeys(of: stored.id) }
-        try transaction.log(notes)
-        try transaction.log(operation, item: stored.item)
+      var transaction = try beginWriting()
+      guard try transaction.reading.materialVersion(of: stored.id) == stored.material else {
+        throw .pinChanged
       }
+      _ = try transaction.update(
+        stored.id, ItemChanges(), secret: record.data.bytes.copy(), by: .pin, with: nil)
+      if operation == .pinUnlocked { try transaction.changeState(of: stored.id) { $0.unlockPIN() } }
+      if !keepingBiokeys { try transaction.deleteBiokeys(of: stored.id) }
+      try transaction.log(notes)
+      try transaction.log(operation, item: stored.item)
+      try transaction.commit()
     }
   }
 
@@ -120,9 +124,9 @@ extension VaultCore {
     _ change: (inout ItemState, _ hasMarked: Bool) throws(VaultError) -> Void
   ) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        try transaction.changeOffset(of: id, detail: detail, noting: notes, change)
-      }
+      var transaction = try beginWriting()
+      try transaction.changeOffset(of: id, detail: detail, noting: notes, change)
+      try transaction.commit()
     }
   }
 }

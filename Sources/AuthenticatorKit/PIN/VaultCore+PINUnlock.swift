@@ -9,9 +9,8 @@ extension VaultCore {
     context: AuthenticationContext? = nil
   ) throws(VaultError) {
     let stored = try unlocking(context) { () throws(VaultError) in
-      try reading { transaction throws(VaultError) in
-        try StoredPIN(id, in: &transaction, isUnlocking: true)
-      }
+      var transaction = try beginReading()
+      return try StoredPIN(id, in: &transaction, isUnlocking: true)
     }
     guard stored.mode == .checked else {
       throw VaultError(

@@ -30,7 +30,8 @@ extension VaultCore {
   }
 
   func storedPIN(_ id: ItemID) throws(VaultError) -> StoredPIN {
-    try reading { transaction throws(VaultError) in try StoredPIN(id, in: &transaction) }
+    var transaction = try beginReading()
+    return try StoredPIN(id, in: &transaction)
   }
 
   /// Gets the PIN that guards an item: a checked one is judged, and the verdict of a right one is still to be written.
@@ -120,9 +121,10 @@ extension VaultCore {
         let prepared = try present.record.derivation.prepare(for: .pin, in: environment)
         // While a person typed, new keys of another process may have locked the vault.
         let (stored, verdict) = try reopening(context) { () throws(VaultError) in
-          try writing { transaction throws(VaultError) in
-            try transaction.beginAttempt(of: usable, preparedBy: present.record.derivation)
-          }
+          var transaction = try beginWriting()
+          let result = try transaction.beginAttempt(of: usable, preparedBy: present.record.derivation)
+          try transaction.commit()
+          return result
         }
         switch verdict {
         case .go: return CountedPIN(stored: stored, prepared: prepared)
@@ -138,21 +140,20 @@ extension VaultCore {
   }
 
   private func takeBackAttempt(of stored: StoredPIN) throws(VaultError) {
-    try writing { transaction throws(VaultError) in
-      try transaction.changeState(of: stored.id) { PINAttempts.takeBack(&$0) }
-    }
+    var transaction = try beginWriting()
+    try transaction.changeState(of: stored.id) { PINAttempts.takeBack(&$0) }
+    try transaction.commit()
   }
 
   private func countFailure(of stored: StoredPIN, _ shown: Shown) throws(VaultError) -> VaultError {
-    let left = try writing { transaction throws(VaultError) in
-      let left = try transaction.changeState(of: stored.id) { state in
-        PINAttempts.fail(&state, limit: stored.limit)
-        return PINAttempts.left(state, limit: stored.limit)
-      }
-      try transaction.log(shown.notes(.pin, result: .authenticationFailed))
-      try transaction.log(.pinVerified, item: stored.item, result: .authenticationFailed)
-      return left
+    var transaction = try beginWriting()
+    let left = try transaction.changeState(of: stored.id) { state in
+      PINAttempts.fail(&state, limit: stored.limit)
+      return PINAttempts.left(state, limit: stored.limit)
     }
+    try transaction.log(shown.notes(.pin, result: .authenticationFailed))
+    try transaction.log(.pinVerified, item: stored.item, result: .authenticationFailed)
+    try transaction.commit()
     return VaultError(
       .authenticationFailed, "wrong PIN",
       hint: left == 0 ? "it was the last attempt: the PIN is blocked" : nil,
