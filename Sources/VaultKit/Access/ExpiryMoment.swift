@@ -31,9 +31,8 @@ extension ReadTransaction {
 extension VaultCore {
   /// The present moment, by the recorded time of the file as it is now.
   package func expiryMoment() throws(VaultError) -> ExpiryMoment {
-    try reading { transaction throws(VaultError) in
-      try transaction.readTime()
-      return transaction.expiryMoment
-    }
+    var transaction = try beginReading()
+    try transaction.readTime()
+    return transaction.expiryMoment
   }
 }

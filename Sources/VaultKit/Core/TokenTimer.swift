@@ -72,7 +72,7 @@ extension VaultCore.Session {
 extension VaultCore {
   /// Ends the tokens and consents that are not valid now. A vault that cannot be written keeps them; they open nothing.
   func endTokens() {
-    try? writing { (_: inout WriteTransaction) throws(VaultError) in }
+    try? beginWriting().commit()
   }
 
   /// The same where one is over: without that, nothing is written.

@@ -153,16 +153,17 @@ package final class VaultCore: Sendable {
   /// and asks a person calls this first: a mark that only the last write sets comes too late.
   package func markIfCopied() throws(VaultError) {
     let seen = witnessed()
-    let isMarked = try reading { transaction throws(VaultError) in
-      if transaction.store.rows.isReadOnly { return true }
-      transaction.store.witness = seen.commit
-      let head = try transaction.store.head()
-      guard transaction.store.keys.header.deviceKey == seen.key,
-        head.fileIdentity == transaction.store.rows.fileIdentity
-      else { return false }
-      return try !transaction.store.isBehind(head)
+    var transaction = try beginReading()
+    if transaction.store.rows.isReadOnly { return }
+    transaction.store.witness = seen.commit
+    let head = try transaction.store.head()
+    if transaction.store.keys.header.deviceKey == seen.key,
+      head.fileIdentity == transaction.store.rows.fileIdentity, try !transaction.store.isBehind(head)
+    {
+      return
     }
-    if !isMarked { try writing { _ throws(VaultError) in } }
+    transaction.end()
+    try beginWriting().commit()
   }
 
   /// Tells the protector of the state that the file has now. Best effort.

@@ -23,23 +23,26 @@ extension VaultCore {
     if context != nil { try permitAdding(item, by: component, context: context) }
     let box = boxed(secret.take())
     return try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        var item = item
-        try prepare(&item, &transaction)
-        try transaction.log(notes)
-        return try transaction.add(item, secret: box?.bytes.copy(), by: component)
-      }
+      var transaction = try beginWriting()
+      var item = item
+      try prepare(&item, &transaction)
+      try transaction.log(notes)
+      let result = try transaction.add(item, secret: box?.bytes.copy(), by: component)
+      try transaction.commit()
+      return result
     }
   }
 
   /// The items that match, in the order of insertion. No match is not an error.
   package func items(matching query: Query) throws(VaultError) -> [Item] {
-    try reading { transaction throws(VaultError) in try transaction.items(matching: query) }
+    var transaction = try beginReading()
+    return try transaction.items(matching: query)
   }
 
   /// The item with this name.
   package func item(named name: String) throws(VaultError) -> Item {
-    try reading { transaction throws(VaultError) in try transaction.item(named: name) }
+    var transaction = try beginReading()
+    return try transaction.item(named: name)
   }
 
   /// The secret of an item. Its audit entries are durable before the secret is returned.
@@ -52,13 +55,13 @@ extension VaultCore {
   ) throws(VaultError) -> SecretBytes {
     try authorizing(.read, on: id, by: component, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
-      var found: OpenedSecret?
-      try reading { transaction throws(VaultError) in
-        found = try transaction.openSecret(of: id, .read, by: component, with: grant.take())
-      }
-      let opened = found.take()!
+      var transaction = try beginReading()
+      let opened = try transaction.openSecret(of: id, .read, by: component, with: grant.take())
+      transaction.end()
       if !opened.notes.isEmpty {
-        try writing { transaction throws(VaultError) in try transaction.log(opened.notes) }
+        var transaction = try beginWriting()
+        try transaction.log(opened.notes)
+        try transaction.commit()
       }
       return opened.secret
     }
@@ -80,10 +83,11 @@ extension VaultCore {
     return try authorizing(operation, on: id, by: component, context: context) {
       (grant) throws(VaultError) in
       var grant = consume grant
-      return try writing { transaction throws(VaultError) in
-        try transaction.update(
-          id, changes, secret: box?.bytes.copy(), by: component, with: grant.take())
-      }
+      var transaction = try beginWriting()
+      let result = try transaction.update(
+        id, changes, secret: box?.bytes.copy(), by: component, with: grant.take())
+      try transaction.commit()
+      return result
     }
   }
 
@@ -97,19 +101,21 @@ extension VaultCore {
         .malformed, "the query has no condition, so it would delete every item",
         hint: "give a kind, an attribute or an identifier, or Query.all to delete every item")
     }
-    return try writing { transaction throws(VaultError) in
-      let items = try transaction.items(matching: query)
-      for item in items {
-        // The registration may have taken its tokens with it.
-        if item.kind == .tokenSet, try transaction.items(matching: Query(id: item.id)).isEmpty { continue }
-        try transaction.delete(item.id)
-      }
-      return items.count
+    var transaction = try beginWriting()
+    let items = try transaction.items(matching: query)
+    for item in items {
+      // The registration may have taken its tokens with it.
+      if item.kind == .tokenSet, try transaction.items(matching: Query(id: item.id)).isEmpty { continue }
+      try transaction.delete(item.id)
     }
+    let result = items.count
+    try transaction.commit()
+    return result
   }
 
   /// The identity and the state of the vault.
   package func status() throws(VaultError) -> VaultStatus {
-    try reading { transaction throws(VaultError) in try transaction.status() }
+    var transaction = try beginReading()
+    return try transaction.status()
   }
 }

@@ -34,10 +34,9 @@ extension VaultCore {
 
   /// The time by which items expire.
   package func expiryTime() throws(VaultError) -> Instant {
-    try reading { transaction throws(VaultError) in
-      try transaction.readTime()
-      return transaction.expiryTime
-    }
+    var transaction = try beginReading()
+    try transaction.readTime()
+    return transaction.expiryTime
   }
 
   /// How many items there are of each kind, and how many do not open.
@@ -56,45 +55,46 @@ extension VaultCore {
   private func walk(
     progress: (Int) -> Void, _ keeps: (Item) -> Bool
   ) throws(VaultError) -> ItemListing {
-    try reading { transaction throws(VaultError) in
-      var seen = 0
-      try transaction.readTime()
-      var listing = ItemListing(moment: transaction.expiryMoment)
-      try transaction.forEachItem(
-        keepingPages: false, damaged: { listing.unreadable.append(ItemListing.Unreadable($0, $1)) }
-      ) { item throws(VaultError) in
-        seen += 1
-        if seen % 1024 == 0 { progress(seen) }
-        if keeps(item) { listing.items.append(item) }
-        return true
-      }
-      try listing.markCounters(in: &transaction)
-      return listing
+    var transaction = try beginReading()
+    var seen = 0
+    try transaction.readTime()
+    var listing = ItemListing(moment: transaction.expiryMoment)
+    try transaction.forEachItem(
+      keepingPages: false, damaged: { listing.unreadable.append(ItemListing.Unreadable($0, $1)) }
+    ) { item throws(VaultError) in
+      seen += 1
+      if seen % 1024 == 0 { progress(seen) }
+      if keeps(item) { listing.items.append(item) }
+      return true
     }
+    try listing.markCounters(in: &transaction)
+    return listing
   }
 
   /// The items that the index finds, and those that do not open.
   package func listing(of query: Query) throws(VaultError) -> ItemListing {
-    try reading { transaction throws(VaultError) in
-      var unreadable: [ItemListing.Unreadable] = []
-      let items = try transaction.items(
-        matching: query, damaged: { unreadable.append(ItemListing.Unreadable($0, $1)) })
-      try transaction.readTime()
-      var listing = ItemListing(items: items, unreadable: unreadable, moment: transaction.expiryMoment)
-      try listing.markCounters(in: &transaction)
-      return listing
-    }
+    var transaction = try beginReading()
+    var unreadable: [ItemListing.Unreadable] = []
+    let items = try transaction.items(
+      matching: query, damaged: { unreadable.append(ItemListing.Unreadable($0, $1)) })
+    try transaction.readTime()
+    var listing = ItemListing(items: items, unreadable: unreadable, moment: transaction.expiryMoment)
+    try listing.markCounters(in: &transaction)
+    return listing
   }
 
   /// The state of an item.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``, also if the item's kind has no state.
   package func state(of id: ItemID) throws(VaultError) -> ItemState {
-    try reading { transaction throws(VaultError) in try transaction.state(of: id) }
+    var transaction = try beginReading()
+    return try transaction.state(of: id)
   }
 
   /// Deletes one item, without a prompt, whether it opens or not.
   package func delete(_ id: ItemID) throws(VaultError) {
-    try writing { transaction throws(VaultError) in try transaction.delete(id) }
+    var transaction = try beginWriting()
+    try transaction.delete(id)
+    try transaction.commit()
   }
 }

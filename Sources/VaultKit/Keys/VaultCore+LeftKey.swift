@@ -55,10 +55,10 @@ extension VaultCore {
     noted note: borrowing RotationLock, in protectors: [any Protector]
   ) throws(VaultError) -> [FoundDeviceKey] {
     guard let key = PendingDeviceKey.key(in: note.left, of: opened.header.vault) else { return [] }
-    let isNamed = try writing { transaction throws(VaultError) in
-      transaction.changes.isDirty = true
-      return transaction.store.keys.header.deviceKey == key
-    }
+    var transaction = try beginWriting()
+    transaction.changes.isDirty = true
+    let isNamed = transaction.store.keys.header.deviceKey == key
+    try transaction.commit()
     var removed: [FoundDeviceKey] = []
     for protector in protectors where !isNamed {
       let keys = DeviceKeys(protector, of: opened.header.vault)

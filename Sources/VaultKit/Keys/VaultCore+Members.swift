@@ -124,7 +124,8 @@ extension VaultCore {
 
   /// The items that no longer open after the next change of the enrolled set.
   package func itemsBehindCurrentSet() throws(VaultError) -> [Item] {
-    try reading { transaction throws(VaultError) in try transaction.store.itemsBehindCurrentSet() }
+    var transaction = try beginReading()
+    return try transaction.store.itemsBehindCurrentSet()
   }
 
   /// Completes a change of the set that was made while the vault was locked, and removes a recovery half that a

@@ -98,13 +98,12 @@ extension VaultCore {
 
   /// The items that removing the passcode would destroy.
   package func itemsBehindPasscode() throws(VaultError) -> DestroyedItems {
-    try reading { transaction throws(VaultError) in
-      var items: [(id: ItemID, name: String?)] = []
-      for id in try transaction.store.itemsBehindPasscode() {
-        items.append((id, try transaction.item(id).name))
-      }
-      return DestroyedItems(items: items)
+    var transaction = try beginReading()
+    var items: [(id: ItemID, name: String?)] = []
+    for id in try transaction.store.itemsBehindPasscode() {
+      items.append((id, try transaction.item(id).name))
     }
+    return DestroyedItems(items: items)
   }
 
   /// Removes the passcode and the enrolled set. Destroys permanently the items of when-passcode-set and the items
@@ -155,9 +154,9 @@ extension VaultCore {
     _ operation: AuditOperation, detail: @autoclosure () -> String? = nil,
     _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) {
-    try writing { transaction throws(VaultError) in
-      try transaction.changeKeys(operation, detail: detail(), body)
-    }
+    var transaction = try beginWriting()
+    try transaction.changeKeys(operation, detail: detail(), body)
+    try transaction.commit()
   }
 }
 

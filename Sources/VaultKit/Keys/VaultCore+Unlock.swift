@@ -53,23 +53,23 @@ extension VaultCore {
   ///
   /// - Throws: ``VaultError/Code/passcodeDelay`` with `retryAfter`.
   package func refuseDelay() throws(VaultError) {
-    let failures = try reading { transaction throws(VaultError) in
-      let state = try transaction.store.vaultState().state
-      return state.failures &+ state.underWay
-    }
+    var transaction = try beginReading()
+    let state = try transaction.store.vaultState().state
+    let failures = state.failures &+ state.underWay
+    transaction.end()
     guard Lockout.delay(after: failures) > 0, !isReadOnly else { return }
-    let verdict = try writing { transaction throws(VaultError) in
-      // After a reboot the delay begins again, and this is stored. An attempt is only counted when it is made.
-      try transaction.beginAttempt { if case .refused = $0 { true } else { false } }
-    }
+    var change = try beginWriting()
+    // After a reboot the delay begins again, and this is stored. An attempt is only counted when it is made.
+    let verdict = try change.beginAttempt { if case .refused = $0 { true } else { false } }
+    try change.commit()
     if case .refused(let milliseconds) = verdict { throw Self.delayed(milliseconds) }
   }
 
   /// How many wrong passcodes are judged without a delay. The next one is refused until the delay is over.
   package func triesBeforeDelay() throws(VaultError) -> Int {
-    let failures = try reading { transaction throws(VaultError) in
-      try transaction.store.vaultState().state.failures
-    }
+    var transaction = try beginReading()
+    let failures = try transaction.store.vaultState().state.failures
+    transaction.end()
     return max(1, Lockout.freeFailures - Int(failures))
   }
 
@@ -78,7 +78,7 @@ extension VaultCore {
 
   /// Lends the keys of the vault as it is now, whichever process made them; where it cannot be read, those that were read last.
   func withPresentKeys<R: Sendable>(_ body: (borrowing KeyRing) -> R) -> R {
-    try? reading { _ throws(VaultError) in }
+    try? beginReading().end()
     return withStore { body($0.keys) }
   }
 
@@ -103,18 +103,20 @@ extension VaultCore {
   ///
   /// - Throws: ``VaultError/Code/authenticationFailed`` for another vault's code.
   package func endDelay(with code: borrowing RecoveryCode) throws(VaultError) {
-    try reading { transaction throws(VaultError) in try transaction.check(code) }
+    let transaction = try beginReading()
+    try transaction.check(code)
+    transaction.end()
     let notes = code.shown?.notes(.recoveryCode) ?? []
-    try writing { transaction throws(VaultError) in
-      // Another process may have made another code meanwhile.
-      try transaction.reading.check(code)
-      try transaction.repairVaultState()
-      var (state, row) = try transaction.store.vaultState()
-      Lockout.forgive(&state)
-      try transaction.setVaultState(state, replacing: row)
-      try transaction.log(notes)
-      try transaction.log(.recoveryUsed, detail: "passcode delay ended")
-    }
+    var change = try beginWriting()
+    // Another process may have made another code meanwhile.
+    try change.reading.check(code)
+    try change.repairVaultState()
+    var (state, row) = try change.store.vaultState()
+    Lockout.forgive(&state)
+    try change.setVaultState(state, replacing: row)
+    try change.log(notes)
+    try change.log(.recoveryUsed, detail: "passcode delay ended")
+    try change.commit()
   }
 
   /// The keys of a right passcode. They unlock the session.
@@ -196,22 +198,20 @@ extension VaultCore {
   /// - Throws: ``VaultError/Code/appCancelled``, with nothing compared, if the call is not wanted any more.
   func opened(with keys: PasscodeKeys, for validity: CallValidity? = nil) throws(VaultError) -> Bool {
     let locks = validity?.locks ?? session.latch.locks
-    return try reading { transaction throws(VaultError) in
-      let derivation = try transaction.store.keys.header.passcodeDerivation()
-      guard derivation == keys.derivation else { return false }
-      try validity?.beginUse(locks: transaction.store.locks)
-      try transaction.store.unlock(with: keys, at: locks)
-      return true
-    }
+    let transaction = try beginReading()
+    let derivation = try transaction.store.keys.header.passcodeDerivation()
+    guard derivation == keys.derivation else { return false }
+    try validity?.beginUse(locks: transaction.store.locks)
+    try transaction.store.unlock(with: keys, at: locks)
+    return true
   }
 
   /// Whether the keys open the present ring, of which they open nothing; false as in ``opened(with:for:)``.
   private func opens(_ keys: PasscodeKeys) throws(VaultError) -> Bool {
-    try reading { transaction throws(VaultError) in
-      guard try transaction.store.keys.header.passcodeDerivation() == keys.derivation else { return false }
-      _ = try transaction.store.keys.unlocked(with: keys, random: transaction.store.environment.random)
-      return true
-    }
+    let transaction = try beginReading()
+    guard try transaction.store.keys.header.passcodeDerivation() == keys.derivation else { return false }
+    _ = try transaction.store.keys.unlocked(with: keys, random: transaction.store.environment.random)
+    return true
   }
 
   /// Unlocks with keys that were just made, after a change of header and slots. If the vault was locked meanwhile, it
@@ -229,12 +229,12 @@ extension VaultCore {
   private func countAttempt() throws(VaultError) -> PreparedDerivation? {
     var isBehindOthers = false
     for _ in 0..<600 {
-      let (derivation, pause) = try reading { transaction throws(VaultError) in
-        (
-          try transaction.store.keys.header.passcodeDerivation(),
-          isBehindOthers ? try transaction.pauseBeforeAttempt() : nil
-        )
-      }
+      var transaction = try beginReading()
+      let (derivation, pause) = (
+        try transaction.store.keys.header.passcodeDerivation(),
+        isBehindOthers ? try transaction.pauseBeforeAttempt() : nil
+      )
+      transaction.end()
       guard let derivation else { return nil }
       if let pause {
         usleep(UInt32(pause) * 1000)
@@ -285,11 +285,11 @@ extension VaultCore {
   /// Takes back an attempt that got no verdict: it reveals nothing about the passcode, so it is not a failure.
   private func takeBackAttempt() throws(VaultError) {
     guard !isReadOnly else { return }
-    try writing { transaction throws(VaultError) in
-      var (state, row) = try transaction.store.vaultState()
-      Lockout.takeBack(&state)
-      try transaction.setVaultState(state, replacing: row)
-    }
+    var transaction = try beginWriting()
+    var (state, row) = try transaction.store.vaultState()
+    Lockout.takeBack(&state)
+    try transaction.setVaultState(state, replacing: row)
+    try transaction.commit()
   }
 
   /// Writes the verdict of an attempt and its audit entries. Writes nothing to a read-only vault.
@@ -297,14 +297,14 @@ extension VaultCore {
     _ shown: Shown, result: AuditResult, unlocks: Bool = true, change: (inout VaultState) -> UInt64
   ) throws(VaultError) -> UInt64? {
     guard !isReadOnly else { return nil }
-    return try writing { transaction throws(VaultError) -> UInt64 in
-      var (state, row) = try transaction.store.vaultState()
-      let delay = change(&state)
-      try transaction.setVaultState(state, replacing: row)
-      try transaction.log(shown.notes(.passcode, result: result))
-      if unlocks { try transaction.log(.unlocked, result: result) }
-      return delay
-    }
+    var transaction = try beginWriting()
+    var (state, row) = try transaction.store.vaultState()
+    let delay = change(&state)
+    try transaction.setVaultState(state, replacing: row)
+    try transaction.log(shown.notes(.passcode, result: result))
+    if unlocks { try transaction.log(.unlocked, result: result) }
+    try transaction.commit()
+    return delay
   }
 
   /// Whether the medium, the directory or the file did not allow writing when the vault was opened: this session then writes
@@ -348,10 +348,9 @@ extension VaultCore {
   func withHeader<R>(
     _ body: (Header, [SlotRow], GenerationKeys) throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    try reading { transaction throws(VaultError) in
-      try body(
-        transaction.store.keys.header, transaction.store.keys.slots, transaction.store.keys.current)
-    }
+    let transaction = try beginReading()
+    return try body(
+      transaction.store.keys.header, transaction.store.keys.slots, transaction.store.keys.current)
   }
 }
 

@@ -27,7 +27,9 @@ extension VaultCore {
     progress: (VerifyProgress) throws(VaultError) -> Void = { _ in }
   ) throws(VaultError) -> BackupReport {
     // Before the derivation, which takes long; and again in the transaction that copies.
-    try reading { transaction throws(VaultError) in try transaction.permitBackup() }
+    let transaction = try beginReading()
+    try transaction.permitBackup()
+    transaction.end()
     if let refusal = try VaultNames.refusal(ofSideFile: path, exists: VaultNames.exists) { throw refusal }
     guard try !VaultNames.exists(path) else { throw VaultError(.alreadyExists, at: path) }
     let file: NewPrivateFile
@@ -55,7 +57,9 @@ extension VaultCore {
     progress: (VerifyProgress) throws(VaultError) -> Void = { _ in },
     writing write: (ArraySlice<UInt8>) throws(VaultError) -> Void
   ) throws(VaultError) -> BackupReport {
-    try reading { transaction throws(VaultError) in try transaction.permitBackup() }
+    let transaction = try beginReading()
+    try transaction.permitBackup()
+    transaction.end()
     let scratch: Int32
     do throws(StorageError) { scratch = try ScratchFile.make(in: ScratchFile.folders(for: byteCount)) } catch
     {
@@ -85,14 +89,14 @@ extension VaultCore {
         from: passphrase.typed.prepared.bytes, as: .passphrase, in: environment),
       label: Labels.passphrase)
     var report = BackupReport()
-    try reading { transaction throws(VaultError) in
-      try transaction.permitBackup()
-      let refuseLockedMeanwhile = transaction.store.refusingLockedMeanwhile
-      let rows = try transaction.store.writeBackup(
-        in: file, named: path, key: key, derivation: derivation, report: &report, progress: progress)
-      try Self.verify(rows, named: path, key: key, environment: environment)
-      try finish(refuseLockedMeanwhile)
-    }
+    var transaction = try beginReading()
+    try transaction.permitBackup()
+    let refuseLockedMeanwhile = transaction.store.refusingLockedMeanwhile
+    let rows = try transaction.store.writeBackup(
+      in: file, named: path, key: key, derivation: derivation, report: &report, progress: progress)
+    try Self.verify(rows, named: path, key: key, environment: environment)
+    try finish(refuseLockedMeanwhile)
+    transaction.end()
     return report
   }
 
@@ -162,7 +166,9 @@ extension VaultCore {
   private func logIfWritable(_ note: AuditNote) throws(VaultError) -> Bool {
     guard !isReadOnly else { return false }
     do throws(VaultError) {
-      try writing { transaction throws(VaultError) in try transaction.log(note) }
+      var transaction = try beginWriting()
+      try transaction.log(note)
+      try transaction.commit()
       return true
     } catch {
       guard error.advice?.action == .freeSpace else { throw error }

@@ -19,11 +19,10 @@ package struct VaultClocks: Sendable {
 
 extension VaultCore {
   package func clocks() throws(VaultError) -> VaultClocks {
-    try reading { transaction throws(VaultError) in
-      try transaction.readTime()
-      let time = transaction.store.time.risen
-      return VaultClocks(recorded: time.time, wall: transaction.store.now, candidate: time.candidate?.wall)
-    }
+    var transaction = try beginReading()
+    try transaction.readTime()
+    let time = transaction.store.time.risen
+    return VaultClocks(recorded: time.time, wall: transaction.store.now, candidate: time.candidate?.wall)
   }
 
   /// Sets the recorded time back to the wall clock. What had ended stays ended.
@@ -31,7 +30,10 @@ extension VaultCore {
   /// - Returns: What the recorded time was; `nil` if it was not ahead of the wall clock, and nothing was changed.
   /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/readOnly``.
   package func setClockBack() throws(VaultError) -> Instant? {
-    try writing { transaction throws(VaultError) in try transaction.setClockBack() }
+    var transaction = try beginWriting()
+    let result = try transaction.setClockBack()
+    try transaction.commit()
+    return result
   }
 }
 

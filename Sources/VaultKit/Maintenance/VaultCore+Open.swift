@@ -120,7 +120,8 @@ extension VaultCore {
 
   /// The counts of the vault that are near their end, in words.
   package func countsNearEnd() throws(VaultError) -> [String] {
-    try reading { transaction throws(VaultError) in try transaction.store.head().countsNearEnd() }
+    var transaction = try beginReading()
+    return try transaction.store.head().countsNearEnd()
   }
 
   /// Whether the protector remembered a commit that this vault cannot have had. It was ignored, and the next commit replaces it.
@@ -128,12 +129,18 @@ extension VaultCore {
 
   /// Finishes what earlier sessions left: a pending truncation, and items that expired more than a day ago.
   private func tidy() throws(VaultError) {
-    let due = try reading { transaction throws(VaultError) in try transaction.due() }
+    var transaction = try beginReading()
+    let due = try transaction.due()
+    transaction.end()
     if due.isReadOnly { return }
     if due.deletes {
-      try writing { transaction throws(VaultError) in try transaction.purgeExpired() }
+      var transaction = try beginWriting()
+      try transaction.purgeExpired()
+      try transaction.commit()
     } else if due.notesClock {
-      try writing { transaction throws(VaultError) in transaction.noteClock() }
+      var transaction = try beginWriting()
+      transaction.noteClock()
+      try transaction.commit()
     }
     session.tokenTimer.set(due.tokenEnd, of: session, clock: environment.clock)
     if due.endsTokens { endTokens() }

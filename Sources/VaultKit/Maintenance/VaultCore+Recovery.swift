@@ -33,11 +33,11 @@ extension VaultCore {
       _ = try transaction.recover(with: pending.key, kind: protector.kind, notes: notes)
     }
     let lost = try recovering.naming(&pending, keptBy: [protector]) { pending throws(VaultError) in
-      try recovering.writing { transaction throws(VaultError) in
-        let lost = try transaction.recover(with: pending.key, kind: protector.kind, notes: notes)
-        pending.willBeNamed()
-        return lost
-      }
+      var transaction = try recovering.beginWriting()
+      let lost = try transaction.recover(with: pending.key, kind: protector.kind, notes: notes)
+      pending.willBeNamed()
+      try transaction.commit()
+      return lost
     }
     let core = try VaultCore.open(at: path, protector: protector, environment: environment)
     core.noteState()

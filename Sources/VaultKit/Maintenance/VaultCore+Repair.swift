@@ -12,46 +12,45 @@ extension VaultCore {
     let total = try status().itemCount
     var (last, done): (Int64?, Int) = (.min, 0)
     while let from = last {
-      last = try reading { transaction throws(VaultError) in
-        let rows = try transaction.store.rows(after: from, limit: 1024)
-        for row in rows {
-          if row.row >= Head.greatest {
-            found.append(.item(row, name: nil, error: VaultError(.damaged, "no vault has its number")))
-          } else if let part = try transaction.store.damage(of: row) {
-            found.append(part)
-          }
+      var transaction = try beginReading()
+      let rows = try transaction.store.rows(after: from, limit: 1024)
+      for row in rows {
+        if row.row >= Head.greatest {
+          found.append(.item(row, name: nil, error: VaultError(.damaged, "no vault has its number")))
+        } else if let part = try transaction.store.damage(of: row) {
+          found.append(part)
         }
-        done += rows.count
-        // Rows that are added in the meantime were sealed a moment ago, so they open.
-        return rows.count == 1024 ? rows.last?.row : nil
       }
+      done += rows.count
+      // Rows that are added in the meantime were sealed a moment ago, so they open.
+      last = rows.count == 1024 ? rows.last?.row : nil
+      transaction.end()
       progress(VerifyProgress(done: min(done, total), total: 2 * total))
     }
     var sequence: UInt64? = 0
     while let from = sequence {
-      sequence = try reading { transaction throws(VaultError) in
-        let end = try transaction.store.head().nextAudit
-        let rows = try transaction.store.rows.auditEntries(from: from + 1, limit: 4096)
-        for row in rows {
-          guard row.sequence < end else {
-            found.append(.audit(row.sequence, error: VaultError(.damaged, "the log does not have it")))
-            continue
-          }
-          do throws(VaultError) { _ = try transaction.store.open(row) } catch {
-            guard error.isUnreadable else { throw error }
-            found.append(.audit(row.sequence, error: error))
-          }
+      var transaction = try beginReading()
+      let end = try transaction.store.head().nextAudit
+      let rows = try transaction.store.rows.auditEntries(from: from + 1, limit: 4096)
+      for row in rows {
+        guard row.sequence < end else {
+          found.append(.audit(row.sequence, error: VaultError(.damaged, "the log does not have it")))
+          continue
         }
-        guard rows.count == 4096, let last = rows.last, last.sequence < end else { return nil }
-        return last.sequence
+        do throws(VaultError) { _ = try transaction.store.open(row) } catch {
+          guard error.isUnreadable else { throw error }
+          found.append(.audit(row.sequence, error: error))
+        }
       }
+      sequence =
+        if rows.count == 4096, let last = rows.last, last.sequence < end { last.sequence } else { nil }
     }
-    try reading { transaction throws(VaultError) in
-      do throws(VaultError) { _ = try transaction.store.vaultState() } catch {
-        guard error.isUnreadable else { throw error }
-        found.append(.state(error))
-      }
+    var transaction = try beginReading()
+    do throws(VaultError) { _ = try transaction.store.vaultState() } catch {
+      guard error.isUnreadable else { throw error }
+      found.append(.state(error))
     }
+    transaction.end()
     try keepNeededPINs(in: &found)
     return found
   }
@@ -60,13 +59,13 @@ extension VaultCore {
   private func keepNeededPINs(in found: inout [DamagedPart]) throws(VaultError) {
     let removable = found.filter { $0.remedy == .removal && $0.row != nil }
     guard !removable.isEmpty else { return }
-    let needing = try reading { transaction throws(VaultError) in
-      var rows: [ItemRow] = []
-      for part in removable {
-        if let number = part.row, let row = try transaction.store.rows.item(row: number) { rows.append(row) }
-      }
-      return try transaction.store.items(needing: rows, without: Set(removable.compactMap(\.item)))
+    var transaction = try beginReading()
+    var rows: [ItemRow] = []
+    for part in removable {
+      if let number = part.row, let row = try transaction.store.rows.item(row: number) { rows.append(row) }
     }
+    let needing = try transaction.store.items(needing: rows, without: Set(removable.compactMap(\.item)))
+    transaction.end()
     for index in found.indices where found[index].remedy == .removal {
       guard let items = found[index].row.flatMap({ needing[$0] }) else { continue }
       found[index] = found[index].needed(by: items.map { $0.name ?? $0.id.hexadecimal })
@@ -92,7 +91,9 @@ extension VaultCore {
           .dropDamaged,
           saying: "let the rotation remove what does not open, or restore the vault from a backup"))
     }
-    try writing { transaction throws(VaultError) in try transaction.removeDamaged(&found) }
+    var transaction = try beginWriting()
+    try transaction.removeDamaged(&found)
+    try transaction.commit()
     found.forEach(told)
   }
 
@@ -104,10 +105,10 @@ extension VaultCore {
       // After a lock, what the passcode opens cannot be looked at.
       guard error.code == .locked else { throw error }
     }
-    try writing(repairing: true) { transaction throws(VaultError) in
-      try transaction.removeDamaged(&found)
-      try transaction.countAnew()
-    }
+    var transaction = try beginWriting(repairing: true)
+    try transaction.removeDamaged(&found)
+    try transaction.countAnew()
+    try transaction.commit()
     found.filter(\.isRemoved).forEach(told)
   }
 }

@@ -12,29 +12,28 @@ extension VaultCore {
   ///
   /// - Parameter isAgreed: Whether the recovery code of the vault was shown.
   package func restorePoint(isAgreed: Bool = false) throws(VaultError) -> RestorePoint {
-    try reading { transaction throws(VaultError) in
-      var states: [ItemID: ItemState] = [:]
-      var items: [RestoredItem] = []
-      // If an item does not open, its state may still open.
-      let keep = { (item: ItemID, _: VaultError) in items.append(RestoredItem(damaged: item)) }
-      try transaction.forEachItem(damaged: keep) { item throws(VaultError) in
-        items.append(RestoredItem(item))
-        return true
-      }
-      for item in items where item.kind?.mayHaveState ?? true {
-        do throws(VaultError) { states[item.id] = try transaction.state(of: item.id) } catch {
-          guard error.isUnreadable || error.code == .itemNotFound else { throw error }
-        }
-      }
-      return RestorePoint(
-        vault: transaction.store.vault, items: items, states: states,
-        failures: try transaction.store.vaultStateIfSound() ?? VaultState(),
-        sequence: try transaction.status().sequence,
-        recoveryHalf: transaction.store.keys.header.recoveryHalf,
-        isAgreed: isAgreed || transaction.store.keys.isUnlocked,
-        shownPasscode: transaction.store.keys.isUnlocked
-          ? try transaction.store.keys.header.passcodeDerivation() : nil)
+    var transaction = try beginReading()
+    var states: [ItemID: ItemState] = [:]
+    var items: [RestoredItem] = []
+    // If an item does not open, its state may still open.
+    let keep = { (item: ItemID, _: VaultError) in items.append(RestoredItem(damaged: item)) }
+    try transaction.forEachItem(damaged: keep) { item throws(VaultError) in
+      items.append(RestoredItem(item))
+      return true
     }
+    for item in items where item.kind?.mayHaveState ?? true {
+      do throws(VaultError) { states[item.id] = try transaction.state(of: item.id) } catch {
+        guard error.isUnreadable || error.code == .itemNotFound else { throw error }
+      }
+    }
+    return RestorePoint(
+      vault: transaction.store.vault, items: items, states: states,
+      failures: try transaction.store.vaultStateIfSound() ?? VaultState(),
+      sequence: try transaction.status().sequence,
+      recoveryHalf: transaction.store.keys.header.recoveryHalf,
+      isAgreed: isAgreed || transaction.store.keys.isUnlocked,
+      shownPasscode: transaction.store.keys.isUnlocked
+        ? try transaction.store.keys.header.passcodeDerivation() : nil)
   }
 
   /// Makes a vault from a backup, with the same items and a new device key. Its counters must be resynchronized

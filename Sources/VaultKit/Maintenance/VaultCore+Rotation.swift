@@ -14,9 +14,11 @@ extension VaultCore {
   /// - Throws: The `deviceKey…` codes with nothing changed.
   @discardableResult
   package func rotateDeviceKey(to protector: (any Protector)? = nil) throws(VaultError) -> ReplacedKey {
-    let (vault, path, header) = try reading { transaction throws(VaultError) in
-      (transaction.store.vault, transaction.store.rows.path, transaction.store.keys.header)
-    }
+    let transaction = try beginReading()
+    let (vault, path, header) = (
+      transaction.store.vault, transaction.store.rows.path, transaction.store.keys.header
+    )
+    transaction.end()
     let old = try keeper(of: header)
     let new = protector ?? old
     let keys = DeviceKeys(new, of: vault)
@@ -27,14 +29,14 @@ extension VaultCore {
       _ = try transaction.replaceDeviceKey(with: pending.key, keptBy: new.kind)
     }
     let before = try naming(&pending, keptBy: [new, old]) { pending throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        guard transaction.store.keys.header.protector == old.kind else {
-          throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
-        }
-        let before = try transaction.replaceDeviceKey(with: pending.key, keptBy: new.kind)
-        pending.willBeNamed()
-        return before
+      var transaction = try beginWriting()
+      guard transaction.store.keys.header.protector == old.kind else {
+        throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
       }
+      let before = try transaction.replaceDeviceKey(with: pending.key, keptBy: new.kind)
+      pending.willBeNamed()
+      try transaction.commit()
+      return before
     }
     setProtector(new)
     return try retire(before, keptBy: old, for: new)
@@ -61,7 +63,7 @@ extension VaultCore {
   ) throws(VaultError) {
     let validity = CallValidity(self)
     // Also the verification of the passcode writes to the log.
-    if dropDamaged { try writing(repairing: true) { _ throws(VaultError) in } }
+    if dropDamaged { try beginWriting(repairing: true).commit() }
     let keys = try keysToRotate(passcode)
     var forward = RotationProgress(restFirst: isAnew ? try rotationPhase() != nil : false)
     // An attacker who had the device key and the passcode may have begun the present rotation, with known keys.
@@ -143,18 +145,18 @@ extension VaultCore {
       switch try rotationPhase() {
       case .paused: return
       case .items, .itemsLeft:
-        let batch = try reading { transaction throws(VaultError) in
-          try transaction.store.prepareMove(limit: environment.rotation.itemsAlong)
-        }
+        var transaction = try beginReading()
+        let batch = try transaction.store.prepareMove(limit: environment.rotation.itemsAlong)
+        transaction.end()
         guard let batch else { continue }
-        let done = try writing { transaction throws(VaultError) in
-          try transaction.write(batch, dropDamaged: false)
-        }
+        var change = try beginWriting()
+        let done = try change.write(batch, dropDamaged: false)
+        try change.commit()
         if let done, done.moved > 0 { return }
       case .audit:
-        let done = try writing { transaction throws(VaultError) in
-          try transaction.moveAudit(limit: environment.rotation.entries, dropDamaged: false)
-        }
+        var change = try beginWriting()
+        let done = try change.moveAudit(limit: environment.rotation.entries, dropDamaged: false)
+        try change.commit()
         guard let done else {
           _ = try endEpoch()
           return
@@ -179,7 +181,9 @@ extension VaultCore {
     try rotateEpoch(
       passcode: passcode, dropDamaged: dropDamaged, isAnew: true, progress: progress, damaged: damaged)
     try rotateDeviceKey()
-    try writing { transaction throws(VaultError) in try transaction.log(AuditOperation(rawValue: 23)) }
+    var transaction = try beginWriting()
+    try transaction.log(AuditOperation(rawValue: 23))
+    try transaction.commit()
     try withStoreThrowing { store throws(VaultError) in
       do throws(VaultError) {
         try store.rows.vacuum()
@@ -207,10 +211,10 @@ extension VaultCore {
   ///
   /// - Returns: Whether it was ended.
   package func endRotationTooEarlyForTesting() throws(VaultError) -> Bool {
-    try writing { transaction throws(VaultError) in
-      transaction.head.rotation = RotationState(phase: .audit)
-      transaction.changes.isDirty = true
-    }
+    var transaction = try beginWriting()
+    transaction.head.rotation = RotationState(phase: .audit)
+    transaction.changes.isDirty = true
+    try transaction.commit()
     return try endEpoch()
   }
 
@@ -219,9 +223,9 @@ extension VaultCore {
   /// - Returns: The keys of the new generation; `nil` if a rotation is under way, and nothing was begun.
   @discardableResult
   func beginEpoch(_ keys: PasscodeKeys?, for validity: CallValidity) throws(VaultError) -> GenerationKeys? {
-    let (vault, id) = try reading { transaction throws(VaultError) in
-      (transaction.store.vault, transaction.store.keys.header.deviceKey)
-    }
+    let transaction = try beginReading()
+    let (vault, id) = (transaction.store.vault, transaction.store.keys.header.deviceKey)
+    transaction.end()
     let key = try DeviceKeys(currentProtector, of: vault).load(id)
     return try writing { transaction throws(VaultError) in
       guard transaction.store.keys.previous == nil else { return nil }
@@ -292,10 +296,9 @@ extension VaultCore {
   }
 
   func rotationPhase() throws(VaultError) -> RotationState.Phase? {
-    try reading { transaction throws(VaultError) in
-      guard transaction.store.keys.previous != nil else { return nil }
-      return try transaction.store.head().rotation.phase
-    }
+    var transaction = try beginReading()
+    guard transaction.store.keys.previous != nil else { return nil }
+    return try transaction.store.head().rotation.phase
   }
 
   /// Opens and seals rows while other processes may write, then writes them in one transaction, and so on.
@@ -305,13 +308,13 @@ extension VaultCore {
     let total = try status().itemCount
     var done = 0
     while true {
-      let batch = try reading { transaction throws(VaultError) in
-        try transaction.store.prepareMove(limit: environment.rotation.items)
-      }
+      var transaction = try beginReading()
+      let batch = try transaction.store.prepareMove(limit: environment.rotation.items)
+      transaction.end()
       guard let batch else { return }
-      let result = try writing { transaction throws(VaultError) in
-        try transaction.write(batch, dropDamaged: dropDamaged)
-      }
+      var change = try beginWriting()
+      let result = try change.write(batch, dropDamaged: dropDamaged)
+      try change.commit()
       guard let result else { continue }
       result.damaged.forEach(told)
       done += result.moved
@@ -321,9 +324,9 @@ extension VaultCore {
 
   private func moveAudit(dropDamaged: Bool, told: (DamagedPart) -> Void) throws(VaultError) {
     while true {
-      let result = try writing { transaction throws(VaultError) in
-        try transaction.moveAudit(limit: environment.rotation.entries, dropDamaged: dropDamaged)
-      }
+      var transaction = try beginWriting()
+      let result = try transaction.moveAudit(limit: environment.rotation.entries, dropDamaged: dropDamaged)
+      try transaction.commit()
       guard let result else { return }
       result.damaged.forEach(told)
     }

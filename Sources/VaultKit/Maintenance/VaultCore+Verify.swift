@@ -8,11 +8,10 @@ extension VaultCore {
   /// Checks everything that the open keys can check: the file's pages, every seal, the blind index both ways, the
   /// sum over all rows, the audit chain. Changes nothing.
   package func verify(progress: (VerifyProgress) -> Void = { _ in }) throws(VaultError) -> VerifyReport {
-    try reading { transaction throws(VaultError) in
-      var verification = Verification(total: 0)
-      try verification.run(on: &transaction.store, progress: progress)
-      return verification.report
-    }
+    var transaction = try beginReading()
+    var verification = Verification(total: 0)
+    try verification.run(on: &transaction.store, progress: progress)
+    return verification.report
   }
 
   /// Checks a backup as ``verify(progress:)`` checks a vault. Secrets that the passcode guards stay closed.
@@ -33,19 +32,17 @@ extension VaultCore {
 
   /// The whole audit log, and whether a part is missing.
   package func auditLog() throws(VaultError) -> AuditLog {
-    try reading { transaction throws(VaultError) in
-      let head = try transaction.store.head()
-      return try transaction.store.log(head)
-    }
+    var transaction = try beginReading()
+    let head = try transaction.store.head()
+    return try transaction.store.log(head)
   }
 
   /// What is wrong with the audit log as a whole, such as a missing entry; `nil` where nothing is. Entries that do not open are not
   /// named.
   package func auditProblem() throws(VaultError) -> String? {
-    try reading { transaction throws(VaultError) in
-      let head = try transaction.store.head()
-      return try transaction.store.checkLog(head).problem
-    }
+    var transaction = try beginReading()
+    let head = try transaction.store.head()
+    return try transaction.store.checkLog(head).problem
   }
 
   /// The audit entries from a sequence on, oldest first, opened with the device key.
@@ -55,17 +52,16 @@ extension VaultCore {
   package func auditEntries(
     from sequence: UInt64 = 0, limit: Int? = nil, damaged: ((UInt64, VaultError) -> Void)? = nil
   ) throws(VaultError) -> [AuditEntry] {
-    try reading { transaction throws(VaultError) in
-      var entries: [AuditEntry] = []
-      let rows = try transaction.store.rows.auditEntries(from: sequence, limit: limit)
-      for row in rows {
-        do throws(VaultError) { entries.append(try transaction.store.open(row).entry) } catch {
-          guard let damaged, error.isUnreadable else { throw error }
-          damaged(row.sequence, error)
-        }
+    var transaction = try beginReading()
+    var entries: [AuditEntry] = []
+    let rows = try transaction.store.rows.auditEntries(from: sequence, limit: limit)
+    for row in rows {
+      do throws(VaultError) { entries.append(try transaction.store.open(row).entry) } catch {
+        guard let damaged, error.isUnreadable else { throw error }
+        damaged(row.sequence, error)
       }
-      return entries
     }
+    return entries
   }
 }
 

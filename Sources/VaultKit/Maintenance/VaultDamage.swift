@@ -22,7 +22,8 @@ extension VaultCore {
   /// - Parameter needsKeys: Whether a PIN whose key only the passcode opens is an error, and not passed over.
   /// - Throws: ``VaultError/Code/locked``, with `needsKeys`.
   package func damage(needsKeys: Bool = false) throws(VaultError) -> VaultDamage {
-    try reading { transaction throws(VaultError) in try transaction.store.damage(needsKeys: needsKeys) }
+    var transaction = try beginReading()
+    return try transaction.store.damage(needsKeys: needsKeys)
   }
 }
 

@@ -49,13 +49,12 @@ extension Gate {
   ///
   /// - Throws: ``VaultError/Code/appCancelled`` after a lock, ``VaultError/Code/busy`` after a change of the factors.
   static func confirm(_ shown: ShownFactors, for validity: CallValidity) throws(VaultError) {
-    try validity.core.reading { transaction throws(VaultError) in
-      try validity.check(locks: transaction.store.locks)
-      guard validity.session == transaction.store.identity,
-        try shown.areAccepted(by: transaction.store.keys.header)
-      else {
-        throw VaultError(.busy, "the vault's factors were changed meanwhile", hint: "try again")
-      }
+    let transaction = try validity.core.beginReading()
+    try validity.check(locks: transaction.store.locks)
+    guard validity.session == transaction.store.identity,
+      try shown.areAccepted(by: transaction.store.keys.header)
+    else {
+      throw VaultError(.busy, "the vault's factors were changed meanwhile", hint: "try again")
     }
   }
 }

@@ -30,17 +30,16 @@ package final class StandingGrant: Sendable {
 
   /// Its item; `nil` if the vault accepts it no more: the item, its rule, the factors or the keys were changed, or the item is gone.
   func acceptedItem(in core: VaultCore) throws(VaultError) -> Item? {
-    try core.reading { transaction throws(VaultError) -> Item? in
-      guard moment.session == transaction.store.identity, moment.locks == transaction.store.locks,
-        let row = try transaction.store.rows.item(id: item.stored), row.version == verified.version,
-        row.material == verified.material
-      else { return nil }
-      let item = try transaction.store.open(row)
-      guard item.policy.hash == verified.policyHash,
-        try verified.shown.areAccepted(by: transaction.store.keys.header)
-      else { return nil }
-      return item
-    }
+    var transaction = try core.beginReading()
+    guard moment.session == transaction.store.identity, moment.locks == transaction.store.locks,
+      let row = try transaction.store.rows.item(id: item.stored), row.version == verified.version,
+      row.material == verified.material
+    else { return nil }
+    let item = try transaction.store.open(row)
+    guard item.policy.hash == verified.policyHash,
+      try verified.shown.areAccepted(by: transaction.store.keys.header)
+    else { return nil }
+    return item
   }
 }
 

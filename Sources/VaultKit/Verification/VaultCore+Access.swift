@@ -96,24 +96,23 @@ extension VaultCore {
 
   /// An item and the alternatives that open its data key.
   func lockedItem(_ id: ItemID) throws(VaultError) -> LockedItem {
-    try reading { transaction throws(VaultError) in
-      let row = try transaction.store.row(of: id)
-      let item = try transaction.store.open(row)
-      try transaction.store.readTime(for: item)
-      let number = item.access.classNumber
-      let key = transaction.store.keys.classKey(number, generation: row.generation)
-      var alternatives: [Alternative] = []
-      if let key, item.hasSecret, try item.policy.isWrapped() {
-        alternatives = try transaction.store.sealedSecret(of: row, item).alternatives(under: key)
-      }
-      let factors = FactorSlots(
-        header: transaction.store.keys.header, slots: transaction.store.keys.slots,
-        keys: transaction.store.keys.current, random: environment.random)
-      let why = key == nil ? Gate.locked(item.access, keys: transaction.store.keys) : nil
-      return LockedItem(
-        item: item, row: row, factors: factors, classKey: key, alternatives: alternatives, whyLocked: why,
-        now: transaction.store.time.now)
+    var transaction = try beginReading()
+    let row = try transaction.store.row(of: id)
+    let item = try transaction.store.open(row)
+    try transaction.store.readTime(for: item)
+    let number = item.access.classNumber
+    let key = transaction.store.keys.classKey(number, generation: row.generation)
+    var alternatives: [Alternative] = []
+    if let key, item.hasSecret, try item.policy.isWrapped() {
+      alternatives = try transaction.store.sealedSecret(of: row, item).alternatives(under: key)
     }
+    let factors = FactorSlots(
+      header: transaction.store.keys.header, slots: transaction.store.keys.slots,
+      keys: transaction.store.keys.current, random: environment.random)
+    let why = key == nil ? Gate.locked(item.access, keys: transaction.store.keys) : nil
+    return LockedItem(
+      item: item, row: row, factors: factors, classKey: key, alternatives: alternatives, whyLocked: why,
+      now: transaction.store.time.now)
   }
 
   /// Logs a prompt of the caller that ended without an answer. If the log cannot be written, the prompt has ended all
@@ -130,7 +129,9 @@ extension VaultCore {
   /// Logs notes. Runs no transaction if there are none, and writes nothing to a read-only vault.
   func log(_ notes: [AuditNote]) throws(VaultError) {
     guard !notes.isEmpty, !isReadOnly else { return }
-    try writing { transaction throws(VaultError) in try transaction.log(notes) }
+    var transaction = try beginWriting()
+    try transaction.log(notes)
+    try transaction.commit()
   }
 
   /// Logs a denial. The denial remains in force if the log cannot be written.
@@ -150,9 +151,8 @@ extension VaultCore {
   ) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
       try completeEnrolledSet()
-      try reading { transaction throws(VaultError) in
-        _ = try Gate.rule(for: item, by: component, keys: transaction.store.keys)
-      }
+      let transaction = try beginReading()
+      _ = try Gate.rule(for: item, by: component, keys: transaction.store.keys)
     }
   }
 
@@ -162,13 +162,12 @@ extension VaultCore {
     of id: ItemID, _ operation: ItemOperation, by component: Component?, _ context: AuthenticationContext?
   ) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
-      try reading { transaction throws(VaultError) in
-        let item = try transaction.item(id)
-        try Gate.permit(operation, on: item, by: component)
-        let access = item.access
-        guard access.constraints.single.isEmpty || transaction.store.keys.isUnlocked else {
-          throw Gate.locked(access, keys: transaction.store.keys)
-        }
+      var transaction = try beginReading()
+      let item = try transaction.item(id)
+      try Gate.permit(operation, on: item, by: component)
+      let access = item.access
+      guard access.constraints.single.isEmpty || transaction.store.keys.isUnlocked else {
+        throw Gate.locked(access, keys: transaction.store.keys)
       }
     }
   }
@@ -199,13 +198,14 @@ extension VaultCore {
       notes = verification.notes
     }
     return try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        try validity.check(locks: transaction.store.locks)
-        var item = item
-        try prepare(&item, &transaction)
-        try transaction.log(earlier + notes)
-        return try transaction.add(item, secret: box?.bytes.copy(), by: component, password: password)
-      }
+      var transaction = try beginWriting()
+      try validity.check(locks: transaction.store.locks)
+      var item = item
+      try prepare(&item, &transaction)
+      try transaction.log(earlier + notes)
+      let result = try transaction.add(item, secret: box?.bytes.copy(), by: component, password: password)
+      try transaction.commit()
+      return result
     }
   }
 }

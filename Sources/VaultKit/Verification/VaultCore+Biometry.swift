@@ -75,12 +75,14 @@ extension VaultCore {
   }
 
   private func attemptsLeft(_ count: BiometryCount) throws(VaultError) -> Int {
-    let failures = try reading { transaction throws(VaultError) -> UInt32 in
-      guard case .biokey(let id, let pin) = count else {
-        guard try !transaction.isUncountedCopy() else { return BiometryLockout.limit }
-        return try transaction.store.vaultState().state.biometryFailures
-      }
-      return try transaction.state(of: id).biokeyFailures(uses: transaction.state(of: pin).uses)
+    var transaction = try beginReading()
+    let failures: UInt32
+    if case .biokey(let id, let pin) = count {
+      failures = try transaction.state(of: id).biokeyFailures(uses: transaction.state(of: pin).uses)
+    } else if try transaction.isUncountedCopy() {
+      failures = BiometryLockout.limit
+    } else {
+      failures = try transaction.store.vaultState().state.biometryFailures
     }
     return max(0, Int(BiometryLockout.limit) - Int(failures))
   }
@@ -117,21 +119,23 @@ extension VaultCore {
     _ count: BiometryCount, _ change: (inout UInt32) -> Bool
   ) throws(VaultError) -> Bool {
     if try judgesUncounted() { return true }
-    return try writing { transaction throws(VaultError) in
-      guard case .biokey(let id, let pin) = count else {
-        var (state, row) = try transaction.store.vaultState()
-        let before = state
-        let isAllowed = change(&state.biometryFailures)
-        if state.bytes != before.bytes { try transaction.setVaultState(state, replacing: row) }
-        return isAllowed
-      }
+    var transaction = try beginWriting()
+    let isAllowed: Bool
+    if case .biokey(let id, let pin) = count {
       let uses = try transaction.state(of: pin).uses
-      return try transaction.changeState(of: id) { state in
+      isAllowed = try transaction.changeState(of: id) { state in
         var failures = state.biokeyFailures(uses: uses)
         let isAllowed = change(&failures)
         (state.failures, state.counter) = (failures, uses)
         return isAllowed
       }
+    } else {
+      var (state, row) = try transaction.store.vaultState()
+      let before = state
+      isAllowed = change(&state.biometryFailures)
+      if state.bytes != before.bytes { try transaction.setVaultState(state, replacing: row) }
     }
+    try transaction.commit()
+    return isAllowed
   }
 }

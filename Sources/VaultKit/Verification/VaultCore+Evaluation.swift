@@ -36,26 +36,25 @@ extension VaultCore {
   package func canEvaluate(_ constraints: Constraints) throws(VaultError) -> Bool {
     try Self.refuseUnverifiable(constraints)
     let clock = environment.clock
-    return try reading { transaction throws(VaultError) in
-      let keys = transaction.store.keys.current
-      let header = transaction.store.keys.header
-      let ways: [[Factor]]
-      do throws(VaultError) { ways = try Gate.ways(to: constraints, in: transaction.store.keys) } catch {
-        guard error.code == .policy else { throw error }
-        return false
-      }
-      let state = try transaction.store.vaultState().state
-      let takesPasscode = Lockout.remaining(state, clock: clock) == nil
-      let set = try keys.enrolledSet(of: header)
-      let takesMember = !set.biometric.isEmpty && state.biometryFailures < BiometryLockout.limit
-      guard takesPasscode || transaction.store.keys.isUnlocked else { return false }
-      return ways.contains { way in
-        way.allSatisfy { factor in
-          switch factor {
-          case .passcode: takesPasscode
-          case .presence: takesPasscode || takesMember || set.login != nil
-          default: takesMember
-          }
+    var transaction = try beginReading()
+    let keys = transaction.store.keys.current
+    let header = transaction.store.keys.header
+    let ways: [[Factor]]
+    do throws(VaultError) { ways = try Gate.ways(to: constraints, in: transaction.store.keys) } catch {
+      guard error.code == .policy else { throw error }
+      return false
+    }
+    let state = try transaction.store.vaultState().state
+    let takesPasscode = Lockout.remaining(state, clock: clock) == nil
+    let set = try keys.enrolledSet(of: header)
+    let takesMember = !set.biometric.isEmpty && state.biometryFailures < BiometryLockout.limit
+    guard takesPasscode || transaction.store.keys.isUnlocked else { return false }
+    return ways.contains { way in
+      way.allSatisfy { factor in
+        switch factor {
+        case .passcode: takesPasscode
+        case .presence: takesPasscode || takesMember || set.login != nil
+        default: takesMember
         }
       }
     }
@@ -88,15 +87,14 @@ extension VaultCore {
 
   /// The ways to satisfy constraints, with the factors of an unlocked vault.
   func ways(to constraints: Constraints) throws(VaultError) -> (ways: [[Factor]], factors: FactorSlots) {
-    try reading { transaction throws(VaultError) in
-      guard transaction.store.keys.isUnlocked else {
-        throw Gate.locked(AccessControl(), keys: transaction.store.keys)
-      }
-      let factors = FactorSlots(
-        header: transaction.store.keys.header, slots: transaction.store.keys.slots,
-        keys: transaction.store.keys.current, random: environment.random)
-      return (try Gate.ways(to: constraints, in: transaction.store.keys), factors)
+    let transaction = try beginReading()
+    guard transaction.store.keys.isUnlocked else {
+      throw Gate.locked(AccessControl(), keys: transaction.store.keys)
     }
+    let factors = FactorSlots(
+      header: transaction.store.keys.header, slots: transaction.store.keys.slots,
+      keys: transaction.store.keys.current, random: environment.random)
+    return (try Gate.ways(to: constraints, in: transaction.store.keys), factors)
   }
 
   /// An application password is the password of one item.

@@ -20,7 +20,9 @@ extension VaultCore {
     } catch {
       guard error.code == .verificationNeeded, context?.call?.needsPerson != true else { throw error }
     }
-    let policy = try reading { transaction throws(VaultError) in try transaction.item(id).policy }
+    var transaction = try beginReading()
+    let policy = try transaction.item(id).policy
+    transaction.end()
     var component = component
     if let pin = try policy.requirements().pin { component = try obtain(pin) }
     guard try policy.isWrapped() else {

@@ -14,7 +14,9 @@ extension VaultCore {
   }
 
   private func prepareSecret(of id: ItemID, context: AuthenticationContext) throws(VaultError) {
-    let item = try reading { transaction throws(VaultError) in try transaction.item(id) }
+    var transaction = try beginReading()
+    let item = try transaction.item(id)
+    transaction.end()
     try Gate.permit(.read, on: item, by: nil)
     let found: Grant?
     if try item.policy.isWrapped() {
@@ -25,7 +27,9 @@ extension VaultCore {
     guard var grant = found else { return }
     let notes = grant.takeNotes(for: item)
     try using(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in try transaction.log(notes) }
+      var transaction = try beginWriting()
+      try transaction.log(notes)
+      try transaction.commit()
     }
     context.memory.keep(grant, for: id)
   }
@@ -33,7 +37,9 @@ extension VaultCore {
   /// The grant for an item without constraints whose reading is logged; `nil` if its reading is not logged.
   private func loggedGrant(_ id: ItemID) throws(VaultError) -> Grant? {
     var grant: Grant?
-    try reading { transaction throws(VaultError) in grant = try transaction.loggedGrant(id) }
+    var transaction = try beginReading()
+    grant = try transaction.loggedGrant(id)
+    transaction.end()
     return grant.take()
   }
 }
