@@ -96,12 +96,14 @@ extension VaultCore {
   ///
   /// - Throws: ``VaultError/Code/expired`` for an activation, which no longer exists.
   func refuseLapsed(_ item: Item) throws(VaultError) {
-    let isActivation = try reading { transaction throws(VaultError) -> Bool? in
-      try transaction.isLapsed(item.id) ? item.isActivation : nil
-    }
+    var transaction = try beginReading()
+    let isActivation = try transaction.isLapsed(item.id) ? item.isActivation : nil
+    transaction.end()
     guard let isActivation else { return }
     if !isReadOnly {
-      try writing { transaction throws(VaultError) in _ = try transaction.settleLapsed(item) }
+      var transaction = try beginWriting()
+      _ = try transaction.settleLapsed(item)
+      try transaction.commit()
     }
     if isActivation { throw .activationLapsed }
   }

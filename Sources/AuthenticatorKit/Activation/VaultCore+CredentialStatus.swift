@@ -15,25 +15,25 @@ extension VaultCore {
     guard item.kind == .otp else { throw .noCredential }
     try refuseLapsed(item)
     let replacement = try replacement(of: item)
-    return try reading { transaction throws(VaultError) in
-      let pin = item.policy.guardingPINItem
-      return CredentialStatus(
-        item, state: try transaction.effectiveState(of: item),
-        isPINBlocked: try pin.map { (pin) throws(VaultError) in try transaction.state(of: pin).isBlocked }
-          ?? false,
-        secondsLeft: try transaction.state(of: (replacement ?? item).id).secondsLeft(transaction.clock),
-        isBeingReplaced: replacement != nil)
-    }
+    var transaction = try beginReading()
+    let pin = item.policy.guardingPINItem
+    return CredentialStatus(
+      item, state: try transaction.effectiveState(of: item),
+      isPINBlocked: try pin.map { (pin) throws(VaultError) in try transaction.state(of: pin).isBlocked }
+        ?? false,
+      secondsLeft: try transaction.state(of: (replacement ?? item).id).secondsLeft(transaction.clock),
+      isBeingReplaced: replacement != nil)
   }
 
   /// The activation that will replace a disabled credential.
   ///
   /// - Throws: ``VaultError/Code/expired`` if its time is over: then it no longer exists.
   private func replacement(of item: Item) throws(VaultError) -> Item? {
-    let found = try reading { transaction throws(VaultError) in
+    var transaction = try beginReading()
+    let found =
       try transaction.state(of: item.id).credentialState() == .disabled
-        ? try transaction.activation(replacing: item.id) : nil
-    }
+      ? try transaction.activation(replacing: item.id) : nil
+    transaction.end()
     if let found { try refuseLapsed(found) }
     return found
   }
@@ -42,14 +42,13 @@ extension VaultCore {
   ///
   /// - Throws: ``VaultError/Code/wrongState`` if there is none; ``VaultError/Code/authenticationFailed`` if it is finished.
   package func activationUnderWay(of id: ItemID) throws(VaultError) -> Item {
-    try reading { transaction throws(VaultError) in
-      let item = try transaction.item(id)
-      if item.isActivation { return item }
-      guard let pending = try transaction.activation(replacing: id) else {
-        throw try transaction.nothingToFinish(of: item)
-      }
-      return pending
+    var transaction = try beginReading()
+    let item = try transaction.item(id)
+    if item.isActivation { return item }
+    guard let pending = try transaction.activation(replacing: id) else {
+      throw try transaction.nothingToFinish(of: item)
     }
+    return pending
   }
 
   /// Asks the peer to end the use of a credential here, and disables it after the peer agreed.
@@ -57,26 +56,25 @@ extension VaultCore {
     _ id: ItemID, evenIfUnknown: Bool = false, over transport: any Transport,
     context: AuthenticationContext? = nil
   ) throws(VaultError) {
-    let item = try reading { transaction throws(VaultError) -> Item in
-      let item = try transaction.item(id)
-      guard item.kind == .otp else { throw .noCredential }
-      // Refused before the peer is asked; the commit below applies the same event.
-      var state = try transaction.state(of: id)
-      guard !item.isActivation else { throw .activationIncomplete }
-      _ = try PeerCredential(item)
-      try state.apply(.peerDisables)
-      return item
-    }
+    var transaction = try beginReading()
+    let item = try transaction.item(id)
+    guard item.kind == .otp else { throw .noCredential }
+    // Refused before the peer is asked; the commit below applies the same event.
+    var state = try transaction.state(of: id)
+    guard !item.isActivation else { throw .activationIncomplete }
+    _ = try PeerCredential(item)
+    try state.apply(.peerDisables)
+    transaction.end()
     let peer = try permit(transport, for: PeerCredential(item), context: context)
     do throws(VaultError) { _ = try exchange(.disable, about: peer, over: transport, context: context) } catch
     {
       guard error.code == .deviceUnknown, evenIfUnknown else { throw error }
     }
     try using(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        let device = try transaction.reading.deviceCredential(of: item)
-        for item in [item, device].compactMap({ $0 }) { try transaction.disable(item) }
-      }
+      var transaction = try beginWriting()
+      let device = try transaction.reading.deviceCredential(of: item)
+      for item in [item, device].compactMap({ $0 }) { try transaction.disable(item) }
+      try transaction.commit()
     }
   }
 }

@@ -42,13 +42,16 @@ extension VaultCore {
     }
     if shown?.mustBeMadeFirst == true {
       try unlocking(context) { () throws(VaultError) in
-        try writing { transaction throws(VaultError) in try shown?.makeFirst(in: &transaction) }
+        var transaction = try beginWriting()
+        try shown?.makeFirst(in: &transaction)
+        try transaction.commit()
       }
     }
     return try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        try transaction.finish(found, with: finished, transport: transport.identity, behind: shown)
-      }
+      var transaction = try beginWriting()
+      let result = try transaction.finish(found, with: finished, transport: transport.identity, behind: shown)
+      try transaction.commit()
+      return result
     }
   }
 
@@ -70,13 +73,13 @@ extension VaultCore {
     try refuseLapsed(found.item)
     // It may have been renamed meanwhile.
     try NewActivation(name).check()
-    try reading { transaction throws(VaultError) in
-      var own = [found.replaced?.id].compactMap { $0 }
-      if let replaced = found.replaced, let device = try transaction.deviceCredential(of: replaced) {
-        own.append(device.id)
-      }
-      try transaction.refuseTaken(NewActivation.deviceName(of: name), unless: own)
+    var transaction = try beginReading()
+    var own = [found.replaced?.id].compactMap { $0 }
+    if let replaced = found.replaced, let device = try transaction.deviceCredential(of: replaced) {
+      own.append(device.id)
     }
+    try transaction.refuseTaken(NewActivation.deviceName(of: name), unless: own)
+    transaction.end()
     return found
   }
 
@@ -85,9 +88,8 @@ extension VaultCore {
     _ found: PendingActivation, behind pin: ChosenPIN?, context: AuthenticationContext?
   ) throws(VaultError) -> (SharedSecret, EnrollingPIN?) {
     let secret = try unlocking(context) { () throws(VaultError) in
-      try reading { transaction throws(VaultError) in
-        SharedSecret(try transaction.useSecret(of: found.item, by: .otp).intoSecret())
-      }
+      var transaction = try beginReading()
+      return SharedSecret(try transaction.useSecret(of: found.item, by: .otp).intoSecret())
     }
     var new = NewItem(.otp, name: found.name, access: found.item.access)
     new.id = found.credential
@@ -119,12 +121,13 @@ extension VaultCore {
   ///
   /// - Returns: The error of the peer, with what follows from it here.
   private func endedActivation(_ item: Item, _ error: VaultError) throws(VaultError) -> VaultError {
-    try writing { transaction throws(VaultError) in
-      guard try !transaction.items(matching: Query(id: item.id)).isEmpty else { return }
+    var transaction = try beginWriting()
+    if try !transaction.items(matching: Query(id: item.id)).isEmpty {
       try transaction.endActivation(
         item, result: error.auditResult,
         detail: error.code == .expired ? "its time was over" : "the server refused the code")
     }
+    try transaction.commit()
     return VaultError(
       error.code, "\(error.message); the activation was deleted",
       hint: error.advice

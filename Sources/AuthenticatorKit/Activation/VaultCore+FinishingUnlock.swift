@@ -42,11 +42,11 @@ extension VaultCore {
       return try setNewPIN(newPIN, for: unlock, stored, by: answer, context: context)
     }
     try using(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        try transaction.end(unlock)
-        // A PIN that was right keeps its attempts, and a block that it got meanwhile.
-        if let blockedPIN { try transaction.permitOneAttempt(blockedPIN.stored.id) }
-      }
+      var transaction = try beginWriting()
+      try transaction.end(unlock)
+      // A PIN that was right keeps its attempts, and a block that it got meanwhile.
+      if let blockedPIN { try transaction.permitOneAttempt(blockedPIN.stored.id) }
+      try transaction.commit()
     }
     guard let blockedPIN else { return }
     // One attempt is left: a right PIN gives all of them back, a wrong one blocks again.
@@ -72,55 +72,58 @@ extension VaultCore {
   }
 
   private func unlockUnderWay(of id: ItemID) throws(VaultError) -> UnlockUnderWay {
-    let item = try reading { transaction throws(VaultError) in try transaction.item(id) }
+    var transaction = try beginReading()
+    let item = try transaction.item(id)
+    transaction.end()
     guard item.kind == .otp else { throw .noCredential }
     try refuseLapsed(item)
-    return try reading { transaction throws(VaultError) in try UnlockUnderWay(item, in: &transaction) }
+    var present = try beginReading()
+    return try UnlockUnderWay(item, in: &present)
   }
 
   /// The checked PIN that guards the credential.
   private func storedPIN(of unlock: UnlockUnderWay) throws(VaultError) -> StoredPIN? {
     guard let pin = unlock.pin, pin.mode == .checked else { return nil }
-    return try reading { transaction throws(VaultError) in
-      try StoredPIN(pin.item, in: &transaction, isUnlocking: true)
-    }
+    var transaction = try beginReading()
+    return try StoredPIN(pin.item, in: &transaction, isUnlocking: true)
   }
 
   /// - Returns: How many codes are left, if this one is wrong.
   private func countCode(of unlock: UnlockUnderWay) throws(VaultError) -> Int {
-    let count = try writing { transaction throws(VaultError) in
-      try transaction.refuseUnlessUnderWay(unlock)
-      return try transaction.changeState(of: unlock.item.id) { state throws(VaultError) -> UInt8? in
-        guard state.wrongUnlockCodes < ItemState.unlockCodeLimit else {
-          try state.apply(.lastWrongUnlockCode)
-          state.deadline = nil
-          return nil
-        }
-        state.wrongUnlockCodes += 1
-        return state.wrongUnlockCodes
+    var transaction = try beginWriting()
+    try transaction.refuseUnlessUnderWay(unlock)
+    let count = try transaction.changeState(of: unlock.item.id) { state throws(VaultError) -> UInt8? in
+      guard state.wrongUnlockCodes < ItemState.unlockCodeLimit else {
+        try state.apply(.lastWrongUnlockCode)
+        state.deadline = nil
+        return nil
       }
+      state.wrongUnlockCodes += 1
+      return state.wrongUnlockCodes
     }
+    try transaction.commit()
     guard let count else { throw .unlockRefused }
     return Int(ItemState.unlockCodeLimit - count)
   }
 
   /// The peer has not seen the code. The time of the unlock may be over.
   private func uncountCode(of unlock: UnlockUnderWay) throws(VaultError) {
-    try writing { transaction throws(VaultError) in
-      guard try transaction.awaitsAnswer(unlock) else { return }
+    var transaction = try beginWriting()
+    if try transaction.awaitsAnswer(unlock) {
       try transaction.changeState(of: unlock.item.id) { state in
         state.wrongUnlockCodes -= state.wrongUnlockCodes > 0 ? 1 : 0
       }
     }
+    try transaction.commit()
   }
 
   /// The peer has refused the code.
   private func refusedCode(
     of unlock: UnlockUnderWay, _ error: VaultError, left: Int
   ) throws(VaultError) -> VaultError {
-    try writing { transaction throws(VaultError) in
-      // Another process may have ended this unlock meanwhile.
-      guard try transaction.isUnderWay(unlock) else { return }
+    var transaction = try beginWriting()
+    // Another process may have ended this unlock meanwhile.
+    if try transaction.isUnderWay(unlock) {
       try transaction.changeState(of: unlock.item.id) { state throws(VaultError) in
         let isLast = state.wrongUnlockCodes >= ItemState.unlockCodeLimit
         try state.apply(isLast ? .lastWrongUnlockCode : .wrongUnlockCode)
@@ -129,6 +132,7 @@ extension VaultCore {
       try transaction.log(
         .unlockStarted, item: unlock.item, result: error.auditResult, detail: "wrong code")
     }
+    try transaction.commit()
     guard left > 0 else { return .unlockRefused }
     return VaultError(
       .authenticationFailed, error.message, hint: error.advice,

@@ -25,18 +25,19 @@ extension VaultCore {
     item.state.set(.started)
     item.state.deadline = try Deadline(seconds: started.seconds, clock: environment.clock)
     return try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        guard try transaction.reading.placeOfActivation(new.name) == place else { throw .nameChanged }
-        if let pending = place.pending { try transaction.destroy(pending) }
-        let added = try transaction.add(item, secret: started.secret.bytes.copy(), by: .otp)
-        try transaction.log(.activationStarted, item: added)
-        return added
-      }
+      var transaction = try beginWriting()
+      guard try transaction.reading.placeOfActivation(new.name) == place else { throw .nameChanged }
+      if let pending = place.pending { try transaction.destroy(pending) }
+      let added = try transaction.add(item, secret: started.secret.bytes.copy(), by: .otp)
+      try transaction.log(.activationStarted, item: added)
+      try transaction.commit()
+      return added
     }
   }
 
   private func placeOfActivation(_ name: String) throws(VaultError) -> ActivationPlace {
-    try reading { transaction throws(VaultError) in try transaction.placeOfActivation(name) }
+    var transaction = try beginReading()
+    return try transaction.placeOfActivation(name)
   }
 }
 

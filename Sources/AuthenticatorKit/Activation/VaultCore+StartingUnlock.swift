@@ -16,18 +16,22 @@ extension VaultCore {
       throw .peerAnswered("'pinMode' asks for a new PIN, and no checked PIN guards the credential")
     }
     try using(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        try transaction.begin(unlock, of: transaction.item(id))
-      }
+      var transaction = try beginWriting()
+      try transaction.begin(unlock, of: transaction.item(id))
+      try transaction.commit()
     }
   }
 
   /// - Throws: ``VaultError/Code/wrongState`` unless an unlock of the credential can begin.
   private func unlockable(_ id: ItemID) throws(VaultError) -> Item {
-    let item = try reading { transaction throws(VaultError) in try transaction.item(id) }
+    var transaction = try beginReading()
+    let item = try transaction.item(id)
+    transaction.end()
     guard item.kind == .otp else { throw .noCredential }
     try refuseLapsed(item)
-    let state = try reading { transaction throws(VaultError) in try transaction.effectiveState(of: item) }
+    var present = try beginReading()
+    let state = try present.effectiveState(of: item)
+    present.end()
     guard state.after(.unlockStarted) != nil else { throw .notBlocked(state) }
     return item
   }

@@ -11,9 +11,8 @@ extension VaultCore {
   ) throws(VaultError) -> UnlockingPIN {
     guard let stored else { throw .noCheckedPIN }
     if !stored.record.hasUnlockKey {
-      try reading { transaction throws(VaultError) in
-        try transaction.refuseOthers(behind: stored, than: unlock.item)
-      }
+      var transaction = try beginReading()
+      try transaction.refuseOthers(behind: stored, than: unlock.item)
     }
     return try askingPIN(stored.requestForNew, context: context) { (pin, shown) throws(VaultError) in
       try CommonPINs.refuse(pin, of: .checked)
@@ -58,19 +57,19 @@ extension VaultCore {
     context: AuthenticationContext?, _ change: (inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        guard try transaction.reading.materialVersion(of: stored.id) == stored.material else {
-          throw .pinChanged
-        }
-        try transaction.end(unlock)
-        _ = try transaction.update(
-          stored.id, ItemChanges(), secret: record.data.bytes.copy(), by: .pin, with: nil)
-        try transaction.changeState(of: stored.id) { $0.unlockPIN() }
-        try transaction.deleteBiokeys(of: stored.id)
-        try change(&transaction)
-        try transaction.log(new.notes)
-        try transaction.log(.pinUnlocked, item: stored.item)
+      var transaction = try beginWriting()
+      guard try transaction.reading.materialVersion(of: stored.id) == stored.material else {
+        throw .pinChanged
       }
+      try transaction.end(unlock)
+      _ = try transaction.update(
+        stored.id, ItemChanges(), secret: record.data.bytes.copy(), by: .pin, with: nil)
+      try transaction.changeState(of: stored.id) { $0.unlockPIN() }
+      try transaction.deleteBiokeys(of: stored.id)
+      try change(&transaction)
+      try transaction.log(new.notes)
+      try transaction.log(.pinUnlocked, item: stored.item)
+      try transaction.commit()
     }
   }
 }

@@ -70,10 +70,11 @@ extension VaultCore {
     guard case .checked(let secret) = shown.secret else { preconditionFailure("settlingPIN: camouflaged") }
     do throws(VaultError) {
       return try unlocking(context) { () throws(VaultError) in
-        try writing { transaction throws(VaultError) in
-          try transaction.settle(shown)
-          return try change(secret, &transaction)
-        }
+        var transaction = try beginWriting()
+        try transaction.settle(shown)
+        let result = try change(secret, &transaction)
+        try transaction.commit()
+        return result
       }
     } catch {
       // What failed was not the PIN: a right one is no wrong attempt.

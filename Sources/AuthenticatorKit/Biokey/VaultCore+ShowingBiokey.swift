@@ -80,16 +80,15 @@ extension VaultCore {
         (grant) throws(VaultError) -> SharedSecret in
         var grant = consume grant
         proof = grant?.proof
-        return try reading { transaction throws(VaultError) in
-          let opened = try transaction.useSecret(
-            of: transaction.item(biokey.id), by: .biokey, with: grant.take())
-          notes = opened.notes
-          let record = try BiokeyRecord(opened.intoSecret())
-          guard record.pin == pin else {
-            throw VaultError(.damaged, "a biokey names two PINs", hint: .verifyAndRestore)
-          }
-          return SharedSecret(record.withSecret { SecretBytes(copying: $0) })
+        var transaction = try beginReading()
+        let opened = try transaction.useSecret(
+          of: transaction.item(biokey.id), by: .biokey, with: grant.take())
+        notes = opened.notes
+        let record = try BiokeyRecord(opened.intoSecret())
+        guard record.pin == pin else {
+          throw VaultError(.damaged, "a biokey names two PINs", hint: .verifyAndRestore)
         }
+        return SharedSecret(record.withSecret { SecretBytes(copying: $0) })
       }
     } catch {
       // The words for an item would advise to delete the credential.

@@ -31,22 +31,20 @@ extension VaultCore {
       try authorizing(.use, on: id, by: component, to: "show the card token", context: context) {
         (grant) throws(VaultError) in
         var grant = consume grant
-        var secret: SecretBytes?
-        try writing { transaction throws(VaultError) in
-          secret = try transaction.takeToken(id, of: session, by: component, with: grant.take())
-        }
-        return secret.take()!
+        var transaction = try beginWriting()
+        let secret = try transaction.takeToken(id, of: session, by: component, with: grant.take())
+        try transaction.commit()
+        return secret
       }
     }
   }
 
   /// A token without its secret.
   package func cardToken(_ id: ItemID) throws(VaultError) -> CardToken {
-    try reading { transaction throws(VaultError) in
-      let item = try transaction.item(id)
-      try transaction.readTime()
-      return try CardToken(item, transaction.state(of: id), at: transaction.expiryMoment)
-    }
+    var transaction = try beginReading()
+    let item = try transaction.item(id)
+    try transaction.readTime()
+    return try CardToken(item, transaction.state(of: id), at: transaction.expiryMoment)
   }
 
   /// The tokens, those that have ended too. Opens no secret.
@@ -55,28 +53,27 @@ extension VaultCore {
   package func cardTokens(
     damaged: ((ItemID, VaultError) -> Void)? = nil
   ) throws(VaultError) -> [CardToken] {
-    try reading { transaction throws(VaultError) in
-      try transaction.readTime()
-      let moment = transaction.expiryMoment
-      var found: [CardToken] = []
-      let kept = try transaction.items(matching: Query(.cardToken), damaged: damaged)
-        .filter { !transaction.isForgotten($0) }
-      try transaction.forEachState(of: kept, damaged: damaged) { (item, state) throws(VaultError) in
-        found.append(try CardToken(item, state, at: moment))
-      }
-      return found
+    var transaction = try beginReading()
+    try transaction.readTime()
+    let moment = transaction.expiryMoment
+    var found: [CardToken] = []
+    let kept = try transaction.items(matching: Query(.cardToken), damaged: damaged)
+      .filter { !transaction.isForgotten($0) }
+    try transaction.forEachState(of: kept, damaged: damaged) { (item, state) throws(VaultError) in
+      found.append(try CardToken(item, state, at: moment))
     }
+    return found
   }
 
   /// Ends a token.
   package func revokeToken(_ id: ItemID) throws(VaultError) {
     try notingEnd { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        let item = try transaction.item(id)
-        let life = try item.life(of: .cardToken)
-        try transaction.reading.refuseEnded(item, life)
-        try transaction.end(item, operation: .tokenRevoked)
-      }
+      var transaction = try beginWriting()
+      let item = try transaction.item(id)
+      let life = try item.life(of: .cardToken)
+      try transaction.reading.refuseEnded(item, life)
+      try transaction.end(item, operation: .tokenRevoked)
+      try transaction.commit()
     }
   }
 
@@ -84,17 +81,18 @@ extension VaultCore {
   ///
   /// - Returns: How many ended now.
   package func purgeTokens() throws(VaultError) -> Int {
-    try writing { transaction throws(VaultError) in
-      let clock = transaction.reading.clock
-      for item in try transaction.tokensAndConsents() {
-        if transaction.reading.isForgotten(item) {
-          try transaction.destroy(item.id)
-        } else if item.tokenLife?.standing(clock) == .over {
-          try transaction.end(item, as: .expired, detail: "its time is over")
-        }
+    var transaction = try beginWriting()
+    let clock = transaction.reading.clock
+    for item in try transaction.tokensAndConsents() {
+      if transaction.reading.isForgotten(item) {
+        try transaction.destroy(item.id)
+      } else if item.tokenLife?.standing(clock) == .over {
+        try transaction.end(item, as: .expired, detail: "its time is over")
       }
-      return transaction.endedTokens
     }
+    let result = transaction.endedTokens
+    try transaction.commit()
+    return result
   }
 
   /// Ends the tokens and consents of a session.
@@ -102,14 +100,15 @@ extension VaultCore {
   /// - Returns: How many ended now.
   package func closeSession(_ session: ViewingSession) throws(VaultError) -> Int {
     let hash = session.hash
-    return try writing { transaction throws(VaultError) in
-      let before = transaction.endedTokens
-      for item in try transaction.tokensAndConsents() where item.tokenLife?.session == hash {
-        let operation: AuditOperation = item.kind == .cardToken ? .tokenRevoked : .consentEnded
-        try transaction.end(item, operation: operation, detail: "its session was closed")
-      }
-      return transaction.endedTokens - before
+    var transaction = try beginWriting()
+    let before = transaction.endedTokens
+    for item in try transaction.tokensAndConsents() where item.tokenLife?.session == hash {
+      let operation: AuditOperation = item.kind == .cardToken ? .tokenRevoked : .consentEnded
+      try transaction.end(item, operation: operation, detail: "its session was closed")
     }
+    let result = transaction.endedTokens - before
+    try transaction.commit()
+    return result
   }
 
   // MARK: What consents need too
@@ -125,11 +124,13 @@ extension VaultCore {
 
   /// Makes room for a new token or consent: deletes one of this name that has ended.
   func deleteEnded(named name: String) throws(VaultError) {
-    let isThere = try reading { transaction throws(VaultError) in
-      try transaction.ended(named: name) != nil
-    }
+    var transaction = try beginReading()
+    let isThere = try transaction.ended(named: name) != nil
+    transaction.end()
     guard isThere else { return }
-    try writing { transaction throws(VaultError) in try transaction.deleteEnded(named: name) }
+    var change = try beginWriting()
+    try change.deleteEnded(named: name)
+    try change.commit()
   }
 
   func newItemID() throws(VaultError) -> ItemID { ItemID(try environment.random.newBytes(16))! }

@@ -37,14 +37,14 @@ extension VaultCore {
     item.attributes[.transport] = transport.identity
     item.state.isRenewed = old != nil
     let added = try unlocking(context) { [item] () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        if let old { try transaction.destroy(old.id) } else { try transaction.deleteEnded(named: new.name) }
-        try transaction.endConsents(of: session?.hash)
-        let added = try transaction.add(item, secret: ConsentRecord.holding().data.copy(), by: component)
-        try transaction.log(
-          .consentRequested, item: added, detail: old == nil ? nil : "again, because it had expired")
-        return added
-      }
+      var transaction = try beginWriting()
+      if let old { try transaction.destroy(old.id) } else { try transaction.deleteEnded(named: new.name) }
+      try transaction.endConsents(of: session?.hash)
+      let added = try transaction.add(item, secret: ConsentRecord.holding().data.copy(), by: component)
+      try transaction.log(
+        .consentRequested, item: added, detail: old == nil ? nil : "again, because it had expired")
+      try transaction.commit()
+      return added
     }
     return try CardConsent(added, item.state, at: expiryMoment())
   }
@@ -68,7 +68,9 @@ extension VaultCore {
         hint: "choose another access rule")
     }
     try refuseTaken(new.name)
-    let left = try writing { transaction throws(VaultError) in try transaction.countAttempt(of: id) }
+    var transaction = try beginWriting()
+    let left = try transaction.countAttempt(of: id)
+    try transaction.commit()
     var fields = consent.peerFields
     fields["codeBase64"] = .secret(TransportSecret(code.digits))
     let answer: TransportFields
@@ -88,7 +90,9 @@ extension VaultCore {
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> CardConsent {
     let item = try held(id, session: session, over: transport, context: context)
-    try writing { transaction throws(VaultError) in try transaction.countResend(of: id) }
+    var transaction = try beginWriting()
+    try transaction.countResend(of: id)
+    try transaction.commit()
     do throws(VaultError) {
       _ = try exchange(.consentResend, item.peerFields, over: transport, context: context)
     } catch {
@@ -116,11 +120,10 @@ extension VaultCore {
   private func held(
     _ id: ItemID, session: ViewingSession?, over transport: any Transport, context: AuthenticationContext?
   ) throws(VaultError) -> Item {
-    let item = try reading { transaction throws(VaultError) in
-      let item = try transaction.item(id)
-      _ = try item.life(of: .consent)
-      return item
-    }
+    var transaction = try beginReading()
+    let item = try transaction.item(id)
+    _ = try item.life(of: .consent)
+    transaction.end()
     if let stored = item.attributes[.transport], stored != transport.identity {
       throw VaultError(
         .policy, "the consent was requested through another transport",
@@ -145,9 +148,9 @@ extension VaultCore {
     do throws(VaultError) {
       let life = try item.life(of: .consent)
       try life.refuseOther(session)
-      let isRenewed = try reading { transaction throws(VaultError) in
-        try transaction.state(of: item.id).isRenewed
-      }
+      var transaction = try beginReading()
+      let isRenewed = try transaction.state(of: item.id).isRenewed
+      transaction.end()
       guard !isRenewed, item.attributes[.transport] == transport.identity else { return .ended(item) }
       let bound = life.session == nil ? nil : session
       _ = try request(NewConsent(item), replacing: item, session: bound, over: transport, context: context)
@@ -174,11 +177,12 @@ extension VaultCore {
     }
     guard error.code == .authenticationFailed else { return error }
     let known = min(left, error.attemptsLeft ?? left)
-    try writing { transaction throws(VaultError) in
-      // Another process may have ended it meanwhile.
-      guard try transaction.item(consent.id).hasSecret else { return }
+    var transaction = try beginWriting()
+    // Another process may have ended it meanwhile.
+    if try transaction.item(consent.id).hasSecret {
       try transaction.noteWrongCode(of: consent.id, left: known, result: error.auditResult)
     }
+    try transaction.commit()
     return VaultError(
       .authenticationFailed, error.message,
       hint: known > 0 ? error.advice : Hint(.requestConsent, saying: "request a new one"), attemptsLeft: known
@@ -197,15 +201,15 @@ extension VaultCore {
     item.attributes[.card] = consent.attributes[.card]
     let component = Component(.cardToken, session: session?.secret)
     let added = try unlocking(context) { [item] () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        try transaction.refuseUnlessRequested(consent.id)
-        try transaction.end(consent, as: .confirmed, operation: .consentConfirmed)
-        try transaction.endGivenTokens(of: session?.hash)
-        try transaction.deleteEnded(named: given.token.name)
-        let added = try transaction.add(item, secret: given.secret.bytes.copy(), by: component)
-        try transaction.log(.tokenStored, item: added)
-        return added
-      }
+      var transaction = try beginWriting()
+      try transaction.refuseUnlessRequested(consent.id)
+      try transaction.end(consent, as: .confirmed, operation: .consentConfirmed)
+      try transaction.endGivenTokens(of: session?.hash)
+      try transaction.deleteEnded(named: given.token.name)
+      let added = try transaction.add(item, secret: given.secret.bytes.copy(), by: component)
+      try transaction.log(.tokenStored, item: added)
+      try transaction.commit()
+      return added
     }
     return try CardToken(added, item.state, at: expiryMoment())
   }

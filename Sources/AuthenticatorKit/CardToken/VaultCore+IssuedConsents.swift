@@ -18,13 +18,13 @@ extension VaultCore {
     let record = SharedSecret(try ConsentRecord.issuing(code, random: environment.random).data.copy())
     let item = try new.item(.issuer, id: id, session: session, clock: clock, now: expiryTime())
     let added = try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        try transaction.deleteEnded(named: new.name)
-        try transaction.endConsents(of: session?.hash)
-        let added = try transaction.add(item, secret: record.bytes.copy(), by: component)
-        try transaction.log(.consentRequested, item: added)
-        return added
-      }
+      var transaction = try beginWriting()
+      try transaction.deleteEnded(named: new.name)
+      try transaction.endConsents(of: session?.hash)
+      let added = try transaction.add(item, secret: record.bytes.copy(), by: component)
+      try transaction.log(.consentRequested, item: added)
+      try transaction.commit()
+      return added
     }
     return IssuedConsent(consent: try CardConsent(added, item.state, at: expiryMoment()), code: code)
   }
@@ -66,11 +66,11 @@ extension VaultCore {
     try notingEnd { () throws(VaultError) in
       try authorizing(.replace, on: id, by: component, context: context) { (grant) throws(VaultError) in
         var grant = consume grant
-        try writing { transaction throws(VaultError) in
-          try transaction.countResend(of: id)
-          _ = try transaction.update(
-            id, ItemChanges(), secret: record.bytes.copy(), by: component, with: grant.take())
-        }
+        var transaction = try beginWriting()
+        try transaction.countResend(of: id)
+        _ = try transaction.update(
+          id, ItemChanges(), secret: record.bytes.copy(), by: component, with: grant.take())
+        try transaction.commit()
       }
     }
     return IssuedConsent(consent: try consent(id), code: code)
@@ -86,15 +86,16 @@ extension VaultCore {
       try authorizing(operation, on: id, by: component, to: "judge a code", context: context) {
         (grant) throws(VaultError) in
         var grant = consume grant
-        return try writing { transaction throws(VaultError) in
-          let item = try transaction.item(id)
-          try transaction.refuseUnlessRequested(id)
-          try item.life(of: .consent).refuseOther(session)
-          let record = try ConsentRecord(
-            transaction.useSecret(of: item, by: component, with: grant.take()))
-          try record.refuse(unless: .issuer)
-          return try body(&transaction, record)
-        }
+        var transaction = try beginWriting()
+        let item = try transaction.item(id)
+        try transaction.refuseUnlessRequested(id)
+        try item.life(of: .consent).refuseOther(session)
+        let record = try ConsentRecord(
+          transaction.useSecret(of: item, by: component, with: grant.take()))
+        try record.refuse(unless: .issuer)
+        let result = try body(&transaction, record)
+        try transaction.commit()
+        return result
       }
     }
   }

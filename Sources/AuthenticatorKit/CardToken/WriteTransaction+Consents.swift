@@ -96,36 +96,34 @@ extension VaultCore {
   package func cardConsents(
     damaged: ((ItemID, VaultError) -> Void)? = nil
   ) throws(VaultError) -> [CardConsent] {
-    try reading { transaction throws(VaultError) in
-      try transaction.readTime()
-      let moment = transaction.expiryMoment
-      var found: [CardConsent] = []
-      let kept = try transaction.items(matching: Query(.consent), damaged: damaged)
-        .filter { !transaction.isForgotten($0) }
-      try transaction.forEachState(of: kept, damaged: damaged) { (item, state) throws(VaultError) in
-        found.append(try CardConsent(item, state, at: moment))
-      }
-      return found
+    var transaction = try beginReading()
+    try transaction.readTime()
+    let moment = transaction.expiryMoment
+    var found: [CardConsent] = []
+    let kept = try transaction.items(matching: Query(.consent), damaged: damaged)
+      .filter { !transaction.isForgotten($0) }
+    try transaction.forEachState(of: kept, damaged: damaged) { (item, state) throws(VaultError) in
+      found.append(try CardConsent(item, state, at: moment))
     }
+    return found
   }
 
   /// Ends a consent.
   package func revokeConsent(_ id: ItemID) throws(VaultError) {
     try notingEnd { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        try transaction.refuseUnlessRequested(id)
-        try transaction.end(transaction.item(id), as: .revoked, detail: "it was revoked")
-      }
+      var transaction = try beginWriting()
+      try transaction.refuseUnlessRequested(id)
+      try transaction.end(transaction.item(id), as: .revoked, detail: "it was revoked")
+      try transaction.commit()
     }
   }
 
   /// A consent without its code.
   package func consent(_ id: ItemID) throws(VaultError) -> CardConsent {
-    try reading { transaction throws(VaultError) in
-      let item = try transaction.item(id)
-      try transaction.readTime()
-      return try CardConsent(item, transaction.state(of: id), at: transaction.expiryMoment)
-    }
+    var transaction = try beginReading()
+    let item = try transaction.item(id)
+    try transaction.readTime()
+    return try CardConsent(item, transaction.state(of: id), at: transaction.expiryMoment)
   }
 
   /// Opens a consent that waits, which shows that the session is its own.
@@ -138,30 +136,28 @@ extension VaultCore {
     return try authorizing(.use, on: id, by: component, to: "use the consent", context: context) {
       (grant) throws(VaultError) in
       var grant = consume grant
-      return try reading { transaction throws(VaultError) in
-        try transaction.readTime()
-        let item = try transaction.item(id)
-        try transaction.refuseUnlessRequested(item)
-        try item.life(of: .consent).refuseOther(session)
-        // The fifth attempt may be on its way, or its process was killed.
-        guard try transaction.state(of: id).failures < CardConsent.mostAttempts else { throw .consentFailed }
-        let opened = try transaction.useSecret(of: item, by: component, with: grant.take())
-        try ConsentRecord(opened.intoSecret()).refuse(unless: role)
-        return item
-      }
+      var transaction = try beginReading()
+      try transaction.readTime()
+      let item = try transaction.item(id)
+      try transaction.refuseUnlessRequested(item)
+      try item.life(of: .consent).refuseOther(session)
+      // The fifth attempt may be on its way, or its process was killed.
+      guard try transaction.state(of: id).failures < CardConsent.mostAttempts else { throw .consentFailed }
+      let opened = try transaction.useSecret(of: item, by: component, with: grant.take())
+      try ConsentRecord(opened.intoSecret()).refuse(unless: role)
+      return item
     }
   }
 
   /// Refuses the name of another item before anybody is asked for anything.
   func refuseTaken(_ name: String) throws(VaultError) {
-    try reading { transaction throws(VaultError) in
-      var attributes = Attributes()
-      attributes[.name] = name
-      guard try transaction.ended(named: name) == nil else { return }
-      guard try transaction.items(matching: Query(where: attributes, limit: 1)).isEmpty else {
-        throw VaultError(
-          .duplicateItem, "an item of that name exists", hint: "choose another name, or delete that item")
-      }
+    var transaction = try beginReading()
+    var attributes = Attributes()
+    attributes[.name] = name
+    guard try transaction.ended(named: name) == nil else { return }
+    guard try transaction.items(matching: Query(where: attributes, limit: 1)).isEmpty else {
+      throw VaultError(
+        .duplicateItem, "an item of that name exists", hint: "choose another name, or delete that item")
     }
   }
 }

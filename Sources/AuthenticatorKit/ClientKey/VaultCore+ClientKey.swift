@@ -31,7 +31,9 @@ extension VaultCore {
 
   /// A key without its private half. Needs no unlocked vault.
   package func describeClientKey(of id: ItemID) throws(VaultError) -> ClientKeyDescription {
-    let item = try reading { transaction throws(VaultError) in try transaction.item(id) }
+    var transaction = try beginReading()
+    let item = try transaction.item(id)
+    transaction.end()
     return try ClientKeyItem(item).description()
   }
 
@@ -95,20 +97,17 @@ extension VaultCore {
   ) throws(VaultError) -> OpenedClientKey {
     try authorizing(.use, on: id, by: .key, to: action, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
-      var opened: OpenedSecret?
-      let stored = try reading { transaction throws(VaultError) in
-        let stored = try ClientKeyItem(transaction.item(id))
-        opened = try transaction.useSecret(of: stored.item, by: .key, with: grant.take())
-        return stored
-      }
-      let secret = opened.take()!
+      var transaction = try beginReading()
+      let stored = try ClientKeyItem(transaction.item(id))
+      let secret = try transaction.useSecret(of: stored.item, by: .key, with: grant.take())
+      transaction.end()
       VaultLog.debug(.authCrypto, "opened the key of item \(id)")
       // A plain signature writes nothing, so that it works on a medium that cannot be written.
       if stored.item.audit == .all || stored.item.access.word != 0 {
-        try writing { transaction throws(VaultError) in
-          try transaction.log(secret.notes)
-          try transaction.log(.keySigned, item: stored.item)
-        }
+        var transaction = try beginWriting()
+        try transaction.log(secret.notes)
+        try transaction.log(.keySigned, item: stored.item)
+        try transaction.commit()
       }
       return OpenedClientKey(stored: stored, pkcs8: secret.intoSecret())
     }

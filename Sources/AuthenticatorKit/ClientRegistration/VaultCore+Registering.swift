@@ -67,9 +67,9 @@ extension VaultCore {
     _ new: NewClientRegistration, at address: ServerAddress, context: AuthenticationContext?
   ) throws(VaultError) -> ClientRegistration? {
     try ItemLimits.check(name: new.name)
-    let present = try reading { transaction throws(VaultError) in
-      try transaction.registration(of: new, at: address.issuer)
-    }
+    var transaction = try beginReading()
+    let present = try transaction.registration(of: new, at: address.issuer)
+    transaction.end()
     if present == nil { try permitAdding(new.item, by: .clientRegistration, context: context) }
     return present
   }
@@ -110,10 +110,10 @@ extension VaultCore {
     _ id: ItemID, context: AuthenticationContext? = nil
   ) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        _ = try ClientRegistration(transaction.item(id))
-        try transaction.delete(id)
-      }
+      var transaction = try beginWriting()
+      _ = try ClientRegistration(transaction.item(id))
+      try transaction.delete(id)
+      try transaction.commit()
     }
   }
 
@@ -123,7 +123,9 @@ extension VaultCore {
   func openRegistration(
     _ id: ItemID, over transport: (any Transport)?, context: AuthenticationContext?
   ) throws(VaultError) -> (item: Item, record: RegistrationRecord) {
-    let item = try reading { transaction throws(VaultError) in try transaction.item(id) }
+    var transaction = try beginReading()
+    let item = try transaction.item(id)
+    transaction.end()
     _ = try ClientRegistration(item)
     if let transport, let stored = item.attributes[.transport], stored != transport.identity {
       throw VaultError(
@@ -133,12 +135,11 @@ extension VaultCore {
     let opened = try authorizing(.use, on: id, by: .clientRegistration, context: context) {
       (grant) throws(VaultError) in
       var grant = consume grant
-      return try reading { transaction throws(VaultError) in
-        let secret = try transaction.useSecret(
-          of: item, by: .clientRegistration, with: grant.take()
-        ).intoSecret()
-        return try RegistrationRecord(secret)
-      }
+      var transaction = try beginReading()
+      let secret = try transaction.useSecret(
+        of: item, by: .clientRegistration, with: grant.take()
+      ).intoSecret()
+      return try RegistrationRecord(secret)
     }
     return (item, opened)
   }

@@ -25,28 +25,27 @@ extension VaultCore {
 
   /// A credential without its secret.
   package func describeOCRA(named name: String) throws(VaultError) -> OCRADescription {
-    try reading { transaction throws(VaultError) in
-      try transaction.describeOCRA(transaction.item(named: name))
-    }
+    var transaction = try beginReading()
+    return try transaction.describeOCRA(transaction.item(named: name))
   }
 
   /// A credential without its secret.
   package func describeOCRA(of id: ItemID) throws(VaultError) -> OCRADescription {
-    try reading { transaction throws(VaultError) in try transaction.describeOCRA(transaction.item(id)) }
+    var transaction = try beginReading()
+    return try transaction.describeOCRA(transaction.item(id))
   }
 
   /// The credentials with suites that this version knows.
   package func listOCRA() throws(VaultError) -> [OCRADescription] {
-    try reading { transaction throws(VaultError) in
-      var found: [OCRADescription] = []
-      for item in try transaction.items(matching: Query(.otp))
-      where item.hasSuite {
-        do throws(VaultError) { found.append(try transaction.describeOCRA(item)) } catch {
-          guard error.code == .unsupported else { throw error }
-        }
+    var transaction = try beginReading()
+    var found: [OCRADescription] = []
+    for item in try transaction.items(matching: Query(.otp))
+    where item.hasSuite {
+      do throws(VaultError) { found.append(try transaction.describeOCRA(item)) } catch {
+        guard error.code == .unsupported else { throw error }
       }
-      return found
     }
+    return found
   }
 
   /// The code for a question. With a suite with a counter, the counter after it is on disk before this returns.
@@ -59,12 +58,12 @@ extension VaultCore {
   ) throws(VaultError) -> OCRAResult {
     try usingCredential(id, by: factors, making: purpose, to: "sign", context: context) {
       (grant, use) throws(VaultError) in
-      let (item, state) = try reading { transaction throws(VaultError) in
-        let item = try OCRAItem(transaction.item(id))
-        try item.refuse(unless: .prover)
-        try transaction.refuseOutOfStep(item.item, for: purpose)
-        return (item, try transaction.state(of: id))
-      }
+      var transaction = try beginReading()
+      let item = try OCRAItem(transaction.item(id))
+      try item.refuse(unless: .prover)
+      try transaction.refuseOutOfStep(item.item, for: purpose)
+      let state = try transaction.state(of: id)
+      transaction.end()
       let unixTime = request.unixTime ?? state.time(environment.clock)
       let signing = try Signing(request, suite: item.suite, unixTime: unixTime)
       return item.suite.hasCounter
@@ -78,22 +77,21 @@ extension VaultCore {
     grant: consuming Grant?
   ) throws(VaultError) -> OCRAResult {
     var grant = consume grant
-    var prepared: PreparedSecret?
-    try reading { transaction throws(VaultError) in
-      prepared = try transaction.prepareSecret(of: transaction.item(id), by: use.component)
-    }
-    return try writing { transaction throws(VaultError) in
-      let item = try OCRAItem(transaction.item(id, of: prepared))
-      let key = try transaction.useSecret(
-        of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
-      let counter = try transaction.takeCounter(of: item.item, for: purpose)
-      let notices = try use.settle(in: &transaction)
-      var result = try signing.result(by: item, use, data: key, counter: counter)
-      try purpose.commit?(&transaction, CodeForPeer(code: result.code, counter: counter))
-      try transaction.log(.codeGenerated, item: item.item)
-      result.notices = notices
-      return result
-    }
+    var transaction = try beginReading()
+    var prepared = try transaction.prepareSecret(of: transaction.item(id), by: use.component)
+    transaction.end()
+    var change = try beginWriting()
+    let item = try OCRAItem(change.item(id, of: prepared))
+    let key = try change.useSecret(
+      of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
+    let counter = try change.takeCounter(of: item.item, for: purpose)
+    let notices = try use.settle(in: &change)
+    var result = try signing.result(by: item, use, data: key, counter: counter)
+    try purpose.commit?(&change, CodeForPeer(code: result.code, counter: counter))
+    try change.log(.codeGenerated, item: item.item)
+    result.notices = notices
+    try change.commit()
+    return result
   }
 
   /// Stores nothing, so it works on a read-only vault; only the use of a PIN, or of a credential with constraints, is
@@ -103,23 +101,24 @@ extension VaultCore {
     grant: consuming Grant?
   ) throws(VaultError) -> OCRAResult {
     var grant = consume grant
-    var (result, item, notes) = try reading { transaction throws(VaultError) in
-      let item = try OCRAItem(transaction.item(id))
-      try transaction.state(of: id).refuseUnlessActive()
-      let opened = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
-      return (try signing.result(by: item, use, data: opened.secret, counter: nil), item.item, opened.notes)
-    }
+    var transaction = try beginReading()
+    let credential = try OCRAItem(transaction.item(id))
+    try transaction.state(of: id).refuseUnlessActive()
+    let opened = try transaction.useSecret(of: credential.item, by: use.component, with: grant.take())
+    var result = try signing.result(by: credential, use, data: opened.secret, counter: nil)
+    let (item, notes) = (credential.item, opened.notes)
+    transaction.end()
     if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil || purpose.commit != nil
       || purpose.counts(item)
     {
-      result.notices = try writing { transaction throws(VaultError) in
-        try transaction.countCode(of: item, for: purpose)
-        let notices = try use.settle(in: &transaction)
-        try purpose.commit?(&transaction, CodeForPeer(code: result.code, counter: nil))
-        try transaction.log(notes)
-        try transaction.log(.codeGenerated, item: item)
-        return notices
-      }
+      var transaction = try beginWriting()
+      try transaction.countCode(of: item, for: purpose)
+      let notices = try use.settle(in: &transaction)
+      try purpose.commit?(&transaction, CodeForPeer(code: result.code, counter: nil))
+      try transaction.log(notes)
+      try transaction.log(.codeGenerated, item: item)
+      result.notices = notices
+      try transaction.commit()
     }
     return result
   }

@@ -14,20 +14,20 @@ extension VaultCore {
     let judged = try usingCredential(id, to: "judge a code", context: context) {
       (grant, use) throws(VaultError) in
       var grant = consume grant
-      return try writing { transaction throws(VaultError) -> JudgedCode in
-        let item = try OCRAItem(transaction.item(id))
-        try item.refuse(unless: .verifier)
-        let code = try otp { () throws(OTPError) in try OCRACode(text, for: item.suite) }
-        let key = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
-        _ = try use.settle(in: &transaction)
-        let judged = try transaction.changeState(of: id) { state throws(VaultError) in
-          try state.refuseUnlessActive()
-          let verdict = try item.accept(code, for: request, key: key, state: &state, clocks: clocks)
-          return JudgedCode(verdict, state: &state, clocks: clocks)
-        }
-        try transaction.log(.codeVerified, item: item.item, result: judged.verdict.result)
-        return judged
+      var transaction = try beginWriting()
+      let item = try OCRAItem(transaction.item(id))
+      try item.refuse(unless: .verifier)
+      let code = try otp { () throws(OTPError) in try OCRACode(text, for: item.suite) }
+      let key = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
+      _ = try use.settle(in: &transaction)
+      let judged = try transaction.changeState(of: id) { state throws(VaultError) in
+        try state.refuseUnlessActive()
+        let verdict = try item.accept(code, for: request, key: key, state: &state, clocks: clocks)
+        return JudgedCode(verdict, state: &state, clocks: clocks)
       }
+      try transaction.log(.codeVerified, item: item.item, result: judged.verdict.result)
+      try transaction.commit()
+      return judged
     }
     return try judged.acceptance()
   }

@@ -53,10 +53,9 @@ extension VaultCore {
 
   /// A credential without its secret.
   package func describeOTP(named name: String) throws(VaultError) -> OTPDescription {
-    try reading { transaction throws(VaultError) in
-      let item = try OTPItem(transaction.item(named: name))
-      return item.description(try transaction.state(of: item.item.id))
-    }
+    var transaction = try beginReading()
+    let item = try OTPItem(transaction.item(named: name))
+    return item.description(try transaction.state(of: item.item.id))
   }
 
   /// The next code of a HOTP prover. The counter after it is on disk before this returns.
@@ -72,29 +71,29 @@ extension VaultCore {
     try usingCredential(id, by: factors, making: purpose, to: "make a code", context: context) {
       (grant, use) throws(VaultError) in
       var grant = consume grant
-      var prepared: PreparedSecret?
-      try reading { transaction throws(VaultError) in
-        let item = try OTPItem(transaction.item(id))
-        try item.refuse(unless: .prover)
-        try transaction.refuseOutOfStep(item.item, for: purpose)
-        prepared = try transaction.prepareSecret(of: item.item, by: use.component)
+      var transaction = try beginReading()
+      let found = try OTPItem(transaction.item(id))
+      try found.refuse(unless: .prover)
+      try transaction.refuseOutOfStep(found.item, for: purpose)
+      var prepared = try transaction.prepareSecret(of: found.item, by: use.component)
+      transaction.end()
+      var change = try beginWriting()
+      let item = try OTPItem(change.item(id, of: prepared))
+      try item.refuse(unless: .prover)
+      let key = try change.useSecret(
+        of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
+      let counter = try change.takeCounter(of: item.item, for: purpose)
+      let notices = try use.settle(in: &change)
+      let code = try use.withSecret(key, of: item.item) { (key) throws(VaultError) in
+        try item.hotp(key).code(at: counter)
       }
-      return try writing { transaction throws(VaultError) in
-        let item = try OTPItem(transaction.item(id, of: prepared))
-        try item.refuse(unless: .prover)
-        let key = try transaction.useSecret(
-          of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
-        let counter = try transaction.takeCounter(of: item.item, for: purpose)
-        let notices = try use.settle(in: &transaction)
-        let code = try use.withSecret(key, of: item.item) { (key) throws(VaultError) in
-          try item.hotp(key).code(at: counter)
-        }
-        try purpose.commit?(&transaction, CodeForPeer(code: code, counter: counter))
-        try transaction.log(.codeGenerated, item: item.item)
-        return OTPResult(
-          name: item.item.name ?? "", code: code, digits: item.format.length, factor: .counter(counter),
-          notices: notices)
-      }
+      try purpose.commit?(&change, CodeForPeer(code: code, counter: counter))
+      try change.log(.codeGenerated, item: item.item)
+      let result = OTPResult(
+        name: item.item.name ?? "", code: code, digits: item.format.length, factor: .counter(counter),
+        notices: notices)
+      try change.commit()
+      return result
     }
   }
 
@@ -120,42 +119,40 @@ extension VaultCore {
     using use: CredentialUse, with grant: consuming Grant?
   ) throws(VaultError) -> OTPResult {
     var grant = consume grant
-    var (result, item, notes) = try reading { transaction throws(VaultError) in
-      let item = try OTPItem(transaction.item(id))
-      try item.refuse(unless: .prover)
-      let state = try transaction.state(of: id)
-      try state.refuseUnlessActive()
-      try transaction.refuseOutOfStep(item.item, for: purpose)
-      let opened = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
-      let generator = try use.withSecret(opened.secret, of: item.item) { (key) throws(VaultError) in
-        try item.totp(key)
-      }
-      let now = seconds ?? state.time(environment.clock)
-      let ahead = stepsAhead.multipliedReportingOverflow(by: item.period)
-      let moment = now.addingReportingOverflow(ahead.partialValue)
-      guard !ahead.overflow, !moment.overflow else { throw VaultError(otp: .timeOutOfRange) }
-      let timed = try otp { () throws(OTPError) in try generator.code(at: moment.partialValue) }
-      let factor = OTPResult.Factor.time(
-        validFrom: timed.step.validFrom, validTo: timed.step.validTo,
-        remaining: timed.step.validTo - max(now, timed.step.validFrom),
-        isSteam: item.kind == .steam)
-      return (
-        OTPResult(
-          name: item.item.name ?? "", code: timed.code, digits: item.format.length, factor: factor),
-        item.item, opened.notes
-      )
+    var transaction = try beginReading()
+    let credential = try OTPItem(transaction.item(id))
+    try credential.refuse(unless: .prover)
+    let state = try transaction.state(of: id)
+    try state.refuseUnlessActive()
+    try transaction.refuseOutOfStep(credential.item, for: purpose)
+    let opened = try transaction.useSecret(of: credential.item, by: use.component, with: grant.take())
+    let generator = try use.withSecret(opened.secret, of: credential.item) { (key) throws(VaultError) in
+      try credential.totp(key)
     }
+    let now = seconds ?? state.time(environment.clock)
+    let ahead = stepsAhead.multipliedReportingOverflow(by: credential.period)
+    let moment = now.addingReportingOverflow(ahead.partialValue)
+    guard !ahead.overflow, !moment.overflow else { throw VaultError(otp: .timeOutOfRange) }
+    let timed = try otp { () throws(OTPError) in try generator.code(at: moment.partialValue) }
+    let factor = OTPResult.Factor.time(
+      validFrom: timed.step.validFrom, validTo: timed.step.validTo,
+      remaining: timed.step.validTo - max(now, timed.step.validFrom),
+      isSteam: credential.kind == .steam)
+    var result = OTPResult(
+      name: credential.item.name ?? "", code: timed.code, digits: credential.format.length, factor: factor)
+    let (item, notes) = (credential.item, opened.notes)
+    transaction.end()
     if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil || purpose.commit != nil
       || purpose.counts(item)
     {
-      result.notices = try writing { transaction throws(VaultError) in
-        try transaction.countCode(of: item, for: purpose)
-        let notices = try use.settle(in: &transaction)
-        try purpose.commit?(&transaction, CodeForPeer(code: result.code, counter: nil))
-        try transaction.log(notes)
-        try transaction.log(.codeGenerated, item: item)
-        return notices
-      }
+      var transaction = try beginWriting()
+      try transaction.countCode(of: item, for: purpose)
+      let notices = try use.settle(in: &transaction)
+      try purpose.commit?(&transaction, CodeForPeer(code: result.code, counter: nil))
+      try transaction.log(notes)
+      try transaction.log(.codeGenerated, item: item)
+      result.notices = notices
+      try transaction.commit()
     }
     return result
   }
@@ -182,36 +179,36 @@ extension VaultCore {
     of id: ItemID, to counter: UInt64, use: CredentialUse?, with grant: consuming Grant?
   ) throws(VaultError) {
     var grant = consume grant
-    try writing { transaction throws(VaultError) in
-      let item = try transaction.item(id)
-      guard item.kind == .otp else { throw .noCredential }
-      guard item.countsCodes else { throw VaultError(.policy, "the credential has no counter") }
-      try transaction.permitWithoutSecret(on: item)
-      let (before, now) = (try transaction.state(of: id), transaction.reading.expiryTime)
-      // A counter at its end stays there and is blocked, because setting it again would go back.
-      let isBackward = counter < before.counter || before.isBlocked
-      guard !isBackward || use != nil else {
-        throw VaultError(
-          .policy, "the counter is \(before.counter) already; a smaller one would use codes twice",
-          hint: Hint(.forceCounter, saying: "force it if the server really is behind"))
-      }
-      // Repeated codes are as sensitive as the secret, so the same rules apply.
-      try transaction.permitChange(
-        of: id, use == nil ? .update : .replace, needingKeys: isBackward, by: use?.component ?? .otp,
-        with: grant.take())
-      _ = try use?.settle(in: &transaction)
-      try transaction.changeState(of: id) { state throws(VaultError) in
-        state.counter = counter
-        state.needsResync = false
-        state.isBlocked = false
-        // Without a peer, the person who asked the server is the only synchronization.
-        if item.attributes[.peer] == nil {
-          state.lastSynchronization = now
-          state.codesSinceSynchronization = 0
-        }
-      }
-      try transaction.log(.counterSet, item: item, detail: "\(before.counter) to \(counter)")
+    var transaction = try beginWriting()
+    let item = try transaction.item(id)
+    guard item.kind == .otp else { throw .noCredential }
+    guard item.countsCodes else { throw VaultError(.policy, "the credential has no counter") }
+    try transaction.permitWithoutSecret(on: item)
+    let (before, now) = (try transaction.state(of: id), transaction.reading.expiryTime)
+    // A counter at its end stays there and is blocked, because setting it again would go back.
+    let isBackward = counter < before.counter || before.isBlocked
+    guard !isBackward || use != nil else {
+      throw VaultError(
+        .policy, "the counter is \(before.counter) already; a smaller one would use codes twice",
+        hint: Hint(.forceCounter, saying: "force it if the server really is behind"))
     }
+    // Repeated codes are as sensitive as the secret, so the same rules apply.
+    try transaction.permitChange(
+      of: id, use == nil ? .update : .replace, needingKeys: isBackward, by: use?.component ?? .otp,
+      with: grant.take())
+    _ = try use?.settle(in: &transaction)
+    try transaction.changeState(of: id) { state throws(VaultError) in
+      state.counter = counter
+      state.needsResync = false
+      state.isBlocked = false
+      // Without a peer, the person who asked the server is the only synchronization.
+      if item.attributes[.peer] == nil {
+        state.lastSynchronization = now
+        state.codesSinceSynchronization = 0
+      }
+    }
+    try transaction.log(.counterSet, item: item, detail: "\(before.counter) to \(counter)")
+    try transaction.commit()
   }
 
   /// The URI of a credential with its secret, for export; logged.
@@ -223,16 +220,15 @@ extension VaultCore {
     try usingCredential(id, for: .export, to: "export the secret", context: context) {
       (grant, use) throws(VaultError) in
       var grant = consume grant
-      var text: SecretBytes?
-      try writing { transaction throws(VaultError) in
-        let item = try transaction.item(id)
-        if item.countsCodes, try transaction.state(of: id).isBlocked {
-          throw VaultError(otp: .counterExhausted)
-        }
-        text = try transaction.exportOTP(item, by: use.component, with: grant.take())
-        _ = try use.settle(in: &transaction)
+      var transaction = try beginWriting()
+      let item = try transaction.item(id)
+      if item.countsCodes, try transaction.state(of: id).isBlocked {
+        throw VaultError(otp: .counterExhausted)
       }
-      return text.take()!
+      let text = try transaction.exportOTP(item, by: use.component, with: grant.take())
+      _ = try use.settle(in: &transaction)
+      try transaction.commit()
+      return text
     }
   }
 }

@@ -6,21 +6,21 @@ package import VaultKit
 extension VaultCore {
   /// A credential without its secret.
   package func describeOTP(of id: ItemID) throws(VaultError) -> OTPDescription {
-    try reading { transaction throws(VaultError) in try transaction.describeOTP(transaction.item(id)) }
+    var transaction = try beginReading()
+    return try transaction.describeOTP(transaction.item(id))
   }
 
   /// The credentials with these attributes that this version knows.
   package func listOTP(where attributes: Attributes) throws(VaultError) -> [OTPDescription] {
-    try reading { transaction throws(VaultError) in
-      var found: [OTPDescription] = []
-      for item in try transaction.items(matching: Query(.otp, where: attributes))
-      where !item.hasSuite && !item.isActivation {
-        do throws(VaultError) { found.append(try transaction.describeOTP(item)) } catch {
-          guard error.code == .unsupported else { throw error }
-        }
+    var transaction = try beginReading()
+    var found: [OTPDescription] = []
+    for item in try transaction.items(matching: Query(.otp, where: attributes))
+    where !item.hasSuite && !item.isActivation {
+      do throws(VaultError) { found.append(try transaction.describeOTP(item)) } catch {
+        guard error.code == .unsupported else { throw error }
       }
-      return found
     }
+    return found
   }
 
   /// Reserves counters, and lends their codes. One audit entry names the block.
@@ -29,28 +29,26 @@ extension VaultCore {
   ) throws(VaultError) -> ReservedCodes {
     try authorizing(.use, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
-      var prepared: PreparedSecret?
-      try reading { transaction throws(VaultError) in
-        let item = try OTPItem(transaction.item(id))
-        try item.refuseUnlessHOTPProver()
-        try transaction.refuseOutOfStep(item.item, codes: count, for: .offline)
-        guard try item.item.guardingPIN() == nil else {
-          throw VaultError(
-            .policy, "counters of a credential behind a PIN are not reserved: each code needs the PIN")
-        }
-        prepared = try transaction.prepareSecret(of: item.item, by: .otp)
+      var transaction = try beginReading()
+      let found = try OTPItem(transaction.item(id))
+      try found.refuseUnlessHOTPProver()
+      try transaction.refuseOutOfStep(found.item, codes: count, for: .offline)
+      guard try found.item.guardingPIN() == nil else {
+        throw VaultError(
+          .policy, "counters of a credential behind a PIN are not reserved: each code needs the PIN")
       }
-      var codes: ReservedCodes?
-      try writing { transaction throws(VaultError) in
-        let item = try OTPItem(transaction.item(id, of: prepared))
-        try item.refuseUnlessHOTPProver()
-        let key = try transaction.useSecret(
-          of: item.item, by: .otp, prepared: prepared.take(), with: grant.take())
-        let generator = try item.hotp(key)
-        let block = try transaction.takeCounters(count, of: item.item, lookAhead: lookAhead ?? item.window)
-        codes = ReservedCodes(name: item.item.name ?? "", generator: generator, block: block)
-      }
-      return codes.take()!
+      var prepared = try transaction.prepareSecret(of: found.item, by: .otp)
+      transaction.end()
+      var change = try beginWriting()
+      let item = try OTPItem(change.item(id, of: prepared))
+      try item.refuseUnlessHOTPProver()
+      let key = try change.useSecret(
+        of: item.item, by: .otp, prepared: prepared.take(), with: grant.take())
+      let generator = try item.hotp(key)
+      let block = try change.takeCounters(count, of: item.item, lookAhead: lookAhead ?? item.window)
+      let codes = ReservedCodes(name: item.item.name ?? "", generator: generator, block: block)
+      try change.commit()
+      return codes
     }
   }
 
@@ -58,18 +56,18 @@ extension VaultCore {
   package func confirmOTP(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError) {
     try authorizing(.update, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
-      try writing { transaction throws(VaultError) in
-        let item = try transaction.item(id)
-        let pin = try item.guardingPIN()
-        if pin?.mode == .camouflaged {
-          try item.refuseUnlessProver()
-        } else {
-          try item.refuseUnlessCountingProver()
-        }
-        try transaction.permitChange(of: id, by: .otp, with: grant.take())
-        try transaction.changeState(of: id) { $0.unconfirmed = 0 }
-        if let pin, pin.mode == .camouflaged { try transaction.confirmPIN(pin.item) }
+      var transaction = try beginWriting()
+      let item = try transaction.item(id)
+      let pin = try item.guardingPIN()
+      if pin?.mode == .camouflaged {
+        try item.refuseUnlessProver()
+      } else {
+        try item.refuseUnlessCountingProver()
       }
+      try transaction.permitChange(of: id, by: .otp, with: grant.take())
+      try transaction.changeState(of: id) { $0.unconfirmed = 0 }
+      if let pin, pin.mode == .camouflaged { try transaction.confirmPIN(pin.item) }
+      try transaction.commit()
     }
   }
 }

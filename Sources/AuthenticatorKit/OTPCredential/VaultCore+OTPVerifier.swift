@@ -38,19 +38,19 @@ extension VaultCore {
     let judged = try usingCredential(id, to: "judge a code", context: context) {
       (grant, use) throws(VaultError) in
       var grant = consume grant
-      return try writing { transaction throws(VaultError) -> JudgedCode in
-        let item = try OTPItem(transaction.item(id))
-        try item.refuse(unless: .verifier)
-        let key = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
-        _ = try use.settle(in: &transaction)
-        let judged = try transaction.changeState(of: id) { state throws(VaultError) in
-          try state.refuseUnlessActive()
-          let verdict = try body(item, key, &state, clocks)
-          return JudgedCode(verdict, state: &state, clocks: clocks)
-        }
-        try transaction.log(operation, item: item.item, result: judged.verdict.result)
-        return judged
+      var transaction = try beginWriting()
+      let item = try OTPItem(transaction.item(id))
+      try item.refuse(unless: .verifier)
+      let key = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
+      _ = try use.settle(in: &transaction)
+      let judged = try transaction.changeState(of: id) { state throws(VaultError) in
+        try state.refuseUnlessActive()
+        let verdict = try body(item, key, &state, clocks)
+        return JudgedCode(verdict, state: &state, clocks: clocks)
       }
+      try transaction.log(operation, item: item.item, result: judged.verdict.result)
+      try transaction.commit()
+      return judged
     }
     return try judged.acceptance()
   }

@@ -21,17 +21,18 @@ extension VaultCore {
     var item = NewItem(.responseJWT, name: name, access: AccessControl(thisDeviceOnly: true))
     try permitAdding(item, by: .responseJWT, context: context)
     return try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        let now = transaction.reading.expiryTime
-        if let old = try transaction.items(matching: Query(name: name)).first,
-          old.kind == .responseJWT, old.hasEnded(at: now)
-        {
-          try transaction.destroy(old.id)
-        }
-        item.expires = now.advanced(byMilliseconds: seconds * 1000)
-        let record = ResponseRecord(session: request.session, request: request.id, issuer: request.issuer)
-        return try CardChallenge(transaction.add(item, secret: record.data, by: .responseJWT))
+      var transaction = try beginWriting()
+      let now = transaction.reading.expiryTime
+      if let old = try transaction.items(matching: Query(name: name)).first,
+        old.kind == .responseJWT, old.hasEnded(at: now)
+      {
+        try transaction.destroy(old.id)
       }
+      item.expires = now.advanced(byMilliseconds: seconds * 1000)
+      let record = ResponseRecord(session: request.session, request: request.id, issuer: request.issuer)
+      let result = try CardChallenge(transaction.add(item, secret: record.data, by: .responseJWT))
+      try transaction.commit()
+      return result
     }
   }
 
@@ -43,19 +44,19 @@ extension VaultCore {
     return try authorizing(.replace, on: id, by: .responseJWT, context: context) {
       (grant) throws(VaultError) in
       _ = consume grant
-      return try writing { transaction throws(VaultError) in
-        let item = try transaction.item(id)
-        let record = try ResponseRecord(transaction.useSecret(of: item, by: .responseJWT))
-        guard record.answer == nil else {
-          throw VaultError(
-            .wrongState, "the challenge has its answer already", hint: "look at the answer that it has")
-        }
-        let answer = try record.reading(token.bytes, at: transaction.reading.expiryTime)
-        let changes = ItemChanges(expires: answer.expires.map { .some($0) })
-        _ = try transaction.update(
-          id, changes, secret: record.answered(token).data, by: .responseJWT, with: nil)
-        return answer
+      var transaction = try beginWriting()
+      let item = try transaction.item(id)
+      let record = try ResponseRecord(transaction.useSecret(of: item, by: .responseJWT))
+      guard record.answer == nil else {
+        throw VaultError(
+          .wrongState, "the challenge has its answer already", hint: "look at the answer that it has")
       }
+      let answer = try record.reading(token.bytes, at: transaction.reading.expiryTime)
+      let changes = ItemChanges(expires: answer.expires.map { .some($0) })
+      _ = try transaction.update(
+        id, changes, secret: record.answered(token).data, by: .responseJWT, with: nil)
+      try transaction.commit()
+      return answer
     }
   }
 
@@ -91,24 +92,23 @@ extension VaultCore {
 
   /// The challenges that have not expired.
   package func challenges() throws(VaultError) -> [CardChallenge] {
-    try reading { transaction throws(VaultError) in
-      try transaction.readTime()
-      let now = transaction.expiryTime
-      var found: [CardChallenge] = []
-      for item in try transaction.items(matching: Query(.responseJWT)) where !item.hasEnded(at: now) {
-        found.append(try CardChallenge(item))
-      }
-      return found
+    var transaction = try beginReading()
+    try transaction.readTime()
+    let now = transaction.expiryTime
+    var found: [CardChallenge] = []
+    for item in try transaction.items(matching: Query(.responseJWT)) where !item.hasEnded(at: now) {
+      found.append(try CardChallenge(item))
     }
+    return found
   }
 
   /// Deletes a challenge.
   package func endChallenge(named name: String) throws(VaultError) {
-    try writing { transaction throws(VaultError) in
-      let item = try transaction.item(named: name)
-      guard item.kind == .responseJWT else { throw .noChallenge }
-      try transaction.destroy(item.id)
-    }
+    var transaction = try beginWriting()
+    let item = try transaction.item(named: name)
+    guard item.kind == .responseJWT else { throw .noChallenge }
+    try transaction.destroy(item.id)
+    try transaction.commit()
   }
 
   private func challenge(named name: String) throws(VaultError) -> Item {

@@ -10,7 +10,9 @@ extension VaultCore {
   package func storedValue(
     _ place: NewItem, context: AuthenticationContext? = nil
   ) throws(VaultError) -> SecretBytes? {
-    let found = try reading { transaction throws(VaultError) in try transaction.duplicate(of: place) }
+    var transaction = try beginReading()
+    let found = try transaction.duplicate(of: place)
+    transaction.end()
     guard let item = found else { return nil }
     do throws(VaultError) { return try secret(of: item.id, context: context) } catch {
       // Another process may have removed it between the two steps.
@@ -25,16 +27,17 @@ extension VaultCore {
     _ body: (consuming SecretBytes?) throws(VaultError) -> SecretBytes?
   ) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        guard let item = try transaction.reading.duplicate(of: place) else {
-          if let new = try body(nil) { _ = try transaction.add(place, secret: new) }
-          return
+      var transaction = try beginWriting()
+      if let item = try transaction.reading.duplicate(of: place) {
+        if let new = try body(transaction.useSecret(of: item, by: nil)) {
+          try transaction.update(item.id, ItemChanges(), secret: new)
+        } else {
+          try transaction.delete(item.id)
         }
-        guard let new = try body(transaction.useSecret(of: item, by: nil)) else {
-          return try transaction.delete(item.id)
-        }
-        try transaction.update(item.id, ItemChanges(), secret: new)
+      } else if let new = try body(nil) {
+        _ = try transaction.add(place, secret: new)
       }
+      try transaction.commit()
     }
   }
 
@@ -42,9 +45,9 @@ extension VaultCore {
     _ place: NewItem, context: AuthenticationContext? = nil
   ) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        if let item = try transaction.reading.duplicate(of: place) { try transaction.delete(item.id) }
-      }
+      var transaction = try beginWriting()
+      if let item = try transaction.reading.duplicate(of: place) { try transaction.delete(item.id) }
+      try transaction.commit()
     }
   }
 }

@@ -57,10 +57,9 @@ extension VaultCore {
   /// When limits of a new credential begin: at the time that its codes are judged by, which may be ahead of the clock.
   func start(of limits: OfflineLimits) throws(VaultError) -> Instant {
     guard limits.seconds != nil else { return environment.clock.now() }
-    return try reading { transaction throws(VaultError) in
-      try transaction.readTime()
-      return transaction.expiryTime
-    }
+    var transaction = try beginReading()
+    try transaction.readTime()
+    return transaction.expiryTime
   }
 }
 

@@ -60,10 +60,13 @@ extension VaultCore {
   private func begin(
     _ announced: Announced, with id: ItemID, over transport: any Transport, context: AuthenticationContext?
   ) throws(VaultError) -> OnlineRequest {
-    let prover = try reading { transaction throws(VaultError) in try transaction.activeProver(id) }
+    var transaction = try beginReading()
+    let prover = try transaction.activeProver(id)
+    transaction.end()
     let credential = try permit(transport, for: prover, context: context)
     try unlocking(context) { () throws(VaultError) in
-      try reading { transaction throws(VaultError) in try transaction.open(credential.item) }
+      var transaction = try beginReading()
+      try transaction.open(credential.item)
     }
     // Their codes are older than the one that is made now.
     let notices = try tellDecisions(of: credential, over: transport, context: context)
@@ -84,9 +87,9 @@ extension VaultCore {
     _ online: OnlineRequest, _ made: CodeForPeer, context: AuthenticationContext?
   ) throws(VaultError) -> [OTPResult.Notice] {
     try online.deadline.check()
-    let told = try reading { transaction throws(VaultError) in
-      ToldCodes(try transaction.state(of: online.credential.item.id))
-    }
+    var transaction = try beginReading()
+    let told = ToldCodes(try transaction.state(of: online.credential.item.id))
+    transaction.end()
     var fields = TransportFields()
     fields["challenge"] = .text(online.challenge)
     made.write(to: &fields)

@@ -15,14 +15,14 @@ extension VaultCore {
   package func synchronize(
     _ id: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
   ) throws(VaultError) -> Synchronization {
-    let prover = try reading { transaction throws(VaultError) in try transaction.peerProver(id) }
+    var transaction = try beginReading()
+    let prover = try transaction.peerProver(id)
+    transaction.end()
     let credential = try permit(transport, for: prover, context: context)
     // Their codes are older than the one that is made now.
     let notices = try tellDecisions(of: credential, over: transport, context: context)
     let code = try synchronizationCode(of: credential, context: context)
-    let request = try reading { transaction throws(VaultError) in
-      SynchronizationRequest(credential.item, state: try transaction.state(of: id), code: code)
-    }
+    let request = SynchronizationRequest(credential.item, state: try state(of: id), code: code)
     let answer = try exchange(
       .synchronize, about: credential, request.fields, over: transport, context: context)
     let event = try CredentialEvent(answer)
@@ -30,9 +30,9 @@ extension VaultCore {
     let (item, state) = try store(position, event, of: credential, told: request.told, context: context)
     try state.refuseUnlessActive()
     if let pin = try item.guardingPIN() {
-      let isBlocked = try reading { transaction throws(VaultError) in
-        try transaction.state(of: pin.item).isBlocked
-      }
+      var transaction = try beginReading()
+      let isBlocked = try transaction.state(of: pin.item).isBlocked
+      transaction.end()
       guard !isBlocked else { throw VaultError.pinBlocked.advising(.unlockCredential) }
     }
     let limits = OfflineLimits(item)
@@ -51,9 +51,11 @@ extension VaultCore {
     guard let pin = try item.guardingPIN(), credential.mode.ofCodes.contains(.current) else { return nil }
     // In a copy, no code is made: its counter may be behind.
     try markIfCopied()
-    let (state, isBlocked) = try reading { transaction throws(VaultError) in
-      (try transaction.state(of: item.id), try transaction.state(of: pin.item).isBlocked)
-    }
+    var transaction = try beginReading()
+    let (state, isBlocked) = (
+      try transaction.state(of: item.id), try transaction.state(of: pin.item).isBlocked
+    )
+    transaction.end()
     guard try state.credentialState() == .active, !isBlocked else { return nil }
     guard !item.hasSuite, !item.countsCodes || !state.needsResync && !state.isBlocked else {
       if pin.mode == .checked { _ = try verifyPIN(pin.item, context: context) }
@@ -77,22 +79,22 @@ extension VaultCore {
     try authorizing(.update, on: credential.item.id, by: .otp, context: context) {
       (grant) throws(VaultError) in
       var grant = consume grant
-      return try writing { transaction throws(VaultError) in
-        var item = try transaction.present(credential)
-        var changes = ItemChanges()
-        position.limits.write(to: &changes.attributes)
-        if position.limits.differ(from: item) {
-          item = try transaction.update(item.id, changes, secret: nil, by: .otp, with: grant.take())
-        }
-        if let event { try transaction.change(item, by: event) }
-        let now = transaction.reading.expiryTime
-        let state = try transaction.changeState(of: item.id) { state throws(VaultError) in
-          try position.apply(to: &state, of: item, told: told, now: now)
-          return state
-        }
-        try transaction.log(.synchronized, item: item)
-        return (item, state)
+      var transaction = try beginWriting()
+      var item = try transaction.present(credential)
+      var changes = ItemChanges()
+      position.limits.write(to: &changes.attributes)
+      if position.limits.differ(from: item) {
+        item = try transaction.update(item.id, changes, secret: nil, by: .otp, with: grant.take())
       }
+      if let event { try transaction.change(item, by: event) }
+      let now = transaction.reading.expiryTime
+      let state = try transaction.changeState(of: item.id) { state throws(VaultError) in
+        try position.apply(to: &state, of: item, told: told, now: now)
+        return state
+      }
+      try transaction.log(.synchronized, item: item)
+      try transaction.commit()
+      return (item, state)
     }
   }
 }

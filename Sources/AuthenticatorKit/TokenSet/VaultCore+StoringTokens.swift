@@ -10,7 +10,9 @@ extension VaultCore {
   func openTokens(
     of client: ItemID, context: AuthenticationContext?
   ) throws(VaultError) -> StoredTokens {
-    let item = try reading { transaction throws(VaultError) in try transaction.tokenItem(of: client) }
+    var transaction = try beginReading()
+    let item = try transaction.tokenItem(of: client)
+    transaction.end()
     guard let item else {
       throw VaultError(
         .itemNotFound, "the client has no tokens", hint: Hint(.requestTokens, saying: "get tokens for it"))
@@ -18,10 +20,9 @@ extension VaultCore {
     let record = try authorizing(.use, on: item.id, by: .tokenSet, context: context) {
       (grant) throws(VaultError) in
       var grant = consume grant
-      return try reading { transaction throws(VaultError) in
-        let opened = try transaction.useSecret(of: item, by: .tokenSet, with: grant.take())
-        return try TokenSetRecord(opened.intoSecret(), of: client)
-      }
+      var transaction = try beginReading()
+      let opened = try transaction.useSecret(of: item, by: .tokenSet, with: grant.take())
+      return try TokenSetRecord(opened.intoSecret(), of: client)
     }
     return StoredTokens(item: item, record: record)
   }

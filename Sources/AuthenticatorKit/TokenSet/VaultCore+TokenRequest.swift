@@ -187,12 +187,15 @@ extension VaultCore {
   }
 
   func nonces(of client: ItemID) throws(VaultError) -> DPoPNonces {
-    try reading { transaction throws(VaultError) in DPoPNonces(try transaction.item(client)) }
+    var transaction = try beginReading()
+    return DPoPNonces(try transaction.item(client))
   }
 
   /// Remembers the nonce of another server, such as one with resources.
   func remember(_ nonce: String, for target: HTTPTarget, of client: ItemID) throws(VaultError) {
-    try writing { transaction throws(VaultError) in try transaction.remember(nonce, for: target, of: client) }
+    var transaction = try beginWriting()
+    try transaction.remember(nonce, for: target, of: client)
+    try transaction.commit()
   }
 }
 

@@ -49,7 +49,9 @@ extension VaultCore {
     if try untold(id, as: state) == nil {
       try notingTimeout(of: id) { () throws(VaultError) in
         try using(context) { () throws(VaultError) in
-          try writing { transaction throws(VaultError) in try transaction.decide(state, on: id) }
+          var transaction = try beginWriting()
+          try transaction.decide(state, on: id)
+          try transaction.commit()
         }
       }
     }
@@ -75,9 +77,8 @@ extension VaultCore {
     _ id: ItemID, context: AuthenticationContext
   ) throws(VaultError) -> TransactionDetails {
     try notingTimeout(of: id) { () throws(VaultError) in
-      try reading { transaction throws(VaultError) in
-        try transaction.item(id).refuseUnlessPending(BootTime(transaction.clock))
-      }
+      var transaction = try beginReading()
+      return try transaction.item(id).refuseUnlessPending(BootTime(transaction.clock))
     }
     return try transactionDetails(of: id, context: context)
   }
@@ -121,9 +122,8 @@ extension VaultCore {
   }
 
   func transactionSummary(of id: ItemID) throws(VaultError) -> PeerTransaction {
-    try reading { transaction throws(VaultError) in
-      try PeerTransaction(transaction.item(id), at: BootTime(transaction.clock))
-    }
+    var transaction = try beginReading()
+    return try PeerTransaction(transaction.item(id), at: BootTime(transaction.clock))
   }
 
   /// - Throws: ``VaultError/Code/itemNotFound`` if it was deleted, or replaced by a new activation.

@@ -51,11 +51,10 @@ extension VaultCore {
 
   /// A transaction that was decided so, and that its peer does not have; `nil` for any other.
   func untold(_ id: ItemID, as state: TransactionState) throws(VaultError) -> PeerTransaction? {
-    try reading { transaction throws(VaultError) in
-      let item = try transaction.item(id)
-      guard try item.standing().state == state, item.attributes.delivery == .untold else { return nil }
-      return try PeerTransaction(item, at: BootTime(transaction.clock))
-    }
+    var transaction = try beginReading()
+    let item = try transaction.item(id)
+    guard try item.standing().state == state, item.attributes.delivery == .untold else { return nil }
+    return try PeerTransaction(item, at: BootTime(transaction.clock))
   }
 
   /// Tells an acceptance that the peer does not have. Where no code is kept, the person gives the PIN again, and the same counter gives
@@ -138,14 +137,14 @@ extension VaultCore {
 
   /// Those of a credential, in the order in which their codes were made. What does not open is no obstacle for the others.
   private func untoldDecisions(of credential: ItemID) throws(VaultError) -> [UntoldDecision] {
-    let found = try reading { transaction throws(VaultError) in
-      let items = try transaction.items(matching: .transactions(of: credential), damaged: { _, _ in })
-        .filter { $0.attributes.delivery == .untold }
-      return items.compactMap { item in
-        let record = try? TransactionRecord(transaction.useSecret(of: item, by: .transaction).secret)
-        return UntoldDecision(item, record)
-      }
+    var transaction = try beginReading()
+    let items = try transaction.items(matching: .transactions(of: credential), damaged: { _, _ in })
+      .filter { $0.attributes.delivery == .untold }
+    let found = items.compactMap { item in
+      let record = try? TransactionRecord(transaction.useSecret(of: item, by: .transaction).secret)
+      return UntoldDecision(item, record)
     }
+    transaction.end()
     return found.sorted { ($0.counter ?? 0) < ($1.counter ?? 0) }
   }
 

@@ -33,9 +33,8 @@ extension VaultCore {
   func deviceCredential(of credential: Item) throws(VaultError) -> Item? {
     var signer: Item? = credential
     if credential.attributes[.credential] != nil {
-      signer = try reading { transaction throws(VaultError) in
-        try transaction.deviceCredential(of: credential)
-      }
+      var transaction = try beginReading()
+      signer = try transaction.deviceCredential(of: credential)
     }
     guard let signer, try signer.guardingPIN() == nil else { return nil }
     return signer
@@ -43,11 +42,10 @@ extension VaultCore {
 
   /// Throws before a person is asked if the credential makes no code now.
   func refuseUnusable(_ id: ItemID) throws(VaultError) {
-    try reading { transaction throws(VaultError) in
-      let item = try transaction.item(id)
-      let state = try transaction.state(of: id)
-      if item.countsCodes { try state.refuseUnusable(item) } else { try state.refuseUnlessActive() }
-    }
+    var transaction = try beginReading()
+    let item = try transaction.item(id)
+    let state = try transaction.state(of: id)
+    if item.countsCodes { try state.refuseUnusable(item) } else { try state.refuseUnlessActive() }
   }
 }
 

@@ -162,12 +162,11 @@ extension VaultCore {
     of id: ItemID, context: AuthenticationContext? = nil
   ) throws(VaultError) -> TransactionDetails {
     let (item, record, transaction) = try unlocking(context) { () throws(VaultError) in
-      try reading { transaction throws(VaultError) in
-        let item = try transaction.item(id)
-        let shown = try PeerTransaction(item, at: BootTime(transaction.clock))
-        let opened = try transaction.useSecret(of: item, by: .transaction)
-        return (item, try TransactionRecord(opened.secret), shown)
-      }
+      var transaction = try beginReading()
+      let item = try transaction.item(id)
+      let shown = try PeerTransaction(item, at: BootTime(transaction.clock))
+      let opened = try transaction.useSecret(of: item, by: .transaction)
+      return (item, try TransactionRecord(opened.secret), shown)
     }
     if transaction.hasLapsed { noteTimeouts(of: [id]) }
     guard record.credential == transaction.credential,
@@ -203,37 +202,35 @@ extension VaultCore {
   package func credentials(
     over transport: any Transport, damaged: ((ItemID, VaultError) -> Void)? = nil
   ) throws(VaultError) -> [Item] {
-    try reading { transaction throws(VaultError) in
-      let all = try transaction.items(matching: Query(.otp), damaged: damaged).filter {
-        $0.attributes[.transport] == transport.identity && $0.attributes[.peer] != nil
-      }
-      var active: [Item] = []
-      for item in all {
-        // Its own state, or that of its PIN.
-        var id = item.id
-        do throws(VaultError) {
-          _ = try transaction.state(of: id)
-          id = item.policy.guardingPINItem ?? id
-          if try transaction.effectiveState(of: item) == .active { active.append(item) }
-        } catch {
-          // A PIN item stays as long as a credential is behind it.
-          guard [.damaged, .itemNotFound].contains(error.code), let damaged else { throw error }
-          damaged(id, error.code == .damaged ? error : VaultError(.damaged, "the PIN item is missing"))
-        }
-      }
-      return active
+    var transaction = try beginReading()
+    let all = try transaction.items(matching: Query(.otp), damaged: damaged).filter {
+      $0.attributes[.transport] == transport.identity && $0.attributes[.peer] != nil
     }
+    var active: [Item] = []
+    for item in all {
+      // Its own state, or that of its PIN.
+      var id = item.id
+      do throws(VaultError) {
+        _ = try transaction.state(of: id)
+        id = item.policy.guardingPINItem ?? id
+        if try transaction.effectiveState(of: item) == .active { active.append(item) }
+      } catch {
+        // A PIN item stays as long as a credential is behind it.
+        guard [.damaged, .itemNotFound].contains(error.code), let damaged else { throw error }
+        damaged(id, error.code == .damaged ? error : VaultError(.damaged, "the PIN item is missing"))
+      }
+    }
+    return active
   }
 
   /// A credential that a peer has activated and that makes codes, whose peer this transport may ask.
   func activeCredential(
     _ id: ItemID, over transport: any Transport, context: AuthenticationContext
   ) throws(VaultError) -> PeerCredential {
-    let credential = try reading { transaction throws(VaultError) in
-      let credential = try PeerCredential(transaction.item(id))
-      try transaction.refuseInactive(credential.item)
-      return credential
-    }
+    var transaction = try beginReading()
+    let credential = try PeerCredential(transaction.item(id))
+    try transaction.refuseInactive(credential.item)
+    transaction.end()
     return try permit(transport, for: credential, context: context)
   }
 }

@@ -73,10 +73,11 @@ extension VaultCore {
     var changes = ItemChanges()
     changes.attributes[.transport] = transport.identity
     let item = try using(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        try transaction.log(notes)
-        return try transaction.update(credential.item.id, changes, secret: nil, by: .otp, with: nil)
-      }
+      var transaction = try beginWriting()
+      try transaction.log(notes)
+      let result = try transaction.update(credential.item.id, changes, secret: nil, by: .otp, with: nil)
+      try transaction.commit()
+      return result
     }
     return try PeerCredential(item)
   }
