@@ -112,15 +112,15 @@ private struct CamouflagedVault {
     let core = try rig.open()
     let id = try core.item(named: name).id
     let device = (0..<16).map { _ in UInt8(random.below(256)) }
-    try core.writing { transaction throws(VaultError) in
-      var changes = ItemChanges()
-      changes.attributes[Attribute<String>(code: 75)] = DeafServer.path
-      changes.attributes[Attribute<String>(code: 76)] = name
-      changes.attributes[Attribute<[UInt8]>(code: 77)] = device
-      changes.attributes[Attribute<Int64>(code: 80)] = 1
-      _ = try transaction.update(id, changes, secret: nil, by: Component(.otp), with: nil)
-      try transaction.changeState(of: id) { $0.set(.active) }
-    }
+    var transaction = try core.beginWriting()
+    var changes = ItemChanges()
+    changes.attributes[Attribute<String>(code: 75)] = DeafServer.path
+    changes.attributes[Attribute<String>(code: 76)] = name
+    changes.attributes[Attribute<[UInt8]>(code: 77)] = device
+    changes.attributes[Attribute<Int64>(code: 80)] = 1
+    _ = try transaction.update(id, changes, secret: nil, by: Component(.otp), with: nil)
+    try transaction.changeState(of: id) { $0.set(.active) }
+    try transaction.commit()
     let server = DeafServer(offers: 1 + random.below(3))
     for asked in try core.receiveTransactions(for: id, over: server, context: context(pin)).found {
       do throws(VaultError) {

@@ -12,13 +12,13 @@ enum Making {
     do throws(VaultError) {
       let core = try rig.create(passcode: passcode.isEmpty ? nil : passcode)
       try fill(core, hasPasscode: !passcode.isEmpty)
-      try core.writing { transaction throws(VaultError) in
-        for index in 0..<extra {
-          var new = NewItem(.genericPassword, name: "extra \(index)")
-          new.attributes[.service] = "service \(index % 7)"
-          _ = try transaction.add(new, secret: SecretBytes(testing: "extra secret \(index)"))
-        }
+      var transaction = try core.beginWriting()
+      for index in 0..<extra {
+        var new = NewItem(.genericPassword, name: "extra \(index)")
+        new.attributes[.service] = "service \(index % 7)"
+        _ = try transaction.add(new, secret: SecretBytes(testing: "extra secret \(index)"))
       }
+      try transaction.commit()
       try Content(of: core).say(to: 1)
     } catch { fail("make: \(error.word) \(error.message)") }
   }

@@ -158,14 +158,13 @@ extension Command {
   /// Items go out in groups: the entries of a group are on disk before its secrets leave.
   fileprivate func exportItems(to stream: OutputStream) throws -> ExportReport {
     let core = try vault.opened()
-    let found = try core.reading { transaction throws(VaultError) in
-      var found = FoundItems()
-      try transaction.forEachItem(keepingPages: false, damaged: { _, _ in }) { item throws(VaultError) in
-        found.note(item)
-        return true
-      }
-      return found
+    var transaction = try core.beginReading()
+    var found = FoundItems()
+    try transaction.forEachItem(keepingPages: false, damaged: { _, _ in }) { item throws(VaultError) in
+      found.note(item)
+      return true
     }
+    transaction.end()
     try unlockOnce(for: found)
     // Whether a PIN opens is looked at also where all that is behind it stays, and nothing else needs the unlocked vault.
     var report = ExportReport(try vault.unlocking { try $0.damage(needsKeys: true) })
@@ -175,16 +174,15 @@ extension Command {
     while true {
       try world.interruption.check()
       var unreadable: [(ItemID, VaultError)] = []
-      let group = try core.reading { transaction throws(VaultError) in
-        var group: [Item] = []
-        let leaveOut = { (id: ItemID, error: VaultError) in unreadable.append((id, error)) }
-        try transaction.forEachItem(after: last, keepingPages: false, damaged: leaveOut) {
-          item throws(VaultError) in
-          group.append(item)
-          return group.count < Self.groupCount
-        }
-        return group
+      var transaction = try core.beginReading()
+      var group: [Item] = []
+      let leaveOut = { (id: ItemID, error: VaultError) in unreadable.append((id, error)) }
+      try transaction.forEachItem(after: last, keepingPages: false, damaged: leaveOut) {
+        item throws(VaultError) in
+        group.append(item)
+        return group.count < Self.groupCount
       }
+      transaction.end()
       for (id, error) in unreadable {
         report.leftOut.append((id, nil, error.code == .damaged ? Exported.damaged : "newerVersion"))
       }
@@ -235,9 +233,10 @@ extension Command {
           .export, on: item.id, by: item.kind == .otp ? .otp : nil, context: context
         ) { (grant) throws(VaultError) in
           var grant = consume grant
-          return try core.writing { transaction throws(VaultError) in
-            try Exported(transaction.item(item.id), in: &transaction, with: grant.take())
-          }
+          var transaction = try core.beginWriting()
+          let result = try Exported(transaction.item(item.id), in: &transaction, with: grant.take())
+          try transaction.commit()
+          return result
         }
       }
     } catch let error as VaultError {
