@@ -6,8 +6,8 @@ extension VaultCore {
   /// does not know what another process did to the passcode. False without a passcode.
   package var hasOpenKeys: Bool { session.latch.isOpen }
 
-  /// Wipes the keys that the passcode opened: at once, whatever other threads do, or at the end of the transaction in whose closure
-  /// it is called. Ends the prompts that are open.
+  /// Wipes the keys that the passcode opened: at once, whatever other threads do, or at the end of the transaction that the calling
+  /// thread holds. Ends the prompts that are open.
   ///
   /// It waits for no transaction. Work of another thread that has used these keys ends with ``VaultError/Code/locked``, at its next use
   /// or before its commit, and changes nothing. A key that such work uses at this very moment is wiped when this use has ended: when one
