@@ -8,7 +8,10 @@ extension VaultCore {
   }
 
   package func credentialStatus(of id: ItemID) throws(VaultError) -> CredentialStatus {
-    try credentialStatus(reading { transaction throws(VaultError) in try transaction.item(id) })
+    var transaction = try beginReading()
+    let item = try transaction.item(id)
+    transaction.end()
+    return try credentialStatus(item)
   }
 
   private func credentialStatus(_ item: Item) throws(VaultError) -> CredentialStatus {

@@ -37,16 +37,13 @@ extension VaultCore {
 
   /// - Parameter pin: `nil` for those of all PINs.
   package func biokeys(of pin: ItemID? = nil) throws(VaultError) -> [Biokey] {
-    let (items, names) = try reading { transaction throws(VaultError) -> ([Item], [ItemID: String]) in
-      let items = try transaction.items(matching: Query(.biokey)).filter {
-        pin == nil || $0.pinOfBiokey == pin
-      }
-      var names: [ItemID: String] = [:]
-      for case let pin? in items.map(\.pinOfBiokey) {
-        names[pin] = try transaction.items(matching: Query(id: pin)).first?.name
-      }
-      return (items, names)
+    var transaction = try beginReading()
+    let items = try transaction.items(matching: Query(.biokey)).filter { pin == nil || $0.pinOfBiokey == pin }
+    var names: [ItemID: String] = [:]
+    for case let pin? in items.map(\.pinOfBiokey) {
+      names[pin] = try transaction.items(matching: Query(id: pin)).first?.name
     }
+    transaction.end()
     var biokeys: [Biokey] = []
     for item in items {
       guard let pin = item.pinOfBiokey else { continue }

@@ -60,12 +60,14 @@ extension VaultCore {
   /// The person may take long to show what the access rule asks for besides the PIN, and an attempt without a verdict counts
   /// as a wrong one: as soon as another process tries the PIN, a right one could block it.
   private func settledBeforeAsking(_ shown: ShownFactor, for id: ItemID) throws(VaultError) -> ShownFactor {
-    guard case .pin(var pin) = shown, case .checked = pin.secret,
-      try reading({ transaction throws(VaultError) in try transaction.item(id).access.asksPerson })
-    else { return shown }
-    var transaction = try beginWriting()
-    _ = try transaction.settle(pin)
-    try transaction.commit()
+    guard case .pin(var pin) = shown, case .checked = pin.secret else { return shown }
+    var transaction = try beginReading()
+    let asksPerson = try transaction.item(id).access.asksPerson
+    transaction.end()
+    guard asksPerson else { return shown }
+    var change = try beginWriting()
+    _ = try change.settle(pin)
+    try change.commit()
     pin.isSettled = true
     return .pin(pin)
   }

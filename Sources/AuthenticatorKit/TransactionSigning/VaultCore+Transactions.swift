@@ -138,20 +138,18 @@ extension VaultCore {
   package func transactions(
     matching query: Query = Query(.transaction), damaged: ((ItemID, VaultError) -> Void)? = nil
   ) throws(VaultError) -> [PeerTransaction] {
-    let (pending, others) = try reading {
-      transaction throws(VaultError) -> ([PeerTransaction], [PeerTransaction]) in
-      let time = KeptTime(transaction)
-      var (pending, others): ([PeerTransaction], [PeerTransaction]) = ([], [])
-      let items = try transaction.items(matching: query, keepingPages: false, damaged: damaged)
-      pending.reserveCapacity(items.count)
-      for item in items where (try? time.isOver(item)) != true {
-        do throws(VaultError) {
-          let found = try PeerTransaction(item, at: time.sinceBoot)
-          if found.status == .pending { pending.append(consume found) } else { others.append(consume found) }
-        } catch { guard error.code == .unsupported else { throw error } }
-      }
-      return (pending, others)
+    var transaction = try beginReading()
+    let time = KeptTime(transaction)
+    var (pending, others): ([PeerTransaction], [PeerTransaction]) = ([], [])
+    let items = try transaction.items(matching: query, keepingPages: false, damaged: damaged)
+    pending.reserveCapacity(items.count)
+    for item in items where (try? time.isOver(item)) != true {
+      do throws(VaultError) {
+        let found = try PeerTransaction(item, at: time.sinceBoot)
+        if found.status == .pending { pending.append(consume found) } else { others.append(consume found) }
+      } catch { guard error.code == .unsupported else { throw error } }
     }
+    transaction.end()
     guard !others.isEmpty else { return pending }
     noteTimeouts(of: others.filter(\.hasLapsed).map(\.id))
     return pending + others
