@@ -90,10 +90,14 @@ extension VaultCore {
         let item = try transaction.item(id)
         try transaction.refuseUnlessRequested(id)
         try item.life(of: .consent).refuseOther(session)
-        let record = try ConsentRecord(
-          transaction.useSecret(of: item, by: component, with: grant.take()))
-        try record.refuse(unless: .issuer)
-        let result = try body(&transaction, record)
+        let result: R
+        // The record is wiped at the end of this scope, and not after the commit.
+        do {
+          let record = try ConsentRecord(
+            transaction.useSecret(of: item, by: component, with: grant.take()))
+          try record.refuse(unless: .issuer)
+          result = try body(&transaction, record)
+        }
         try transaction.commit()
         return result
       }

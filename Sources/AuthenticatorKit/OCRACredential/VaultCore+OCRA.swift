@@ -82,11 +82,17 @@ extension VaultCore {
     transaction.end()
     var change = try beginWriting()
     let item = try OCRAItem(change.item(id, of: prepared))
-    let key = try change.useSecret(
-      of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
-    let counter = try change.takeCounter(of: item.item, for: purpose)
-    let notices = try use.settle(in: &change)
-    var result = try signing.result(by: item, use, data: key, counter: counter)
+    let counter: UInt64
+    let notices: [OTPResult.Notice]
+    var result: OCRAResult
+    // The key is wiped at the end of this scope, and not after the commit.
+    do {
+      let key = try change.useSecret(
+        of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
+      counter = try change.takeCounter(of: item.item, for: purpose)
+      notices = try use.settle(in: &change)
+      result = try signing.result(by: item, use, data: key, counter: counter)
+    }
     try purpose.commit?(&change, CodeForPeer(code: result.code, counter: counter))
     try change.log(.codeGenerated, item: item.item)
     result.notices = notices
@@ -104,9 +110,15 @@ extension VaultCore {
     var transaction = try beginReading()
     let credential = try OCRAItem(transaction.item(id))
     try transaction.state(of: id).refuseUnlessActive()
-    let opened = try transaction.useSecret(of: credential.item, by: use.component, with: grant.take())
-    var result = try signing.result(by: credential, use, data: opened.secret, counter: nil)
-    let (item, notes) = (credential.item, opened.notes)
+    let notes: [AuditNote]
+    var result: OCRAResult
+    // The key is wiped at the end of this scope, and not after the commit.
+    do {
+      let opened = try transaction.useSecret(of: credential.item, by: use.component, with: grant.take())
+      notes = opened.notes
+      result = try signing.result(by: credential, use, data: opened.secret, counter: nil)
+    }
+    let item = credential.item
     transaction.end()
     if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil || purpose.commit != nil
       || purpose.counts(item)

@@ -18,12 +18,16 @@ extension VaultCore {
       let item = try OCRAItem(transaction.item(id))
       try item.refuse(unless: .verifier)
       let code = try otp { () throws(OTPError) in try OCRACode(text, for: item.suite) }
-      let key = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
-      _ = try use.settle(in: &transaction)
-      let judged = try transaction.changeState(of: id) { state throws(VaultError) in
-        try state.refuseUnlessActive()
-        let verdict = try item.accept(code, for: request, key: key, state: &state, clocks: clocks)
-        return JudgedCode(verdict, state: &state, clocks: clocks)
+      let judged: JudgedCode
+      // The key is wiped at the end of this scope, and not after the commit.
+      do {
+        let key = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
+        _ = try use.settle(in: &transaction)
+        judged = try transaction.changeState(of: id) { state throws(VaultError) in
+          try state.refuseUnlessActive()
+          let verdict = try item.accept(code, for: request, key: key, state: &state, clocks: clocks)
+          return JudgedCode(verdict, state: &state, clocks: clocks)
+        }
       }
       try transaction.log(.codeVerified, item: item.item, result: judged.verdict.result)
       try transaction.commit()

@@ -80,12 +80,18 @@ extension VaultCore {
       var change = try beginWriting()
       let item = try OTPItem(change.item(id, of: prepared))
       try item.refuse(unless: .prover)
-      let key = try change.useSecret(
-        of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
-      let counter = try change.takeCounter(of: item.item, for: purpose)
-      let notices = try use.settle(in: &change)
-      let code = try use.withSecret(key, of: item.item) { (key) throws(VaultError) in
-        try item.hotp(key).code(at: counter)
+      let counter: UInt64
+      let notices: [OTPResult.Notice]
+      let code: String
+      // The key is wiped at the end of this scope, and not after the commit.
+      do {
+        let key = try change.useSecret(
+          of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
+        counter = try change.takeCounter(of: item.item, for: purpose)
+        notices = try use.settle(in: &change)
+        code = try use.withSecret(key, of: item.item) { (key) throws(VaultError) in
+          try item.hotp(key).code(at: counter)
+        }
       }
       try purpose.commit?(&change, CodeForPeer(code: code, counter: counter))
       try change.log(.codeGenerated, item: item.item)
@@ -125,22 +131,28 @@ extension VaultCore {
     let state = try transaction.state(of: id)
     try state.refuseUnlessActive()
     try transaction.refuseOutOfStep(credential.item, for: purpose)
-    let opened = try transaction.useSecret(of: credential.item, by: use.component, with: grant.take())
-    let generator = try use.withSecret(opened.secret, of: credential.item) { (key) throws(VaultError) in
-      try credential.totp(key)
-    }
     let now = seconds ?? state.time(environment.clock)
-    let ahead = stepsAhead.multipliedReportingOverflow(by: credential.period)
-    let moment = now.addingReportingOverflow(ahead.partialValue)
-    guard !ahead.overflow, !moment.overflow else { throw VaultError(otp: .timeOutOfRange) }
-    let timed = try otp { () throws(OTPError) in try generator.code(at: moment.partialValue) }
+    let notes: [AuditNote]
+    let timed: TimedCode
+    // The key is wiped at the end of this scope, and not after the commit.
+    do {
+      let opened = try transaction.useSecret(of: credential.item, by: use.component, with: grant.take())
+      notes = opened.notes
+      let generator = try use.withSecret(opened.secret, of: credential.item) { (key) throws(VaultError) in
+        try credential.totp(key)
+      }
+      let ahead = stepsAhead.multipliedReportingOverflow(by: credential.period)
+      let moment = now.addingReportingOverflow(ahead.partialValue)
+      guard !ahead.overflow, !moment.overflow else { throw VaultError(otp: .timeOutOfRange) }
+      timed = try otp { () throws(OTPError) in try generator.code(at: moment.partialValue) }
+    }
     let factor = OTPResult.Factor.time(
       validFrom: timed.step.validFrom, validTo: timed.step.validTo,
       remaining: timed.step.validTo - max(now, timed.step.validFrom),
       isSteam: credential.kind == .steam)
     var result = OTPResult(
       name: credential.item.name ?? "", code: timed.code, digits: credential.format.length, factor: factor)
-    let (item, notes) = (credential.item, opened.notes)
+    let item = credential.item
     transaction.end()
     if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil || purpose.commit != nil
       || purpose.counts(item)

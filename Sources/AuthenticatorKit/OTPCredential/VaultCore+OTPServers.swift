@@ -42,9 +42,13 @@ extension VaultCore {
       var change = try beginWriting()
       let item = try OTPItem(change.item(id, of: prepared))
       try item.refuseUnlessHOTPProver()
-      let key = try change.useSecret(
-        of: item.item, by: .otp, prepared: prepared.take(), with: grant.take())
-      let generator = try item.hotp(key)
+      let generator: HOTPGenerator
+      // The key is wiped at the end of this scope, and not after the commit.
+      do {
+        let key = try change.useSecret(
+          of: item.item, by: .otp, prepared: prepared.take(), with: grant.take())
+        generator = try item.hotp(key)
+      }
       let block = try change.takeCounters(count, of: item.item, lookAhead: lookAhead ?? item.window)
       let codes = ReservedCodes(name: item.item.name ?? "", generator: generator, block: block)
       try change.commit()

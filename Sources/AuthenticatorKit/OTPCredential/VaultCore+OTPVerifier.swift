@@ -41,12 +41,16 @@ extension VaultCore {
       var transaction = try beginWriting()
       let item = try OTPItem(transaction.item(id))
       try item.refuse(unless: .verifier)
-      let key = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
-      _ = try use.settle(in: &transaction)
-      let judged = try transaction.changeState(of: id) { state throws(VaultError) in
-        try state.refuseUnlessActive()
-        let verdict = try body(item, key, &state, clocks)
-        return JudgedCode(verdict, state: &state, clocks: clocks)
+      let judged: JudgedCode
+      // The key is wiped at the end of this scope, and not after the commit.
+      do {
+        let key = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
+        _ = try use.settle(in: &transaction)
+        judged = try transaction.changeState(of: id) { state throws(VaultError) in
+          try state.refuseUnlessActive()
+          let verdict = try body(item, key, &state, clocks)
+          return JudgedCode(verdict, state: &state, clocks: clocks)
+        }
       }
       try transaction.log(operation, item: item.item, result: judged.verdict.result)
       try transaction.commit()

@@ -10,7 +10,7 @@ import VaultCrypto
 import VaultLogging
 import VaultStorage
 
-/// The vault as a synchronous object: one connection, one set of keys, one lock around both.
+/// The vault as a synchronous object: one connection and one set of keys, which one thread at a time has.
 ///
 /// ``Vault`` is the actor around it; `vaultctl` calls it directly. Protectors, key derivations and prompts block, so
 /// they run outside its lock and outside every transaction.
@@ -70,8 +70,10 @@ package final class VaultCore: Sendable {
 
     /// Gives the store back. If this thread asked meanwhile to lock the vault, locks it first.
     func giveBack(_ store: consuming SealedStore) {
-      owner.store(0, ordering: .relaxed)
+      precondition(
+        owner.load(ordering: .relaxed) == pthread_self(), "VaultCore: another thread ends a transaction")
       if locksAtEnd.exchange(false, ordering: .relaxed) { latch.lock() }
+      owner.store(0, ordering: .relaxed)
       var store: SealedStore? = store
       self.store.withLock { $0 = store.take() }
       turn.signal()
@@ -89,7 +91,7 @@ package final class VaultCore: Sendable {
       noted.withLock { last in last.key.map { ($0, last.sequence) } }
     }
 
-    /// Tells the protector of a commit. Called outside of the lock around the store, because a protector can hang; so
+    /// Tells the protector of a commit. Called when another thread can have the store, because a protector can hang; so
     /// another thread can be faster, and an older commit must not overwrite its number.
     func note(_ commit: SeenCommit, under key: DeviceKeyID, of vault: VaultID) {
       noted.withLock { last in
@@ -100,7 +102,7 @@ package final class VaultCore: Sendable {
     }
 
     /// The commit that the protector remembers now. Asked before a state of the file is read, which then has at least this one;
-    /// and outside of the lock around the store, because a protector can hang.
+    /// and before this thread has the store, because a protector can hang.
     func seen(under key: DeviceKeyID, of vault: VaultID) -> SeenCommit? {
       protector.withLock { $0 }.seenCommit(under: key, of: vault)
     }

@@ -144,5 +144,6 @@ extension VaultCore {
     try body(&transaction)
     try transaction.sealHead()
     try transaction.store.rows.writeOut()
+    // No commit: it was a rehearsal.
   }
 }

@@ -3,7 +3,7 @@ import VaultFormat
 import VaultCrypto
 import VaultStorage
 
-/// One state of the vault, lent to a closure. The closure must not keep any part of it.
+/// One state of the vault, for as long as this value is held.
 public struct ReadTransaction: ~Copyable, Sendable {
   var lease: StoreLease
 

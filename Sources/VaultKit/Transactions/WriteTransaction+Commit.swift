@@ -9,6 +9,8 @@ extension WriteTransaction {
   ///
   /// - Throws: Why nothing was changed; ``VaultError/Code/unconfirmed`` if a change may be stored all the same.
   package consuming func commit() throws(VaultError) {
+    // A change that the seal of the head adds is cleaned away with a later commit.
+    let needsCleaning = changes.needsCleaning
     try sealHead()
     guard changes.isDirty else { return }
     let core = reading.lease.core
@@ -21,7 +23,7 @@ extension WriteTransaction {
     let (commit, vault, key) = (head.commit, store.vault, store.keys.header.deviceKey)
     store.noteOwn(commit)
     core.session.tokenTimer.set(head.nextTokenEnd, of: core.session, clock: core.environment.clock)
-    if changes.needsCleaning { store.clean() }
+    if needsCleaning { store.clean() }
     reading.lease.giveBack()
     core.session.note(commit, under: key, of: vault)
     VaultLog.debug(.vaultStorage, "commit \(commit.sequence) of vault \(vault)")

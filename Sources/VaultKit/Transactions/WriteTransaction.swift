@@ -4,7 +4,7 @@ package import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// Changes of the vault, lent to a closure. They become durable together or not at all. It also reads.
+/// Changes of the vault. They become durable together, by a commit, or not at all. It also reads.
 public struct WriteTransaction: ~Copyable, Sendable {
   /// The state of the vault as the changes so far have left it.
   package var reading: ReadTransaction
