@@ -109,12 +109,13 @@ struct ClipboardTests {
       #!/bin/sh
       cat > "$CLIPS/held"
       (trap 'echo ended > "$CLIPS/served"; exit' HUP
-       until [ -e "$CLIPS/closed" ]; do sleep 0.05; done; cp "$CLIPS/held" "$CLIPS/new"; mv "$CLIPS/new" "$CLIPS/served"
+       : < "$CLIPS/closed"; cp "$CLIPS/held" "$CLIPS/new"; mv "$CLIPS/new" "$CLIPS/served"
       ) < /dev/null > /dev/null 2>&1 &
       """, tool)
     tool.environment["DISPLAY"] = ":9"
     let time = try NamedPipe(tool.home.path + "/time")
     tool.environment["VAULTCTL_TESTING_CLIPBOARD"] = time.path
+    let closed = try NamedPipe(tool.home.path + "/closed")
     var screen: PseudoTerminal? = try PseudoTerminal()
     let words = copying("mail", for: "90s", tool).map { "'\($0)'" }.joined(separator: " ")
     let shell = try tool.start(
@@ -122,7 +123,7 @@ struct ClipboardTests {
     try screen?.wait(for: "is-copied")
     screen = nil
     #expect(try shell.wait() != 0)
-    #expect(FileManager.default.createFile(atPath: tool.home.path + "/closed", contents: Data()))
+    closed.open()
     let served = tool.home.path + "/served"
     try waitUntil("the end of what serves the text") { FileManager.default.fileExists(atPath: served) }
     try expect(String(contentsOfFile: served, encoding: .utf8), equals: "correct horse")
