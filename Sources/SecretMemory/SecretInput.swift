@@ -82,8 +82,11 @@ package enum SecretInput {
   /// - Returns: False where the path does not lead to this file any more.
   package static func isBelieved(_ file: Int32, at path: String) throws(FileFault) -> Bool {
     var (status, name) = (stat(), stat())
-    guard unsafe fstat(file, &status) == 0, unsafe lstat(path, &name) == 0 else {
-      throw .unexaminable(errno)
+    guard unsafe fstat(file, &status) == 0 else { throw .unexaminable(errno) }
+    guard unsafe lstat(path, &name) == 0 else {
+      // A rotation has given the file its other name.
+      guard errno == ENOENT || errno == ENOTDIR else { throw .unexaminable(errno) }
+      return false
     }
     guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
     let isOwn = status.st_uid == geteuid()

@@ -38,5 +38,8 @@ struct SecretInputTests {
     try expect(SecretInput.isBelieved(file, at: link), equals: false)
     unsafe expect(rename(folder + "/one", link), equals: 0)
     try expect(SecretInput.isBelieved(file, at: link), equals: true)
+    // A rotation gives the file its other name.
+    unsafe expect(rename(link, folder + "/one"), equals: 0)
+    try expect(SecretInput.isBelieved(file, at: link), equals: false)
   }
 }
