@@ -1739,19 +1739,25 @@ def unnamed_question(world):
     return "answer" if shown.count("passcode: ") > shown.count("  asked by ") else None
 
 
+def handed_on(place):
+    """A connection whose process has ended, and the number of that process."""
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        command = Forged(place)
+        socket.send_fds(theirs, [b"x"], [command.socket.fileno()])
+        os._exit(0)
+    handed = socket.socket(fileno=socket.recv_fds(ours, 1, 1)[1][0])
+    os.waitpid(child, 0)
+    return handed, child
+
+
 @hostile(
     "Connects by a process that ends, and asks by that connection on the terminal of the keeper, so that nobody is named there.", asks="terminal",
     check=unnamed_question)
 def no_requester(place):
     for words in (["item", "get", "guarded"], ["export", "jsonl", "--plain"]):
-        ours, theirs = socket.socketpair()
-        child = os.fork()
-        if child == 0:
-            command = Forged(place)
-            socket.send_fds(theirs, [b"x"], [command.socket.fileno()])
-            os._exit(0)
-        handed = socket.socket(fileno=socket.recv_fds(ours, 1, 1)[1][0])
-        os.waitpid(child, 0)
+        handed, _ = handed_on(place)
         command = Forged(place)
         command.socket.close()
         command.socket = handed
@@ -1893,14 +1899,7 @@ def take_the_number_of_a_shell(place):
 @hostile("Connects by a process that ends, and has the shell of the person start one that gets its number. Then it asks by that connection.", changes=True)
 def hand_a_connection_on(place):
     granted(place)
-    ours, theirs = socket.socketpair()
-    child = os.fork()
-    if child == 0:
-        command = Forged(place)
-        socket.send_fds(theirs, [b"x"], [command.socket.fileno()])
-        os._exit(0)
-    handed = socket.socket(fileno=socket.recv_fds(ours, 1, 1)[1][0])
-    os.waitpid(child, 0)
+    handed, child = handed_on(place)
     number = place.person("start-in-the-shell %d" % child)
     place.note("the process that connected was %d, that of the shell is %d" % (child, number))
     command = Forged(place)

@@ -45,6 +45,29 @@ struct HardenedTests {
     }
   }
 
+  /// `scripts/build-release` refuses a program with the library of regular expressions in it, which costs time at each start. This finds
+  /// the call before.
+  ///
+  /// Verified to fail on commit 3cb8af00, where an error looked for a word in a message.
+  @Test("nothing that vaultctl consists of needs the library of regular expressions")
+  func noRegularExpressions() throws {
+    let layers = try Layers.read()
+    let rooms = layers.below("vaultctl").filter {
+      layers.room($0) != nil && !$0.hasPrefix("C") || $0 == "CommandLineKit"
+    }
+    #expect(rooms.count > 15)
+    for room in rooms.sorted() {
+      let folder = Built.directory.appendingPathComponent("\(room).build")
+      let objects = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter {
+        $0.hasSuffix(".o")
+      }
+      try #require(!objects.isEmpty, "\(room) has no objects")
+      let names = try Program("nm", ["-u", "-A"] + objects.map { folder.path + "/" + $0 }).run()
+      let calls = names.text.split(separator: "\n").filter { $0.contains("17_StringProcessing") }
+      #expect(names.status == 0 && calls.isEmpty, "\(room): \(calls.first ?? "")")
+    }
+  }
+
   @Test("each program that is installed is linked so, and checked")
   func release() throws {
     let script = try Repository.text("scripts/build-release")

@@ -39,6 +39,15 @@ extension OneAtATime {
       try expect(first.wait().error?.code, equals: .cancelled)
     }
 
+    /// The next question is shown after Enter alone, and what was typed until then is no part of its answer.
+    private func expectAnswer(of question: Answer, to label: String, typed: String = "half") throws {
+      try screen.wait(for: Self.pause, before: "passcode: ")
+      screen.type(typed + "\n")
+      try screen.wait(for: "read: '\(label)'\r\n")
+      screen.type("the answer\n")
+      try expect(question.wait().text, equals: "the answer")
+    }
+
     /// Verified to fail when the next question is shown at once.
     @Test("what is typed on after it is dropped, and the next question is shown after Enter")
     func cut() throws {
@@ -70,11 +79,7 @@ extension OneAtATime {
       let second = try ask("two")
       ending.end()
       try first.wait()
-      try screen.wait(for: Self.pause, before: "passcode: ")
-      screen.type("half\n")
-      try screen.wait(for: "read: 'two'\r\n")
-      screen.type("second\n")
-      try expect(second.wait().text, equals: "second")
+      try expectAnswer(of: second, to: "two")
     }
 
     /// Would fail when Enter is no longer waited for once it was asked for.
@@ -87,11 +92,7 @@ extension OneAtATime {
       ending.end()
       try expect(second.wait().error?.code, equals: .cancelled)
       let third = try ask("three")
-      try screen.wait(for: Self.pause, before: "passcode: ")
-      screen.type("half\n")
-      try screen.wait(for: "read: 'three'\r\n")
-      screen.type("third\n")
-      try expect(third.wait().text, equals: "third")
+      try expectAnswer(of: third, to: "three")
       #expect(!screen.transcript.contains("two"))
     }
 
@@ -136,11 +137,7 @@ extension OneAtATime {
       ending.end()
       try second.wait()
       let third = try ask("three")
-      try screen.wait(for: Self.pause, before: "passcode: ")
-      screen.type("\n")
-      try screen.wait(for: "read: 'three'\r\n")
-      screen.type("third\n")
-      try expect(third.wait().text, equals: "third")
+      try expectAnswer(of: third, to: "three", typed: "")
     }
 
     /// Verified to fail when the second answer keeps what was typed before Enter was asked for.

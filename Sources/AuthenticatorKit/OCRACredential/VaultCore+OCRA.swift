@@ -120,18 +120,7 @@ extension VaultCore {
     }
     let item = credential.item
     transaction.end()
-    if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil || purpose.commit != nil
-      || purpose.counts(item)
-    {
-      var transaction = try beginWriting()
-      try transaction.countCode(of: item, for: purpose)
-      let notices = try use.settle(in: &transaction)
-      try purpose.commit?(&transaction, CodeForPeer(code: result.code, counter: nil))
-      try transaction.log(notes)
-      try transaction.log(.codeGenerated, item: item)
-      result.notices = notices
-      try transaction.commit()
-    }
+    result.notices = try settleUncounted(result.code, of: item, for: purpose, using: use, noting: notes)
     return result
   }
 }

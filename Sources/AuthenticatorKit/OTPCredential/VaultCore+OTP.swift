@@ -154,19 +154,30 @@ extension VaultCore {
       name: credential.item.name ?? "", code: timed.code, digits: credential.format.length, factor: factor)
     let item = credential.item
     transaction.end()
-    if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil || purpose.commit != nil
-      || purpose.counts(item)
-    {
-      var transaction = try beginWriting()
-      try transaction.countCode(of: item, for: purpose)
-      let notices = try use.settle(in: &transaction)
-      try purpose.commit?(&transaction, CodeForPeer(code: result.code, counter: nil))
-      try transaction.log(notes)
-      try transaction.log(.codeGenerated, item: item)
-      result.notices = notices
-      try transaction.commit()
-    }
+    result.notices = try settleUncounted(result.code, of: item, for: purpose, using: use, noting: notes)
     return result
+  }
+
+  /// Writes what a code leaves that moves no counter: its count, the verdict on the PIN, what its purpose adds, and the log. Writes nothing
+  /// where it leaves nothing, so that a vault that cannot be written gives such codes too.
+  ///
+  /// - Returns: What the caller must tell the person.
+  func settleUncounted(
+    _ code: String, of item: Item, for purpose: CodePurpose, using use: CredentialUse,
+    noting notes: [AuditNote]
+  ) throws(VaultError) -> [OTPResult.Notice] {
+    guard
+      item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil || purpose.commit != nil
+        || purpose.counts(item)
+    else { return [] }
+    var transaction = try beginWriting()
+    try transaction.countCode(of: item, for: purpose)
+    let notices = try use.settle(in: &transaction)
+    try purpose.commit?(&transaction, CodeForPeer(code: code, counter: nil))
+    try transaction.log(notes)
+    try transaction.log(.codeGenerated, item: item)
+    try transaction.commit()
+    return notices
   }
 
   /// Sets the counter of a credential that has one, and ends "needs resynchronization".

@@ -27,6 +27,7 @@ public struct Hint: Sendable, Hashable, ExpressibleByStringInterpolation {
 extension Hint {
   package static let verifyAndRestore = Hint(
     .verifyAndRestore, saying: "verify the vault and restore it from a backup")
+  package static let useAnotherBackup: Hint = "use another backup"
   package static let rotateEpoch = Hint(.rotateEpoch, saying: "rotate the epoch")
   package static let useNewerVersion = Hint(
     .useNewerVersion, saying: "open it with the version of the program that made it")

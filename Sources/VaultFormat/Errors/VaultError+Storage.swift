@@ -13,10 +13,9 @@ extension VaultError: StorageFailure {
 
   /// The same error of a file that was named as a backup: where it is damage, it says of which file, and advises another backup.
   package func inBackup(at path: String) -> VaultError {
-    guard code == .damaged, !message.contains("backup") else { return self }
+    guard code == .damaged, advice != .useAnotherBackup, advice?.action != .nameBackup else { return self }
     return VaultError(
-      .damaged, "the backup \(path) is damaged: \(message)", hint: "use another backup",
-      underlying: underlying)
+      .damaged, "the backup \(path) is damaged: \(message)", hint: .useAnotherBackup, underlying: underlying)
   }
 
   /// An item has the same name.
@@ -152,7 +151,7 @@ extension VaultError: StorageFailure {
     let hint: Hint =
       switch (isOther, isBackup) {
       case (true, true): nameBackup
-      case (false, true): "use another backup"
+      case (false, true): .useAnotherBackup
       case (true, false):
         Hint(.nameVault, saying: "name your vault; if it was at this path, restore it from a backup")
       case (false, false): "restore it from a backup"

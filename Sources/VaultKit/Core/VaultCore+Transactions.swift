@@ -51,10 +51,15 @@ extension VaultCore {
   private func underPresentKeys<T: ~Copyable>(_ begin: () throws -> T) throws(VaultError) -> T {
     var race = KeyRace()
     while race.mayTry() {
-      do { return try begin() } catch is KeysAreStale { try reload() } catch is WitnessIsStale {} catch let
-        error
-        as VaultError
-      { throw error } catch { preconditionFailure("VaultCore: an error of another type inside the library") }
+      do {
+        return try begin()
+      } catch is KeysAreStale {
+        try reload()
+      } catch let error as VaultError {
+        throw error
+      } catch {
+        precondition(error is WitnessIsStale, "VaultCore: an error of another type inside the library")
+      }
     }
     throw KeyRace.lost
   }

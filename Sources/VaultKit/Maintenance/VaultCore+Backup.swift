@@ -155,7 +155,7 @@ extension VaultCore {
     let log = try store.checkLog(head)
     if let problem = log.problem ?? log.unreadable.first?.error.message {
       throw VaultError(
-        .damaged, "the log of the backup is not that of a backup: \(problem)", hint: "use another backup")
+        .damaged, "the log of the backup is not that of a backup: \(problem)", hint: .useAnotherBackup)
     }
     return store
   }
