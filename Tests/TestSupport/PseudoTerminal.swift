@@ -106,10 +106,27 @@ package final class PseudoTerminal {
     return mode.c_lflag & tcflag_t(ECHO) != 0
   }
 
+  /// A row that is too long goes on in the next one, and how long it is depends on the number of a process.
+  private static let fold = Array("\r\n  + ".utf8)
+
   private func take(_ text: String) -> Bool {
-    guard let place = bytes[start...].firstRange(of: Array(text.utf8)) else { return false }
-    start = place.upperBound
+    let text = Array(text.utf8)
+    guard let end = bytes.indices[start...].lazy.compactMap({ self.end(of: text, at: $0) }).first else {
+      return false
+    }
+    start = end
     return true
+  }
+
+  /// Where the text ends that begins at a place, whatever rows it is broken into; nil when another text begins there.
+  private func end(of text: [UInt8], at place: Int) -> Int? {
+    var place = place
+    for byte in text {
+      if bytes[place...].first != byte, bytes[place...].starts(with: Self.fold) { place += Self.fold.count }
+      guard place < bytes.count, bytes[place] == byte else { return nil }
+      place += 1
+    }
+    return place
   }
 
   private func read(until isSo: () -> Bool, else failure: @autoclosure () -> String) throws {
