@@ -55,7 +55,7 @@ func tests(
   return .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict + speed)
 }
 
-/// What only tests call is not optimized either, where our scripts build it.
+/// What no test measures is not optimized either, where our scripts build it for tests.
 let unoptimized: [SwiftSetting] = isOurBuild ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : []
 
 /// How our scripts link a tool of the tests, so that it starts in half of the time: with the runtimes of Swift and C++ in it,
@@ -76,7 +76,13 @@ let quickStart: [LinkerSetting] =
 /// would hold for the tests as well; all are built with the tests anyway.
 func testTool(_ name: String, on dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, swiftSettings: strict, linkerSettings: quickStart)
+    name: name, dependencies: dependencies, path: "Tests/Tools/\(name)", swiftSettings: strict,
+    linkerSettings: quickStart)
+}
+
+/// What only tests import.
+func testRoom(_ name: String, on dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Tests/Tools/\(name)", swiftSettings: strict)
 }
 
 let package = Package(
@@ -96,9 +102,7 @@ let package = Package(
     .executable(name: "vault-keeper", targets: ["vault-keeper"]),
     .executable(name: "vault-pam", targets: ["vault-pam"]),
     .executable(name: "vault-http", targets: ["vault-http"]),
-    // For the package in Benchmarks alone: SwiftPM shows one package nothing of another but its products.
-    .library(name: "VaultBenchmarking", targets: ["VaultBenchmarking"]),
-    // For the package in Tests/Fuzz alone, likewise.
+    // For the package in Tests/Fuzz alone: SwiftPM shows one package nothing of another but its products.
     .library(name: "VaultFuzzing", targets: ["VaultFuzzing"]),
   ],
   targets: [
@@ -247,10 +251,6 @@ let package = Package(
         "SecretMemory", "CommandLineKit", "VaultKit", "VaultPrompts", "VaultWords", "AgentMessages",
         "TrustedPaths", "VaultCommands", "CLinux",
       ]),
-    // The world of the tool and of the agent in tests; never installed.
-    room(
-      "ToolTestKit",
-      on: ["TrustedPaths", "CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
     .executableTarget(
       name: "vaultctl", dependencies: ["VaultCommands", "CLaneThreads"], swiftSettings: strict),
     .executableTarget(
@@ -258,37 +258,47 @@ let package = Package(
     .executableTarget(name: "vault-keeper", dependencies: ["KeeperPlacement"], swiftSettings: strict),
     .executableTarget(name: "vault-pam", dependencies: ["PAMHelper"], swiftSettings: strict),
     .executableTarget(name: "vault-http", dependencies: ["HTTPTransport"], swiftSettings: strict),
-    // The same helper with the services of a folder; not a product, never installed.
-    .executableTarget(name: "vault-pam-testing", dependencies: ["PAMHelper"], swiftSettings: strict),
-    // The same tool in a test world; not a product, never installed.
+
+    // What tests start and import, and nobody installs.
+    // The world of the tool and of the agent in tests.
+    testRoom(
+      "ToolTestKit",
+      on: ["TrustedPaths", "CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
+    // The same helper with the services of a folder.
+    .executableTarget(
+      name: "vault-pam-testing", dependencies: ["PAMHelper"], path: "Tests/Tools/vault-pam-testing",
+      swiftSettings: strict),
+    // The same tool in a test world.
     testTool(
       "vaultctl-testing",
       on: [
         "CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "ToolTestKit",
         "CLaneThreads",
       ]),
-    // The same agent in that world; not a product, never installed.
+    // The same agent in that world.
     testTool("vaultd-testing", on: ["VaultAgent", "VaultCommands", "ToolTestKit", "CLaneThreads"]),
-    // What the torture tests start, kill and race; not a product, never installed.
+    // What the torture tests start, kill and race.
     testTool(
       "vault-torture",
       on: [
         "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
         "AuthenticatorKit", "VaultTestKit", "CLaneThreads",
       ]),
-
-    // What Benchmarks times of the inside; never installed.
-    room(
-      "VaultBenchmarking",
-      on: [
-        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
-        "AuthenticatorKit",
-        "VaultTestKit", "CLaneThreads",
-      ]),
-
-    // What Tests/Fuzz and the tests hand any text to; never installed.
-    room(
+    // What Tests/Fuzz and the tests hand any text to.
+    testRoom(
       "VaultFuzzing", on: ["SecretMemory", "VaultKit", "AuthenticatorKit", "CommandLineKit", "VaultCommands"]),
+    // What a user could choose instead, in C. Libraries that the package does not need are loaded, if they are installed.
+    .target(
+      name: "CPeers", path: "Benchmarks/CPeers",
+      linkerSettings: ["crypto", "argon2", "sqlite3", "dl"].map { .linkedLibrary($0) }),
+    // What scripts/bench runs.
+    .executableTarget(
+      name: "vault-bench",
+      dependencies: [
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
+        "AuthenticatorKit", "VaultTestKit", "CLaneThreads", "CPeers",
+      ],
+      path: "Benchmarks/vault-bench", swiftSettings: strict + unoptimized),
 
     // What all test targets share: the ids of requirements, programs, a pseudo-terminal.
     .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),

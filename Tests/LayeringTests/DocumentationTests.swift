@@ -23,7 +23,8 @@ struct DocumentationTests {
 
   @Test("every place that the map names exists")
   func everyPlaceExists() throws {
-    let places = try Repository.text("docs/map.md").matches(of: /`((?:Sources|Tests|docs|scripts)\/[^`]*)`/)
+    let places = try Repository.text("docs/map.md").matches(
+      of: /`((?:Sources|Tests|Benchmarks|docs|scripts)\/[^`]*)`/)
     #expect(places.count > 20)
     for place in places {
       #expect(Repository.exists(String(place.1)), "docs/map.md names \(place.1), which does not exist")
@@ -39,7 +40,8 @@ struct DocumentationTests {
     for walk in walks {
       let files = ("1. " + walk).matches(of: /(?m)^\d+\. `(Sources\/[^`]*)`/).map { String($0.1) }
       #expect(files.count > 8 && Set(files).count == files.count)
-      let rooms = files.map { String($0.split(separator: "/")[1]) }
+      let rooms = files.compactMap { layers.room(ofFile: $0)?.name }
+      expect(rooms.count, equals: files.count)
       for (index, room) in rooms.enumerated() {
         let above = Set(rooms[..<index]).subtracting([room])
         #expect(layers.below(room).isDisjoint(with: above), "\(files[index]) is above a file before it")

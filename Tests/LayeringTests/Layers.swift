@@ -2,14 +2,17 @@
 struct Layers {
   struct Room {
     let name: String
+    /// Its directory, from the root.
+    let path: String
     let mayImport: Set<String>
   }
 
   let rooms: [Room]
 
   init(_ manifest: Manifest) {
-    rooms = manifest.targets.filter { $0.path.hasPrefix("Sources/") }
-      .map { Room(name: $0.name, mayImport: $0.dependencies) }
+    rooms = manifest.targets
+      .filter { target in Repository.placesOfRooms.contains { target.path.hasPrefix($0 + "/") } }
+      .map { Room(name: $0.name, path: $0.path, mayImport: $0.dependencies) }
   }
 
   static func read() throws -> Layers { try Layers(Manifest.read()) }
@@ -27,13 +30,13 @@ struct Layers {
     "ToolTestKit": ["VaultFormat", "VaultKeys"],
     "TransportPrograms": ["VaultFormat"],
     "VaultAgent": ["VaultFormat", "VaultKeys"],
-    "VaultBenchmarking": ["DeviceKeys", "VaultFormat", "VaultKeys"],
     "VaultCommands": ["DeviceKeys", "SealedStorage", "VaultFormat", "VaultKeys"],
     "VaultDoctor": ["DeviceKeys", "VaultFormat", "VaultKeys"],
     "VaultFuzzing": ["ErrorRecovery", "VaultFormat"],
     "VaultPrompts": ["DeviceKeys", "VaultFormat", "VaultKeys"],
     "VaultTestKit": ["DeviceKeys", "VaultFormat", "VaultKeys"],
     "VaultWords": ["VaultFormat", "VaultKeys"],
+    "vault-bench": ["DeviceKeys", "VaultFormat", "VaultKeys"],
     "vault-torture": ["DeviceKeys", "VaultFormat", "VaultKeys"],
     "vaultctl-testing": ["VaultFormat"],
   ]
@@ -50,6 +53,10 @@ struct Layers {
 
   func room(_ name: String) -> Room? {
     rooms.first { $0.name == name }
+  }
+
+  func room(ofFile file: String) -> Room? {
+    rooms.first { file.hasPrefix($0.path + "/") }
   }
 
   /// One sentence for each import in `source` that a file of `name` may not have.

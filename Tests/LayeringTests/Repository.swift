@@ -22,6 +22,14 @@ enum Repository {
       .sorted()
   }
 
+  /// Where the rooms are: what is installed, what tests start and import, and the benchmarks.
+  static let placesOfRooms = ["Sources", "Tests/Tools", "Benchmarks"]
+
+  /// The Swift files of all rooms.
+  static func sources() throws -> [String] {
+    try placesOfRooms.flatMap { try files(below: $0) }.filter { $0.hasSuffix(".swift") }
+  }
+
   static func folders(in folder: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent(folder).path)
       .filter { isFolder("\(folder)/\($0)") }

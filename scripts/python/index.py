@@ -14,6 +14,8 @@ CHILD_OF, OVERRIDE_OF, CALLED_BY, EXTENDED_BY, ACCESSOR_OF = 1 << 9, 1 << 11, 1 
 FUNCTIONS = {12, 16, 17, 18, 22}
 CONSTANT = 21    # A static property.
 RECORD = 2    # Of a dependency of a unit.
+# Where the rooms are: what is installed, what tests start and import, and the benchmarks.
+ROOMS = ("Sources/", "Tests/Tools/", "Benchmarks/")
 
 Occurrence = collections.namedtuple("Occurrence", "line symbol roles relations")
 
@@ -83,7 +85,7 @@ class _Library:
 
 
 class Index:
-    """All occurrences in the Swift files below Sources and Tests.
+    """All occurrences in the Swift files of rooms and tests.
 
     files: path -> [Occurrence]; names, kinds, defined (path, line): by the identity of a symbol.
     """
@@ -118,13 +120,13 @@ class Index:
                 if roles & OVERRIDE_OF:
                     self.met[other].add(one.symbol)
 
-    def all(self, below="Sources/"):
+    def all(self, below=ROOMS):
         for path, occurrences in self.files.items():
             if path.startswith(below):
                 for one in occurrences:
                     yield path, one
 
-    def references(self, below="Sources/"):
+    def references(self, below=ROOMS):
         """(path, path of the declaration, symbol) of each reference to a declaration of another file."""
         for path, one in self.all(below):
             if one.roles & (REFERENCE | CALL) and one.symbol in self.defined:
@@ -168,7 +170,7 @@ class Index:
             return True
 
         # A file that was removed leaves its unit behind.
-        if path.startswith(("Sources/", "Tests/")) and path.endswith(".swift") and os.path.exists(os.path.join(self.root, path)):
+        if path.startswith((*ROOMS, "Tests/")) and path.endswith(".swift") and os.path.exists(os.path.join(self.root, path)):
             seconds, fraction = ctypes.c_int64(), ctypes.c_int64()
             library.written(unit, ctypes.byref(seconds), ctypes.byref(fraction))
             if seconds.value >= self._written.get(path, 0):
@@ -212,10 +214,10 @@ class Index:
     def _refuse_what_is_old(self, build):
         """An index of another state of the sources would give wrong numbers that look right."""
         sources = [os.path.relpath(os.path.join(folder, name), self.root)
-                   for folder, _, names in os.walk(os.path.join(self.root, "Sources")) for name in names if name.endswith(".swift")]
+                   for place in ROOMS for folder, _, names in os.walk(os.path.join(self.root, place)) for name in names if name.endswith(".swift")]
         missing = sorted(path for path in sources if path not in self.files)
         if missing:
-            raise Unreadable(f"the index of {build} lacks {len(missing)} of {len(sources)} files of Sources, such as {missing[0]}; "
+            raise Unreadable(f"the index of {build} lacks {len(missing)} of {len(sources)} files, such as {missing[0]}; "
                              "build with 'swift build --build-tests' in this directory")
         old = sorted(path for path in sources if os.stat(os.path.join(self.root, path)).st_mtime >= self._written[path] + 1)
         if old:

@@ -1,5 +1,4 @@
 import CPeers
-import VaultBenchmarking
 import VaultKit
 
 /// P23 and P24: transactions of a server, accepted and listed. The server is in the same process.

@@ -1,5 +1,4 @@
 import CPeers
-import VaultBenchmarking
 import VaultKit
 
 /// P19: codes behind PINs, each beside what it cannot do without: a derivation, and two durable commits.

@@ -1,5 +1,4 @@
 import CPeers
-import VaultBenchmarking
 
 /// P12 and P13: key derivation and signatures.
 enum KeyRaces {

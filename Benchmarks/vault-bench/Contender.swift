@@ -1,5 +1,4 @@
 import CPeers
-import VaultBenchmarking
 
 /// One implementation of the operation that a race measures.
 struct Contender {

@@ -6,7 +6,7 @@ import VaultKit
 extension BenchmarkVault {
   /// Accepting a transaction by a checked PIN: the PIN is derived, the text is signed, and the acceptance is on disk before the
   /// server is told. One run in 64 also receives the next 64 transactions.
-  public func accept() -> Workload {
+  func accept() -> Workload {
     let next = waiting()
     return Workload("accept a transaction behind a checked PIN") { [core] in
       _ = try core.acceptTransaction(next(), by: .pin, over: Bank(), context: Self.context(Self.pin))
@@ -14,18 +14,18 @@ extension BenchmarkVault {
   }
 
   /// What such a server takes for an answer.
-  public static func transport() -> Workload {
+  static func transport() -> Workload {
     let request = TransportRequest(.transactionAnswer, id: "", fields: TransportFields())
     return Workload("the transport") { _ = try Bank().send(request) }
   }
 
   /// Lists the transactions without asking the server.
-  public func transactions() -> Workload {
+  func transactions() -> Workload {
     Workload("list of transactions") { [core] in _ = try core.transactions() }
   }
 
   /// Stores transactions that wait.
-  public func receiveTransactions(_ count: Int) {
+  func receiveTransactions(_ count: Int) {
     must {
       let credential = try activated()
       for _ in 0..<count { _ = try receive(for: credential) }
@@ -33,7 +33,7 @@ extension BenchmarkVault {
   }
 
   /// What accepting a transaction does, without receiving it.
-  public func accepting(isRight: Bool) -> Work {
+  func accepting(isRight: Bool) -> Work {
     let id = must { try waiting()() }
     return counting {
       do throws(VaultError) {

@@ -1,7 +1,6 @@
 import CPeers
 import OneTimePassword
 import SecretMemory
-import VaultBenchmarking
 
 /// P1, P2, P3: one code, a window, many credentials. P18: OCRA codes.
 enum OTPRaces {

@@ -1,5 +1,3 @@
-import VaultBenchmarking
-
 /// P15: the same calls on vaults of growing size. A race for each size; its id ends in the number of items.
 struct GrowthRaces {
   let folder: String

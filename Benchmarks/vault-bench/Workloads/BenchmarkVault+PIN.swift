@@ -1,18 +1,18 @@
 import AuthenticatorKit
 import SecretMemory
 import VaultCrypto
-public import VaultKit
+import VaultKit
 
 /// Codes behind PINs, whose derivations cost what those of real PINs cost.
 extension BenchmarkVault {
   /// The PIN of both PIN items. A test of a whole command writes it to a file.
-  public static let pin = "8306"
+  static let pin = "8306"
 
   /// The name of a HOTP credential behind a PIN.
-  public static func name(behind mode: PINMode, _ index: Int = 0) -> String { "\(mode)-\(index)" }
+  static func name(behind mode: PINMode, _ index: Int = 0) -> String { "\(mode)-\(index)" }
 
   /// A HOTP code behind a PIN: the PIN is derived, and what its use leaves is on disk before the code is returned.
-  public func hotp(behind mode: PINMode) -> Workload {
+  func hotp(behind mode: PINMode) -> Workload {
     let id = must {
       makePIN(mode, accounts: 1)
       return try core.item(named: Self.name(behind: mode)).id
@@ -24,7 +24,7 @@ extension BenchmarkVault {
 
   /// Makes the PIN item of a mode with so many credentials behind it, if it is not there. All credentials are in one
   /// transaction.
-  public func makePIN(_ mode: PINMode, accounts: Int) {
+  func makePIN(_ mode: PINMode, accounts: Int) {
     let new = NewPINItem(mode)
     must {
       guard try core.items(matching: Query(.pin)).allSatisfy({ $0.name != new.name }) else { return }
@@ -39,12 +39,12 @@ extension BenchmarkVault {
   // MARK: What is counted
 
   /// What a change of the PIN does.
-  public func changePIN(_ mode: PINMode) -> Work {
+  func changePIN(_ mode: PINMode) -> Work {
     counting { try core.changePIN(pinItem(mode), context: Self.context(Self.pin, new: "2749")) }
   }
 
   /// What a HOTP code does.
-  public func code(behind mode: PINMode, isRight: Bool) -> Work {
+  func code(behind mode: PINMode, isRight: Bool) -> Work {
     counting {
       let id = try core.item(named: Self.name(behind: mode)).id
       do throws(VaultError) {

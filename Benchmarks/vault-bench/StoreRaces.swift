@@ -2,7 +2,6 @@ import CPeers
 import Dispatch
 import Glibc
 import SecretMemory
-import VaultBenchmarking
 import VaultKit
 
 /// P8, P9, P10, P12, P16 and L5: what reaches the disk, what is read, and what a call costs, also beside a prompt.

@@ -6,7 +6,7 @@ import VaultTestKit
 /// Proofs of possession, and tokens that are taken.
 extension BenchmarkVault {
   /// A proof for one request (DPoP) with a client key that is opened once.
-  public func proof() -> Workload {
+  func proof() -> Workload {
     let signer = Box(
       must {
         let key = try core.generateClientKey(.p256, NewClientKey(name: newName("key")))
@@ -17,7 +17,7 @@ extension BenchmarkVault {
   }
 
   /// Takes a card token whose use is on disk before it is returned.
-  public func takeToken() -> Workload {
+  func takeToken() -> Workload {
     let id = must {
       var new = NewCardToken(newName("token"), timeToLive: .seconds(86_400))
       new.uses = .max
@@ -29,7 +29,7 @@ extension BenchmarkVault {
   }
 
   /// The tokens of an OAuth client, without constraint.
-  public func tokenSet() -> Workload {
+  func tokenSet() -> Workload {
     let client = must {
       var new = NewClientRegistration(newName("client"), template: newName("template"), server: Server.issuer)
       new.authentication = .clientSecretBasic
@@ -41,7 +41,7 @@ extension BenchmarkVault {
   }
 
   /// Two secrets by the ids of their items, each in a separate state of the vault: what a client's tokens consist of.
-  public func twoSecrets() -> Workload {
+  func twoSecrets() -> Workload {
     let ids = must { try (0..<2).map { try core.item(named: Self.name($0)).id } }
     return Workload("two secrets by id, each alone") { [core] in
       for id in ids { _ = try core.secret(of: id) }

@@ -2,9 +2,9 @@ import SecretMemory
 import VaultCrypto
 
 /// The seals, and the cipher that they use.
-public enum SealWorkloads {
+enum SealWorkloads {
   /// AES-256-GCM with a kept key schedule, into the caller's buffer.
-  public static func gcm(byteCount: Int, opens: Bool) -> Workload {
+  static func gcm(byteCount: Int, opens: Bool) -> Workload {
     let cipher = Box(must { try AESGCM(key: key()) })
     let plaintext = unsafe buffer(byteCount)
     let sealed = unsafe buffer(byteCount + 16)
@@ -22,7 +22,7 @@ public enum SealWorkloads {
   }
 
   /// Suite 1, the seal that commits to its key.
-  public static func committing(byteCount: Int, aadByteCount: Int, opens: Bool) -> Workload {
+  static func committing(byteCount: Int, aadByteCount: Int, opens: Bool) -> Workload {
     let key = Box(key())
     let plaintext = [UInt8](repeating: 7, count: byteCount)
     let aad = [UInt8](repeating: 9, count: aadByteCount)
@@ -42,7 +42,7 @@ public enum SealWorkloads {
   }
 
   /// Suite 2, into the caller's buffer.
-  public static func record(byteCount: Int, aadByteCount: Int, opens: Bool) -> Workload {
+  static func record(byteCount: Int, aadByteCount: Int, opens: Bool) -> Workload {
     let seal = must {
       try RecordSeal(
         root: key(), label: Label("vault/1/meta"), nonceLabel: Label("vault/1/meta-nonce"), generation: 1)
@@ -67,7 +67,7 @@ public enum SealWorkloads {
   }
 
   /// Random bytes for a nonce (12) or a salt (32).
-  public static func random(byteCount: Int) -> Workload {
+  static func random(byteCount: Int) -> Workload {
     let source = SystemRandom()
     let space = unsafe buffer(byteCount)
     return Workload("\(byteCount) random bytes") { try unsafe source.fill(space) }

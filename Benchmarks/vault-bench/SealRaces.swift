@@ -1,5 +1,4 @@
 import CPeers
-import VaultBenchmarking
 
 /// P4, P5, P6, P7: the cipher, the two seals, random bytes.
 enum SealRaces {

@@ -3,22 +3,22 @@ import Glibc
 import OneTimePassword
 import SecretMemory
 import Synchronization
-public import VaultKit
+import VaultKit
 import VaultTestKit
 
 /// A real vault of a given size, with or without a passcode. It uses the synchronous core, as `vaultctl` does.
-public final class BenchmarkVault {
+final class BenchmarkVault {
   /// The actor that users of the library call.
-  public let vault: Vault
+  let vault: Vault
   /// The number of passwords in the vault at first. ``put()`` adds more.
-  public let count: Int
+  let count: Int
   let core: VaultCore
   private let derivations = DerivationCount()
   var next: Int
   private var seed: UInt64 = 88_172_645_463_325_252
 
   /// Opens the vault in `folder`, or makes one with `count` passwords and one HOTP credential there.
-  public init(in folder: String, count: Int, passcode: String? = nil) {
+  init(in folder: String, count: Int, passcode: String? = nil) {
     let path = folder + "/data/bench.vault"
     let protector = FileProtector(file: folder + "/device.key")
     _ = unsafe mkdir(folder, 0o700)
@@ -72,12 +72,12 @@ public final class BenchmarkVault {
   var work: Work { Work(commits: must { try core.status().sequence }, derivations: derivations.value) }
 
   /// The name of an item.
-  public static func name(_ index: Int) -> String { "item-\(index)" }
+  static func name(_ index: Int) -> String { "item-\(index)" }
 
   // MARK: What is timed
 
   /// A HOTP code whose counter is on disk before it is returned.
-  public func hotp() -> Workload {
+  func hotp() -> Workload {
     let id = must { try core.describeOTP(named: "hotp").item.id }
     return Workload("HOTP code, durable") { [core] in _ = try core.nextHOTPCode(of: id) }
   }
@@ -85,7 +85,7 @@ public final class BenchmarkVault {
   /// HOTP codes from blocks of 32 counters that one durable write reserves; one run is one code.
   ///
   /// No verb reserves counters: this measures a program that combines `CounterReservation` with a write.
-  public func reservedHOTP() -> Workload {
+  func reservedHOTP() -> Workload {
     let id = must { try core.describeOTP(named: "hotp").item.id }
     let generator = Box(must { try HOTPGenerator(key: SecretBytes(testing: "12345678901234567890")) })
     return Workload(
@@ -105,7 +105,7 @@ public final class BenchmarkVault {
   }
 
   /// A new item with four indexed attributes and a secret, durable.
-  public func put() -> Workload {
+  func put() -> Workload {
     Workload("put, durable") { [self] in
       next += 1
       let index = next
@@ -114,7 +114,7 @@ public final class BenchmarkVault {
   }
 
   /// New items in one transaction.
-  public func putMany() -> Workload {
+  func putMany() -> Workload {
     Workload(
       "put, many in one transaction",
       many: { [self] count in
@@ -128,7 +128,7 @@ public final class BenchmarkVault {
   }
 
   /// New one-time-password credentials in one transaction, from their parameters.
-  public func enrollMany() -> Workload {
+  func enrollMany() -> Workload {
     Workload(
       "enroll, many in one transaction",
       many: { [self] count in
@@ -143,7 +143,7 @@ public final class BenchmarkVault {
   }
 
   /// The same items in one transaction, put as items.
-  public func putManyCredentials() -> Workload {
+  func putManyCredentials() -> Workload {
     Workload(
       "put the same items",
       many: { [self] count in
@@ -168,7 +168,7 @@ public final class BenchmarkVault {
   }
 
   /// Items by random name in one snapshot. Opens the attributes, but no secret.
-  public func getInSnapshot() -> Workload {
+  func getInSnapshot() -> Workload {
     Workload(
       "get by name in a snapshot",
       many: { [self] count in
@@ -179,7 +179,7 @@ public final class BenchmarkVault {
   }
 
   /// Items by random name with their secrets, in one snapshot.
-  public func secretInSnapshot() -> Workload {
+  func secretInSnapshot() -> Workload {
     Workload(
       "get by name with its secret in a snapshot",
       many: { [self] count in
@@ -192,24 +192,24 @@ public final class BenchmarkVault {
   }
 
   /// An item by random name, each in a separate state of the vault.
-  public func getAlone() -> Workload {
+  func getAlone() -> Workload {
     Workload("get by name, each alone") { [self] in _ = try core.item(named: Self.name(random())) }
   }
 
   /// All items with their attributes opened.
-  public func list() -> Workload {
+  func list() -> Workload {
     Workload("list") { [core] in _ = try core.items(matching: Query()) }
   }
 
   /// Opens all items one by one, without keeping them.
-  public func scan() -> Workload {
+  func scan() -> Workload {
     Workload("scan") { [core] in
       try core.read { transaction in try transaction.forEachItem { _ in true } }
     }
   }
 
   /// Opens the vault again.
-  public static func opening(_ folder: String) -> Workload {
+  static func opening(_ folder: String) -> Workload {
     let protector = FileProtector(file: folder + "/device.key")
     return Workload("open") {
       _ = try VaultCore.open(at: folder + "/data/bench.vault", protector: protector)
@@ -217,7 +217,7 @@ public final class BenchmarkVault {
   }
 
   /// Unlocks with the right passcode. The attempt is counted on disk.
-  public func unlock(_ passcode: String) -> Workload {
+  func unlock(_ passcode: String) -> Workload {
     Workload("unlock") { [core] in
       core.lock()
       try core.unlock(with: Passcode(testing: passcode))
@@ -225,7 +225,7 @@ public final class BenchmarkVault {
   }
 
   /// The cheapest call of the core: it reads nothing of the file.
-  public func question() -> Workload {
+  func question() -> Workload {
     Workload("a call of the core") { [core] in _ = core.isReadOnly }
   }
 
@@ -239,15 +239,15 @@ public final class BenchmarkVault {
 
 extension Vault {
   /// The call of ``BenchmarkVault/question()``, through the actor.
-  public func question() -> Bool { core.isReadOnly }
+  func question() -> Bool { core.isReadOnly }
 }
 
 /// What an operation did: counts, which are the same on a busy machine.
-public struct Work: Equatable {
+struct Work: Equatable {
   /// Commits to the vault.
-  public let commits: UInt64
+  let commits: UInt64
   /// Key derivations by Argon2id.
-  public let derivations: UInt64
+  let derivations: UInt64
 
   static func - (_ after: Work, _ before: Work) -> Work {
     Work(commits: after.commits - before.commits, derivations: after.derivations - before.derivations)

@@ -1,6 +1,6 @@
 import Glibc
 
-// vault-torture is the program that the torture tests start, kill and race. It is not a product and is never installed.
+// vault-torture is the program that the torture tests start, kill and race. It is never installed.
 //
 // A test makes a vault, starts one or more of these processes and judges the vault afterwards. The first argument names
 // a command; the second is the directory of the vault. A process prints a line for each acknowledged operation. Many

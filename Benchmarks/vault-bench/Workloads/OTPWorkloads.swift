@@ -3,12 +3,12 @@ import SecretMemory
 
 /// Searches through many candidates, each with a forced kind of lanes. The calls of users are timed through the
 /// public API.
-public enum OTPWorkloads {
+enum OTPWorkloads {
   /// The names of the lanes that this processor supports for SHA-1.
-  public static var lanes: [String] { supported.map(\.rawValue) }
+  static var lanes: [String] { supported.map(\.rawValue) }
 
   /// A wrong code against `window` counters of one key.
-  public static func window(_ window: UInt64, lanes name: String) -> Workload {
+  static func window(_ window: UInt64, lanes name: String) -> Workload {
     let generator = Box(
       must {
         try HOTPGenerator(key: secret(0), algorithm: .sha1, format: .sixDigits, lanes: lanes(name))
@@ -22,7 +22,7 @@ public enum OTPWorkloads {
   }
 
   /// One wrong code for each of `credentials` keys, one candidate each.
-  public static func bulk(_ credentials: Int, lanes name: String) -> Workload {
+  static func bulk(_ credentials: Int, lanes name: String) -> Workload {
     var verifier = BulkVerifier(
       capacity: credentials, algorithm: .sha1, format: .sixDigits, lanes: lanes(name))
     for number in 0..<credentials { _ = must { try verifier.add(key: secret(number)) } }

@@ -1,10 +1,7 @@
-/// A task to time: `run(n)` does the task n times. The loop is in this module, so the time includes no call between
-/// packages.
+/// A task to time: `run(n)` does the task n times.
 ///
-/// This is the front page of VaultBenchmarking, the parts of the library that `Benchmarks/` cannot time from outside.
-/// SwiftPM shows a package only the products of another package, so this module is a product. It is never installed.
-/// A public function returns a workload. The program in `Benchmarks/` runs it, takes the time and writes the report.
-/// Read in this order:
+/// Each function here returns a workload of ours; the races beside this folder run it, with those of the peers in `CPeers`, and take the
+/// time. Read in this order:
 ///
 /// - `Workload.swift`: ``Workload``, the loop, and ``Box``, which holds a key for it.
 /// - ``BenchmarkVault`` makes a vault of a given size: codes, put, get, list, open and unlock.
@@ -14,11 +11,11 @@
 /// - ``SealWorkloads``: the seals, the cipher that they use, and random bytes.
 /// - ``KeyWorkloads``: Argon2id, HKDF and signatures.
 /// - ``OTPWorkloads``: searches for a code with each kind of lanes.
-public struct Workload {
+struct Workload {
   /// The name of the task.
-  public let name: String
+  let name: String
   /// Does the task this many times.
-  public let run: (Int) -> Void
+  let run: (Int) -> Void
 
   init(_ name: String, _ once: @escaping () throws -> Void) {
     self.name = name
@@ -26,7 +23,7 @@ public struct Workload {
   }
 
   /// The same task, grouped: one run makes `times` calls, and each call does the task `count` times.
-  public func repeated(_ times: Int, of count: Int) -> Workload {
+  func repeated(_ times: Int, of count: Int) -> Workload {
     Workload(name, many: { [run] runs in for _ in 0..<runs * times { run(count) } })
   }
 
@@ -42,9 +39,9 @@ func must<R: ~Copyable>(_ body: () throws -> R) -> R {
 }
 
 /// Holds a noncopyable value for escaping closures.
-public final class Box<Value: ~Copyable> {
+final class Box<Value: ~Copyable> {
   /// The value.
-  public let value: Value
+  let value: Value
   /// A box that takes ownership of a value.
-  public init(_ value: consuming Value) { self.value = value }
+  init(_ value: consuming Value) { self.value = value }
 }

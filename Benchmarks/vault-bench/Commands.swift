@@ -1,6 +1,5 @@
 import CPeers
 import Glibc
-import VaultBenchmarking
 import VaultKit
 
 /// What `scripts/bench` needs besides races.
