@@ -211,7 +211,7 @@ def publish(data, chosen):
     (DOCS / "results.json").write_text(json.dumps(data, indent=1) + "\n")
     images = plots.draw(DOCS, data, note)
     for row in page.write(DOCS / "README.md", data, images):
-        note(f"bench: {row['id']} is not met, and docs/benchmarks/README.md has no paragraph '### {row['id']}'")
+        note(f"bench: {row['id']} is not met, and docs/benchmarks/README.md has no line '- **{row['id']}**'")
     note(f"wrote {DOCS}")
 
 
@@ -238,6 +238,7 @@ def main():
         shutil.rmtree(folder, ignore_errors=True)
     import page
     import shown
+    print(page.races(data) + "\n")
     print(shown.plain_table(page.TARGET_HEAD, [row for row in page.target_rows(data) if row[-1] != "not run" or not chosen.only]))
     if chosen.json:
         Path(chosen.json).write_text(json.dumps(data, indent=1) + "\n")

@@ -11,7 +11,7 @@ def write(path, data, images):
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
     path.write_text(before + BEGIN + "\n\n" + tables(data, images) + "\n" + END + after)
-    return [row for row in data["targets"] if row["verdict"] == "not met" and not re.search(rf"^### {row['id']}\b", text, re.M)]
+    return [row for row in data["targets"] if row["verdict"] == "not met" and not re.search(rf"^- \*\*{row['id']}\b", text, re.M)]
 
 
 def target_rows(data):
@@ -28,11 +28,12 @@ def tables(data, images):
     parts += [agent(data["agent"])] if data.get("agent") else []
     parts += [growth(data)] if data.get("growth") else []
     parts += [f"![{title}]({name})" for title, name in images]
-    parts.append("### Every race\n\nMinimum and median of the rounds, the middle half of them, and the ratio of the minima to the first line; "
-                 "calls of `malloc` in one run.")
-    for race in data["races"]:
-        parts.append(f"**{race['title']}**, per {race['unit']}\n\n" + race_table(race))
     return "\n\n".join(parts) + "\n"
+
+
+def races(data):
+    """Every race, for the terminal: its readings, with the ratio of the minima to the first one."""
+    return "\n\n".join(f"{race['title']}, per {race['unit']}\n{shown.plain_table(RACE_HEAD, race_rows(race))}" for race in data["races"])
 
 
 def machine(data):
@@ -43,11 +44,13 @@ def machine(data):
             f"{m['swift']}; {m['openssl']}. {packages}.")
 
 
-def race_table(race):
-    rows = [[r["name"], shown.time(r["min"]), shown.time(r["median"]), f"{shown.time(r['q1'])} – {shown.time(r['q3'])}",
-             shown.ratio(r["ratioMin"]), shown.number(r["allocations"]) if "allocations" in r else "–"] for r in race["readings"]]
-    rows += [[name, "absent", "", "", "", ""] for name in race["absent"]]
-    return shown.table(["", "minimum", "median", "middle half", "ratio", "malloc"], rows)
+RACE_HEAD = ["", "minimum", "median", "middle half", "ratio", "malloc"]
+
+
+def race_rows(race):
+    return [[r["name"], shown.time(r["min"]), shown.time(r["median"]), f"{shown.time(r['q1'])} – {shown.time(r['q3'])}",
+             shown.ratio(r["ratioMin"]), shown.number(r["allocations"]) if "allocations" in r else "–"] for r in race["readings"]] + [
+                 [name, "absent", "", "", "", ""] for name in race["absent"]]
 
 
 def whole_tool(data):
