@@ -4,20 +4,24 @@ import Testing
 
 @Suite("Requirements and their tests", .bounded)
 struct RequirementTests {
-  /// Verified to fail when a row is taken out, when a trait is taken out, and when a row names another test.
-  @Test("docs/testing.md and the traits of tests name the same tests for the same ids")
+  /// Verified to fail when a row is taken out, when a trait is taken out, and when an id has two rows.
+  @Test("each id of a test has one row in docs/testing.md, and each row a test or a command")
   func traits() throws {
-    let onPage = try Requirements.onPage()
+    let rows = try Requirements.rows()
+    let known = Set(rows.map(\.id))
+    #expect(rows.count > 60)
+    expect(rows.count, equals: known.count)
     let inTests = try Requirements.inTests()
-    #expect(onPage.count > 60)
-    for missing in inTests.subtracting(onPage).sorted() { Issue.record("no row of the page: \(missing)") }
-    for missing in onPage.subtracting(inTests).sorted() { Issue.record("no trait: \(missing)") }
+    for id in inTests.subtracting(known).sorted() { Issue.record("\(id) has no row in docs/testing.md") }
+    for row in rows where !row.hasCommand && !inTests.contains(row.id) {
+      Issue.record("no test shows \(row.id)")
+    }
   }
 
   /// Verified to fail when a row is taken out of which only a comment has the id.
   @Test("every id that a comment, a message or a script cites has its row")
   func citations() throws {
-    let known = try Requirements.ids()
+    let known = Set(try Requirements.rows().map(\.id))
     let files = try ["Sources", "Tests", "Benchmarks", "scripts", "docs"].flatMap {
       try Repository.files(below: $0)
     }
@@ -50,17 +54,26 @@ struct RequirementTests {
   }
 }
 
-/// The ids of docs/testing.md and the tests that carry them, each as "id Target.Suite/function".
+/// The ids of docs/testing.md, and those that tests carry. `scripts/requirements` says which test carries which.
 enum Requirements {
-  static func ids() throws -> Set<String> { Set(try rows().map(\.id)) }
-
-  static func onPage() throws -> Set<String> {
-    Set(try rows().flatMap { row in row.places.map { "\(row.id) \($0)" } })
+  /// Rows of speed have no test: `scripts/bench` shows them.
+  static func rows() throws -> [(id: String, hasCommand: Bool)] {
+    try Repository.text("docs/testing.md").split(separator: "\n").compactMap { line in
+      line.wholeMatch(of: /\| ([A-Z][0-9]+) \| ([^|]+) \|/).map { row in
+        (String(row.1), row.1.hasPrefix("P") || row.2.contains(/`(?:scripts|Tests)\//))
+      }
+    }
   }
 
+  /// Reads text, because a test cannot ask the library for the traits of others.
   static func inTests() throws -> Set<String> {
     let files = try Repository.files(below: "Tests").filter { $0.hasSuffix(".swift") }
-    return Set(try files.flatMap { try placesInTests($0) })
+    return Set(
+      try files.flatMap { file in
+        try Repository.text(file).matches(of: /\.requirement\(([^)]*)\)/).flatMap { list in
+          list.1.matches(of: /"([A-Z][0-9]+)"/).map { String($0.1) }
+        }
+      })
   }
 
   static func cited(in line: Substring) -> [String] {
@@ -70,41 +83,5 @@ enum Requirements {
     }
     let text = line.holds("RFC ") ? line.replacing(/RFC [0-9]+ [^,;.]*/, with: "") : line
     return text.matches(of: /(?:^|[\s("':])([AFKLPQRSU][1-9][0-9]?)(?=[\s,:;.)])/).map { String($0.1) }
-  }
-
-  private static func rows() throws -> [(id: String, places: [String])] {
-    try Repository.text("docs/testing.md").split(separator: "\n").compactMap { line in
-      guard let row = line.wholeMatch(of: /\| ([A-Z][0-9]+) \| [^|]+ \| ([^|]+) \| [^|]+ \| [^|]+ \|/) else {
-        return nil
-      }
-      // Other places are commands.
-      let places = row.2.matches(of: /`(\w+Tests\.[\w\/]+)`/).map { String($0.1) }
-      return (String(row.1), places)
-    }
-  }
-
-  /// Reads text, because a test cannot ask the library for the traits of others.
-  private static func placesInTests(_ file: String) throws -> [String] {
-    let text = try Repository.text(file)
-    guard text.contains(".requirement(\"") else { return [] }
-    let target = String(file.split(separator: "/")[1])
-    var (outer, suite) = ("", "")
-    var places: [String] = []
-    for match in text.matches(of: /(?m)^(?:extension (\w+) \{|[ ]*@(Suite|Test)\b)/) {
-      if let name = match.1 { outer = "\(name)/" }
-      guard let kind = match.2 else { continue }
-      let rest = text[match.range.upperBound...]
-      guard let name = rest.firstMatch(of: /(?m)^\s*(?:\w+ )*(?:struct|enum|class|func) (\w+)/) else {
-        continue
-      }
-      // A suite that is not indented is in no extension, whatever is above it.
-      if match.0.hasPrefix("@Suite") { outer = "" }
-      if kind == "Suite" { suite = "\(outer)\(name.1)" }
-      let place = "\(target).\(suite)" + (kind == "Suite" ? "" : "/\(name.1)")
-      let attribute = rest[..<name.range.lowerBound]
-      guard let list = attribute.firstMatch(of: /\.requirement\(([^)]*)\)/) else { continue }
-      places += list.1.matches(of: /"(\w+)"/).map { "\($0.1) \(place)" }
-    }
-    return places
   }
 }
