@@ -85,25 +85,29 @@ func testRoom(_ name: String, on dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, path: "Tests/Tools/\(name)", swiftSettings: strict)
 }
 
+/// The program of scripts/fuzz. libFuzzer brings its own `main`, so an ordinary build cannot link it and leaves it out.
+let fuzzer: [Target] =
+  Context.environment["VAULT_FUZZER"] == nil
+  ? []
+  : [
+    .executableTarget(
+      name: "vault-fuzz", dependencies: ["VaultFuzzing"], path: "Tests/Fuzz/vault-fuzz",
+      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
+  ]
+
 let package = Package(
   name: "vault",
   products: [
-    .library(name: "VaultKit", targets: ["VaultKit"]),
-    .library(name: "AuthenticatorKit", targets: ["AuthenticatorKit"]),
-    .library(name: "OneTimePassword", targets: ["OneTimePassword"]),
-    .library(name: "SecretMemory", targets: ["SecretMemory"]),
-    .library(name: "VaultPrompts", targets: ["VaultPrompts"]),
-    .library(name: "TransportPrograms", targets: ["TransportPrograms"]),
+    // What a program takes as one, each with all modules that it imports (docs/decisions/0074).
+    .library(name: "VaultKit", targets: ["VaultKit", "SecretMemory", "VaultPrompts"]),
+    .library(name: "AuthenticatorKit", targets: ["AuthenticatorKit", "TransportPrograms"]),
+    .library(name: "OneTimePassword", targets: ["OneTimePassword", "SecretMemory"]),
     .library(name: "VaultTestKit", targets: ["VaultTestKit"]),
-    // For a program that is to derive keys on several threads: it replaces the program's `pthread_create`.
-    .library(name: "LaneThreads", targets: ["CLaneThreads"]),
     .executable(name: "vaultctl", targets: ["vaultctl"]),
     .executable(name: "vaultd", targets: ["vaultd"]),
     .executable(name: "vault-keeper", targets: ["vault-keeper"]),
     .executable(name: "vault-pam", targets: ["vault-pam"]),
     .executable(name: "vault-http", targets: ["vault-http"]),
-    // For the package in Tests/Fuzz alone: SwiftPM shows one package nothing of another but its products.
-    .library(name: "VaultFuzzing", targets: ["VaultFuzzing"]),
   ],
   targets: [
     // C, each imported by exactly one Swift module (CLinux, our own, by those that need the kernel).
@@ -284,9 +288,12 @@ let package = Package(
         "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
         "AuthenticatorKit", "VaultTestKit", "CLaneThreads",
       ]),
-    // What Tests/Fuzz and the tests hand any text to.
+    // What the fuzzer and the tests hand any text to.
     testRoom(
-      "VaultFuzzing", on: ["SecretMemory", "VaultKit", "AuthenticatorKit", "CommandLineKit", "VaultCommands"]),
+      "VaultFuzzing",
+      on: [
+        "SecretMemory", "OneTimePassword", "VaultKit", "AuthenticatorKit", "CommandLineKit", "VaultCommands",
+      ]),
     // What a user could choose instead, in C. Libraries that the package does not need are loaded, if they are installed.
     .target(
       name: "CPeers", path: "Benchmarks/CPeers",
@@ -405,5 +412,5 @@ let package = Package(
         "AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto",
         "SecretMemory", "VaultCommands", "CommandLineKit", "VaultFuzzing",
       ]),
-  ]
+  ] + fuzzer
 )

@@ -12,6 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs" / "benchmarks"
+SCRATCH = ROOT / ".build" / "bench"
+RESULTS = SCRATCH / "results.json"
 SUBJECTS = ["otp", "seal", "kdf", "signatures", "store", "pin", "transactions", "start", "agent", "tool", "growth"]
 IN_PROCESS = {"otp", "seal", "kdf", "signatures", "store", "pin", "transactions"}
 
@@ -25,10 +27,10 @@ def arguments():
     parser.add_argument("--only", help=f"subjects, by comma: {', '.join(SUBJECTS)}")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     parser.add_argument("--million", action="store_true", help="also vaults of 1,000,000 items (some minutes more, 2 GB of disk)")
-    parser.add_argument("--compare", nargs="+", metavar="JSON", help="OLD.json, or OLD.json NEW.json without a run")
+    parser.add_argument("--compare", nargs="+", metavar="JSON", help="OLD.json, or OLD.json NEW.json without a run: results of --json")
     parser.add_argument("--thresholds", action="store_true", help="counts allocations and system calls per operation; fails when a count is over its limit")
     parser.add_argument("--update-thresholds", action="store_true", help="writes Benchmarks/Thresholds from this tree")
-    parser.add_argument("--json", metavar="FILE", help="writes the results there too")
+    parser.add_argument("--json", metavar="FILE", default=RESULTS, help=f"writes the results there; default: {RESULTS.relative_to(ROOT)}")
     parser.add_argument("--docs", action="store_true", help="writes docs/benchmarks also for a partial or quick run")
     parser.add_argument("--folder", help="where vaults are made; on the disk to measure; default: a new directory in $TMPDIR")
     parser.add_argument("--no-install", action="store_true", help="installs no packages; measures without the peers that are missing")
@@ -54,12 +56,11 @@ def build(needs_tool):
     started = time.monotonic()
     # In a build for tests, with VAULT_WARNINGS, it is not optimized.
     environment = {name: value for name, value in os.environ.items() if name != "VAULT_WARNINGS"}
-    scratch = ROOT / ".build" / "bench"
-    done = subprocess.run(["swift", "build", "-c", "release", "--product", "vault-bench", "--scratch-path", str(scratch)],
+    done = subprocess.run(["swift", "build", "-c", "release", "--product", "vault-bench", "--scratch-path", str(SCRATCH)],
                           env=environment, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit("bench: the build failed\n" + done.stdout[-4000:] + done.stderr[-2000:])
-    binaries = scratch / "release"
+    binaries = SCRATCH / "release"
     # Not built by SwiftPM, which also links the Swift runtime into C programs: this alone adds 3 ms to the start.
     compiler = Path(os.path.realpath(shutil.which("swift"))).parent / "clang"
     for name, libraries in (("vault-spawn", []), ("agent-load", []), ("get-in-c", ["-lcrypto", "-lsqlite3"])):
@@ -208,7 +209,6 @@ def publish(data, chosen):
     import page
     import plots
     DOCS.mkdir(parents=True, exist_ok=True)
-    (DOCS / "results.json").write_text(json.dumps(data, indent=1) + "\n")
     images = plots.draw(DOCS, data, note)
     for row in page.write(DOCS / "README.md", data, images):
         note(f"bench: {row['id']} is not met, and docs/benchmarks/README.md has no line '- **{row['id']}**'")
@@ -240,8 +240,7 @@ def main():
     import shown
     print(page.races(data) + "\n")
     print(shown.plain_table(page.TARGET_HEAD, [row for row in page.target_rows(data) if row[-1] != "not run" or not chosen.only]))
-    if chosen.json:
-        Path(chosen.json).write_text(json.dumps(data, indent=1) + "\n")
+    Path(chosen.json).write_text(json.dumps(data, indent=1) + "\n")
     if chosen.docs or not (chosen.only or chosen.quick):
         publish(data, chosen)
     if old:

@@ -12,10 +12,7 @@ let vault: Package.Dependency =
 
 func product(_ name: String) -> Target.Dependency { .product(name: name, package: "vault") }
 
-let everything = [
-  "SecretMemory", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultPrompts",
-  "TransportPrograms", "VaultTestKit",
-].map(product)
+let everything = ["VaultKit", "AuthenticatorKit", "OneTimePassword", "VaultTestKit"].map(product)
 
 let cxx: [Target] =
   Context.environment["VAULT_WITHOUT_CXX"] != nil
@@ -31,9 +28,9 @@ let package = Package(
   targets: [
     // The programs of docs/guides/using-the-library.md, and what runs them.
     .target(name: "Programs", dependencies: everything),
-    .executableTarget(name: "run-programs", dependencies: ["Programs", product("LaneThreads")]),
+    .executableTarget(name: "run-programs", dependencies: ["Programs"]),
     // One-time passwords alone: neither libargon2 nor SQLite.
-    .executableTarget(name: "codes", dependencies: [product("OneTimePassword"), product("SecretMemory")]),
+    .executableTarget(name: "codes", dependencies: [product("OneTimePassword")]),
     .executableTarget(
       name: "in-swift-5", dependencies: everything, swiftSettings: [.swiftLanguageMode(.v5)]),
   ] + cxx

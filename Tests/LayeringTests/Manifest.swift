@@ -14,7 +14,8 @@ struct Manifest {
   }
 
   let targets: [Target]
-  let products: Set<String>
+  /// The modules of each product.
+  let products: [String: Set<String>]
   let packageDependencies: Int
 
   /// - Parameter warnings: What `VAULT_WARNINGS` is; `nil` where it is not set, as for another package that uses ours.
@@ -40,7 +41,7 @@ struct Manifest {
   init(dump: String) throws {
     let package = try JSONDecoder().decode(Package.self, from: Data(dump.utf8))
     packageDependencies = package.dependencies.count
-    products = Set(package.products.map(\.name))
+    products = Dictionary(uniqueKeysWithValues: package.products.map { ($0.name, Set($0.targets)) })
     targets = package.targets.map { target in
       Target(
         name: target.name, type: target.type,
@@ -59,6 +60,7 @@ struct Manifest {
 
     struct Product: Decodable {
       let name: String
+      let targets: [String]
     }
 
     /// `{"kind": {"swiftLanguageMode": {"_0": "6"}}, "tool": "swift"}`

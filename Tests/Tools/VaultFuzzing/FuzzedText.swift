@@ -4,18 +4,23 @@ import SecretMemory
 import VaultCommands
 import VaultKit
 
-/// A reader that gets any text of others, and what must hold then. For the fuzz targets in `Tests/Fuzz`, which see only products, and for
-/// the tests, which replay the texts in `Tests/Vectors/fuzz`; never installed.
-@nonexhaustive
-public enum FuzzedText: String, CaseIterable, Sendable {
+/// A reader that gets any text of others, and what must hold then. `scripts/fuzz` calls it as long as is wanted, with texts that find
+/// new ways through the reader (`Tests/Fuzz`); the tests call it with the texts that have found one (`Tests/Vectors/fuzz`).
+package enum FuzzedText: String, CaseIterable, Sendable {
+  /// A URI of a one-time password.
+  case otpauth
+  /// The suite of an OCRA credential.
+  case ocraSuite = "ocra-suite"
   /// The answer of a token endpoint.
   case tokenAnswer = "token-answer"
   /// The lines of an import.
   case jsonLines = "json-lines"
 
   /// What is wrong; `nil` if all holds.
-  public func fault(of input: [UInt8]) -> String? {
+  package func fault(of input: [UInt8]) -> String? {
     switch self {
+    case .otpauth: Self.faultOfURI(input, allowingWeak: false) ?? Self.faultOfURI(input, allowingWeak: true)
+    case .ocraSuite: Self.faultOfSuite(String(decoding: input, as: UTF8.self))
     case .tokenAnswer: Self.faultOfAnswer(input, isProved: false) ?? Self.faultOfAnswer(input, isProved: true)
     case .jsonLines: Self.faultOfLines(input)
     }

@@ -1,24 +1,11 @@
 import OneTimePassword
 import SecretMemory
 
-/// A parser that gets any bytes, and what must hold then. `scripts/fuzz` calls it as long as is wanted, with bytes that find
-/// new ways through the parser (`Tests/Fuzz`); the tests call it with the bytes that have found one (`Tests/Vectors/fuzz`).
-enum FuzzedParser: String, CaseIterable {
-  case otpauth
-  case ocraSuite = "ocra-suite"
-
-  /// What is wrong; `nil` if all holds.
-  func fault(of input: [UInt8]) -> String? {
-    switch self {
-    case .otpauth: Self.faultOfURI(input, allowingWeak: false) ?? Self.faultOfURI(input, allowingWeak: true)
-    case .ocraSuite: Self.faultOfSuite(String(decoding: input, as: UTF8.self))
-    }
-  }
-
+extension FuzzedText {
   /// A URI is refused, or written and read again as the same.
-  private static func faultOfURI(_ input: [UInt8], allowingWeak: Bool) -> String? {
+  static func faultOfURI(_ input: [UInt8], allowingWeak: Bool) -> String? {
     do throws(OTPError) {
-      let uri = try OTPAuthURI(parsing: secret(input), allowingWeak: allowingWeak)
+      let uri = try OTPAuthURI(parsing: SecretBytes(copying: input), allowingWeak: allowingWeak)
       return faultOfWriting(uri, allowingWeak: allowingWeak)
     } catch {
       guard case .unknownParameter(let name?, let count)? = error.fault else { return nil }
@@ -45,7 +32,7 @@ enum FuzzedParser: String, CaseIterable {
   }
 
   /// A suite is refused at a place inside of it, or has codes of its length.
-  private static func faultOfSuite(_ text: String) -> String? {
+  static func faultOfSuite(_ text: String) -> String? {
     let suite: OCRASuite
     do throws(OTPError) {
       suite = try OCRASuite(text)
@@ -65,18 +52,12 @@ enum FuzzedParser: String, CaseIterable {
       var input = OCRADataInput(question: try OCRAQuestion("1", for: suite))
       if suite.hasCounter { input.counter = 7 }
       if let hash = suite.pinHash {
-        input.pinHash = try OCRAPINHash(of: secret([0x31]), algorithm: hash)
+        input.pinHash = try OCRAPINHash(of: SecretBytes(copying: [0x31]), algorithm: hash)
       }
       input.session = suite.sessionByteCount.map { [UInt8](repeating: 1, count: $0) }
       input.timeStep = suite.timeStepSeconds.map(UInt64.init)
-      let code = try OCRAGenerator(key: secret([1, 2, 3]), suite: suite).code(for: input)
+      let code = try OCRAGenerator(key: SecretBytes(copying: [1, 2, 3]), suite: suite).code(for: input)
       return code.utf8.count == suite.codeLength ? nil : "a code of \(code.utf8.count) characters"
     } catch { return "\(error)" }
-  }
-
-  private static func secret(_ bytes: [UInt8]) -> SecretBytes {
-    SecretBytes(capacity: bytes.count) { output in
-      for byte in bytes { output.append(byte) }
-    }
   }
 }
