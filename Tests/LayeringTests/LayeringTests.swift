@@ -36,7 +36,10 @@ struct LayeringTests {
     let layers = try Layers.read()
     var count = 0
     for file in try Repository.sources() {
-      let room = try #require(layers.room(ofFile: file), "\(file) lies in no room")
+      guard let room = layers.room(ofFile: file) else {
+        Issue.record("\(file) lies in no room")
+        continue
+      }
       expect(layers.violations(ofSource: try Repository.text(file), in: room.name), equals: [], "\(file)")
       count += 1
     }
