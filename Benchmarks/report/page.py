@@ -66,8 +66,6 @@ def whole_tool(data):
             if any(cells):
                 rows.append([name] + [f"{shown.time(c['median'])} ({shown.time(c['min'])}, {c['hwmKiB'] / 1024:.0f} MiB)" +
                                       (f", exit {c['exit']}" if c["exit"] else "") if c else "–" for c in cells])
-        absent = sorted({name for race in races for name in race["absent"]})
-        rows += [[name, "absent"] + [""] * (len(sizes) - 1) for name in absent]
         title = {"get": "Look up one", "add": "Add one", "list": "List all"}[operation]
         sections.append(f"**{title}**: median (minimum, greatest memory of the command)\n\n" +
                         shown.table([""] + [f"{size:,} items" for size in sizes], rows))
