@@ -1,5 +1,5 @@
 public import SecretMemory
-public import VaultKit
+public import VaultFormat
 
 /// Where a component of a program keeps what it needs the next time: values by key. ``ItemStorage`` keeps them in a vault; a test
 /// can have one in memory.

@@ -1,5 +1,5 @@
 package import SecretMemory
-package import VaultKit
+package import VaultFormat
 
 /// Values of a storage on the synchronous core. ``ItemStorage`` offers the same on the actor.
 ///

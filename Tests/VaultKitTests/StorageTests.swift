@@ -1,4 +1,3 @@
-import AuthenticatorKit
 import Foundation
 import SecretMemory
 import TestSupport
