@@ -2,19 +2,19 @@ import COTPKernels
 public import SecretMemory
 import VaultCrypto
 
+// The front page of OneTimePassword: HOTP, TOTP, Steam and OCRA codes as pure values. The module knows no vault,
+// no store and no clock. Read in this order:
+//
+// - `HOTPGenerator` and `TOTPGenerator` make codes in an `OTPFormat`; `TimeSteps` divides time into steps.
+// - `HOTPVerifier` and `TOTPVerifier` judge an `OTPCode` with an `OTPVerdict`; `Throttle` delays after
+//   wrong codes. `BulkVerifier` judges the codes of many credentials at once.
+// - `OCRAGenerator` makes and checks codes for challenges and for data that is signed.
+// - `OTPAuthURI` reads and writes what services print into QR codes, with `Base32`.
+// - `CounterReservation` and `OfflineUse` are for provers that work without their store or their peer for a
+//   while.
+// - `OTPLanes` chooses how the processor computes many codes. `OTPError` is the error of the module.
+
 /// Generates the codes of one credential (RFC 4226). The key is hashed once.
-///
-/// This is the front page of OneTimePassword: HOTP, TOTP, Steam and OCRA codes as pure values. The module knows no vault,
-/// no store and no clock. Read in this order:
-///
-/// - ``HOTPGenerator`` and ``TOTPGenerator`` make codes in an ``OTPFormat``; ``TimeSteps`` divides time into steps.
-/// - ``HOTPVerifier`` and ``TOTPVerifier`` judge an ``OTPCode`` with an ``OTPVerdict``; ``Throttle`` delays after
-///   wrong codes. ``BulkVerifier`` judges the codes of many credentials at once.
-/// - ``OCRAGenerator`` makes and checks codes for challenges and for data that is signed.
-/// - ``OTPAuthURI`` reads and writes what services print into QR codes, with ``Base32``.
-/// - ``CounterReservation`` and ``OfflineUse`` are for provers that work without their store or their peer for a
-///   while.
-/// - ``OTPLanes`` chooses how the processor computes many codes. ``OTPError`` is the error of the module.
 ///
 /// The keyed midstates are in secret memory, and are wiped when the generator ends. Every 64-bit counter is
 /// allowed.

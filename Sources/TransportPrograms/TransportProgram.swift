@@ -2,10 +2,13 @@ public import AuthenticatorKit
 public import VaultKit
 import VaultLogging
 
+// Inside: `RequestText` is the request as text, and `AnswerReader` reads the answer. A `ProgramRunner` is between the two. That of
+// this process, `LocalRunner`, checks the file (`ProgramFile`), and starts it as a `RunningProgram`, whose output is an `AnswerText`.
+
 /// A program that takes requests to a server, and returns the answers.
 ///
 /// The program is started for each request, gets it as JSON on its standard input, and writes the answer to its standard
-/// output. `docs/guides/transport.md` is the specification, with a program to begin with.
+/// output. The guide *Transports* is the specification, with a program to begin with.
 ///
 /// - The file must be executable, must belong to root or this user, and must not be writable by others; nor must others be able
 ///   to replace it, by a directory or a link on its path. The file that was checked is the one that runs, also if its path names
@@ -15,10 +18,6 @@ import VaultLogging
 /// - Secrets are read and written in secret memory.
 ///
 /// Several requests can be under way at once; each has a process of its own.
-///
-/// Inside: ``RequestText`` is the request as text, and ``AnswerReader`` reads the answer. A ``ProgramRunner`` is between the two.
-/// That of this process, ``LocalRunner``, checks the file (``ProgramFile``), and starts it as a ``RunningProgram``, whose output is an
-/// ``AnswerText``.
 public final class TransportProgram: Transport {
   /// The absolute path of the program.
   public let identity: String

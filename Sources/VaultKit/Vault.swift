@@ -4,11 +4,13 @@ import VaultKeys
 import VaultStorage
 public import SecretMemory
 
+// The actor is a thin shell around a synchronous core, `VaultCore`. Each call is one hop.
+
 /// A vault: items with secrets, sealed, with access control.
 ///
-/// The actor is a thin shell around a synchronous core. It has its own executor, so that blocking calls (SQLite, key
-/// derivations) never hold a thread of the shared pool. Each call is one hop. For many operations use `read` and
-/// `write` (`Vault+Transactions.swift`), which lend one transaction to a closure.
+/// Several tasks may share the actor, and several processes may open the same file. Each call is one transaction: when it returns, the
+/// change is on the disk. For many operations use `read` and `write`, which lend one transaction to a closure. The actor has its own
+/// executor, so calls that block (the file, key derivations) never hold a thread of the shared pool.
 public actor Vault {
   package let core: VaultCore
   private let executor: VaultExecutor

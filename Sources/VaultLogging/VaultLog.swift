@@ -1,17 +1,17 @@
+// Read in this order: `Tag` and `Level`, `Message` with its values, `Line` and `Sink`, then `LogSwitch.swift`, which has the
+// state.
+
 /// Log lines that hide what is private.
 ///
 /// Nothing is logged until a program calls ``start(_:level:isUnmasked:to:)`` with tags. A call of the library that logs
 /// costs one relaxed atomic load while its tag and level are off; its text is not made.
 ///
 /// A line is `time process[pid:tid] [TAG] [LEVEL] File.line : text`. The type of a value decides whether the line shows
-/// it: numbers, flags and codes are shown; names and addresses are masked; a secret has no type that a ``Message`` takes,
+/// it: numbers, flags and codes are shown; names and addresses are masked; a secret has no type that a `Message` takes,
 /// so code that logs one does not compile. The mask is applied before a line reaches a ``Sink``: all
 /// sinks get the same text.
 ///
 /// Unmasking shows names and addresses, never secrets or codes. Then the log begins with two lines `[UNSECURED]`.
-///
-/// Read in this order: ``Tag`` and ``Level``, ``Message`` with its values, ``Line`` and ``Sink``, then `LogSwitch.swift`,
-/// which has the state.
 public enum VaultLog {
   /// Starts the log of this process, or changes it.
   ///

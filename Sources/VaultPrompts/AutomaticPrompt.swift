@@ -3,23 +3,21 @@ public import SecretMemory
 import TextPreparation
 public import VaultKit
 
+// The front page of VaultPrompts, the module through which a vault asks a person. What a person types is a `TypedSecret`.
+// Read next:
+//
+// - `Terminal/`: `TerminalPrompt` asks; `TerminalTurn` holds the terminal's lock and mode for one prompt.
+// - `Pinentry/`: `PinentryPrompt` asks through the program that `Pinentry` finds.
+// - `PAM/`: `PAMPresence` asks the system whether its user is there, through the helper program `vault-pam`.
+// - `Fingerprint/`: `FprintdSource` asks for a finger, through fprintd.
+// - `Waiting/`: `PromptSignals` and `Deadline` end every wait; `PromptText` is what all prompts show.
+
 /// The one road to a person: the terminal asks, else pinentry asks, else no question is asked.
 ///
 /// 1. The terminal asks where there is one, this process is in its foreground, and no other program reads from it.
 /// 2. Where one of these three conditions fails, pinentry asks, if it has a display or a terminal.
 /// 3. Where pinentry cannot ask either, the error says so at once: `.interactionNotAllowed`.
 /// 4. Every other end is final: an answer, a refusal, a timeout, a signal, a terminal that cannot be locked.
-/// 5. ``Way`` limits the road to the terminal, or to pinentry.
-///
-/// What a person types is a ``TypedSecret``.
-///
-/// This is the front page of VaultPrompts, the module through which a vault asks a person. Read next:
-///
-/// - `Terminal/`: ``TerminalPrompt`` asks; ``TerminalTurn`` holds the terminal's lock and mode for one prompt.
-/// - `Pinentry/`: ``PinentryPrompt`` asks through the program that ``Pinentry`` finds.
-/// - `PAM/`: ``PAMPresence`` asks the system whether its user is there, through the helper program `vault-pam`.
-/// - `Fingerprint/`: ``FprintdSource`` asks for a finger, through fprintd.
-/// - `Waiting/`: ``PromptSignals`` and ``Deadline`` end every wait; ``PromptText`` is what all prompts show.
 public struct AutomaticPrompt: Prompt, EndsWithRequest {
   private let terminalPath: String
   private let way: Way

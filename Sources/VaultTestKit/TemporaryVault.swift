@@ -2,6 +2,14 @@ import Glibc
 public import SecretMemory
 public import VaultKit
 
+// The front page of VaultTestKit, which tests of this package and of its users import. Read in this order:
+//
+// - `TemporaryVault` makes and opens vaults.
+// - `TestWorld` chooses clock, random bytes and the cost of a derivation. `FixedClock` and `SeededRandom` are
+//   such a clock and such bytes. `Vault+TestWorld.swift`: create, open, restore and recover in such a world.
+// - `ScriptedPrompt`, `ScriptedPresence` and `ScriptedBiometry` answer in place of a person.
+// - `RawSQLite.swift`, for the tests of this package: tampers with a vault file.
+
 /// A vault in its own temporary directory. The directory is removed with this value and with the last vault that
 /// was opened in it.
 ///
@@ -10,14 +18,8 @@ public import VaultKit
 /// let vault = try place.make(passcode: "1234")     // microseconds instead of tens of milliseconds
 /// ```
 ///
-/// This is the front page of VaultTestKit, which tests of this package and of its users import. Its vaults protect
-/// nothing, and say so: outside of this module nothing opens them. Read in this order:
-///
-/// - ``TemporaryVault`` makes and opens vaults.
-/// - ``TestWorld`` chooses clock, random bytes and the cost of a derivation. ``FixedClock`` and ``SeededRandom`` are
-///   such a clock and such bytes. `Vault+TestWorld.swift`: create, open, restore and recover in such a world.
-/// - ``ScriptedPrompt``, ``ScriptedPresence`` and ``ScriptedBiometry`` answer in place of a person.
-/// - `RawSQLite.swift`, for the tests of this package: tampers with a vault file.
+/// It protects nothing, and says so: outside of this module nothing opens it. A ``TestWorld`` chooses the clock, the random bytes and
+/// the cost of a derivation.
 public final class TemporaryVault: Sendable {
   /// The directory, with everything in it.
   public let folder: String

@@ -28,12 +28,12 @@ struct OCRABehindPINTests {
   }
 
   private func request(_ suite: OCRASuite) throws -> OCRARequest {
-    OCRARequest(try unsafe OCRAQuestion(data: Array(Self.data.utf8).span.bytes, for: suite))
+    OCRARequest(try OCRAQuestion(data: Array(Self.data.utf8).span, for: suite))
   }
 
   /// The code that a server computes, which has the key alone.
   private func expected(_ suite: OCRASuite, counter: UInt64?) throws -> String {
-    let question = try unsafe OCRAQuestion(data: Array(Self.data.utf8).span.bytes, for: suite)
+    let question = try OCRAQuestion(data: Array(Self.data.utf8).span, for: suite)
     return try OCRAGenerator(key: SecretBytes(copying: PINRig.rawKey), suite: suite).code(
       for: OCRADataInput(question: question, counter: counter))
   }

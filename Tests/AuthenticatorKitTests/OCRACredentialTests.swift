@@ -100,7 +100,7 @@ struct OCRACredentialTests {
       try add(core, "C-QH64") { $0.counter = ahead }, try add(core, "C-QH64", role: .verifier)
     )
     func request(_ text: String) throws -> OCRARequest {
-      OCRARequest(try unsafe OCRAQuestion(data: Array(text.utf8).span.bytes, for: signer.suite))
+      OCRARequest(try OCRAQuestion(data: Array(text.utf8).span, for: signer.suite))
     }
     let code = try core.signOCRA(request("Pay 12 EUR to Anna"), with: signer.item.id).code
     func verdict(_ text: String) throws -> VaultError.Code? {

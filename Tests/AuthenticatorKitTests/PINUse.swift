@@ -75,8 +75,8 @@ enum PINUse: CaseIterable, CustomTestStringConvertible {
     case .change: try core.changePIN(scene.pin, keepingBiokeys: true, context: context)
     case .login: _ = try core.logIn(scene.pin, by: .pin, context: context)
     case .signature:
-      let question = try unsafe OCRAQuestion(
-        data: Array("12345678".utf8).span.bytes, for: OCRASuite("OCRA-1:HOTP-SHA1-6:QN08"))
+      let question = try OCRAQuestion(
+        data: Array("12345678".utf8).span, for: OCRASuite("OCRA-1:HOTP-SHA1-6:QN08"))
       _ = try core.signOCRA(OCRARequest(question), with: scene.suite, context: context)
     case .verifying:
       let counter = try scene.rig.counter(of: scene.verifier)

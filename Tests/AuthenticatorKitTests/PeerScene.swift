@@ -61,7 +61,7 @@ struct PeerScene {
 
   static func request(for data: String = "data") throws -> OCRARequest {
     OCRARequest(
-      try unsafe OCRAQuestion(data: Array(data.utf8).span.bytes, for: OCRASuite("OCRA-1:HOTP-SHA1-6:QH64")))
+      try OCRAQuestion(data: Array(data.utf8).span, for: OCRASuite("OCRA-1:HOTP-SHA1-6:QH64")))
   }
 
   /// A code without the peer.
@@ -86,7 +86,7 @@ struct PeerScene {
 
   func synchronize(
     _ pin: String? = "8306", passcode: String? = nil, over transport: any Transport
-  ) throws(VaultError) -> Synchronization {
+  ) throws(VaultError) -> ServerSynchronization {
     let context = try rig.context(pin, passcode: passcode)
     return try core.synchronize(id, over: transport, context: context)
   }

@@ -215,7 +215,7 @@ struct TransactionDecisionTests {
     expect(request.operation, equals: "accept the transaction")
     let suite = try OCRASuite(TransactionScene.suite)
     func code(of text: String) throws -> String {
-      let question = try unsafe OCRAQuestion(data: Array(text.utf8).span.bytes, for: suite)
+      let question = try OCRAQuestion(data: Array(text.utf8).span, for: suite)
       return try OCRAGenerator(key: SecretBytes(copying: TransactionScene.key), suite: suite).code(
         for: OCRADataInput(question: question, counter: 0))
     }

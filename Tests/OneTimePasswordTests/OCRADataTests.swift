@@ -89,6 +89,6 @@ struct OCRADataTests {
   }
 
   private func question(_ data: [UInt8], _ suite: OCRASuite) throws -> OCRAQuestion {
-    try unsafe OCRAQuestion(data: data.span.bytes, for: suite)
+    try OCRAQuestion(data: data.span, for: suite)
   }
 }

@@ -19,7 +19,7 @@ struct ShownTextTests {
     ])
   func accepted(text: String) throws {
     let bytes = Array(text.utf8)
-    let shown = try unsafe ShownText(bytes.span.bytes)
+    let shown = try ShownText(bytes.span)
     expect(Array(shown.text.utf8), equals: bytes)
     try expect(ShownText(text), equals: shown)
   }
@@ -44,7 +44,7 @@ struct ShownTextTests {
     "bytes that are not UTF-8 are refused",
     arguments: [[0x61, 0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82]])
   func encoding(bytes: [UInt8]) {
-    expect(.policy) { () throws(VaultError) in _ = try unsafe ShownText(bytes.span.bytes) }
+    expect(.policy) { () throws(VaultError) in _ = try ShownText(bytes.span) }
   }
 
   @Test(

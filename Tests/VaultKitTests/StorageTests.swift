@@ -44,6 +44,17 @@ struct StorageTests {
     await expect(.malformed) { _ = try await storage.get(String(repeating: "k", count: 16 << 10 | 1)) }
   }
 
+  @Test("a storage is opened in a vault that it makes where there is none, and keeps its values")
+  func opened() async throws {
+    let place = TemporaryVault()
+    let path = VaultPath(place.folder + "/shop.vault")
+    for known in [nil, Array("value".utf8)] {
+      let storage = try await ItemStorage.open(at: path, service: "shop", protector: place.protector)
+      try await expect(storage.get("token")?.bytesForTesting, equals: known)
+      try await storage.set("token", SecretBytes(copying: "value".utf8.span))
+    }
+  }
+
   @Test("a value has 0 bytes to 64 KiB and more, byte for byte", .requirement("D1"))
   func values() async throws {
     let place = TemporaryVault()

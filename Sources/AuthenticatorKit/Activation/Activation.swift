@@ -1,6 +1,16 @@
 public import SecretMemory
 public import VaultKit
 
+// Read in this order:
+//
+// - `Activation`, `NewActivation`, `ActivatedCredential`, `CredentialStatus` and `CredentialUnlock`: what an
+//   application uses, on the actor `Vault`.
+// - `CredentialEvent.swift`: which state follows. `EffectiveState.swift`: the state now, after deadlines, and with the PIN.
+// - `VaultCore+StartingActivation.swift`, `VaultCore+FinishingActivation.swift` and `ActivationAnswers.swift`: the two steps
+//   on the synchronous core, and what is accepted of a peer. `VaultCore+CredentialStatus.swift`: status, and disabling.
+// - `VaultCore+StartingUnlock.swift`, `VaultCore+FinishingUnlock.swift` and `VaultCore+UnlockingNewPIN.swift`: the way out
+//   of a block, by the server.
+
 /// The activation of a credential with a server, in two steps.
 ///
 /// ```swift
@@ -12,15 +22,7 @@ public import VaultKit
 /// ```
 ///
 /// The server, the *peer*, judges both codes; nothing about a code is stored here. Between the steps the vault keeps a secret
-/// of the activation, and no key of codes. Read in this order:
-///
-/// - ``Activation``, ``NewActivation``, ``ActivatedCredential``, ``CredentialStatus`` and ``CredentialUnlock``: what an
-///   application uses, on the actor ``Vault``.
-/// - `CredentialEvent.swift`: which state follows. `EffectiveState.swift`: the state now, after deadlines, and with the PIN.
-/// - `VaultCore+StartingActivation.swift`, `VaultCore+FinishingActivation.swift` and `ActivationAnswers.swift`: the two steps
-///   on the synchronous core, and what is accepted of a peer. `VaultCore+CredentialStatus.swift`: status, and disabling.
-/// - `VaultCore+StartingUnlock.swift`, `VaultCore+FinishingUnlock.swift` and `VaultCore+UnlockingNewPIN.swift`: the way out
-///   of a block, by the server.
+/// of the activation, and no key of codes.
 public struct Activation: Sendable {
   /// The value of ``Attribute/otpType`` before the type is known.
   static let type: Int64 = 5

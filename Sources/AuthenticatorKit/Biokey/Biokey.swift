@@ -1,5 +1,12 @@
 public import VaultKit
 
+// Read in this order:
+//
+// - `Biokey`, `NewBiokey` and `Biokeys`: what an application uses, on the actor `Vault`.
+// - `VaultCore+Biokey.swift`: the same on the synchronous core. `VaultCore+ShowingBiokey.swift`: whether a use asks for
+//   the PIN or for the biokey. `ShownBiokey`: what the commit of a use writes.
+// - Below, in VaultFormat: `BiokeyRecord`. In VaultKit: `VaultCore+Biometry.swift`, which counts the failures.
+
 /// A biokey: random bits that a biometric member opens in place of typing a checked PIN.
 ///
 /// ```swift
@@ -10,12 +17,7 @@ public import VaultKit
 ///
 /// It uncovers what the PIN uncovers, so a code by biokey is the code by PIN at the same counter, and the PIN goes on to
 /// work. Each PIN has one biokey on this device at most. Five failures lock it, apart from the attempts of the PIN, until
-/// the PIN is right. Read in this order:
-///
-/// - ``Biokey``, ``NewBiokey`` and ``Biokeys``: what an application uses, on the actor ``Vault``.
-/// - `VaultCore+Biokey.swift`: the same on the synchronous core. `VaultCore+ShowingBiokey.swift`: whether a use asks for
-///   the PIN or for the biokey. ``ShownBiokey``: what the commit of a use writes.
-/// - Below, in VaultFormat: `BiokeyRecord`. In VaultKit: `VaultCore+Biometry.swift`, which counts the failures.
+/// the PIN is right.
 public struct Biokey: Sendable, Identifiable {
   /// Whom the biokey knows.
   @nonexhaustive

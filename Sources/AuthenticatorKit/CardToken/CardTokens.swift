@@ -1,6 +1,15 @@
 public import SecretMemory
 public import VaultKit
 
+// Read in this order:
+//
+// - `CardTokens`, `NewCardToken`, `CardToken`, and `ViewingSession` of VaultKit: what an application uses.
+// - `CardConsents`, `NewConsent`, `CardConsent`, `ConsentCode`: how a person consents to a token.
+// - `VaultCore+CardTokens.swift`: a use is one commit. `VaultCore+Consents.swift`: the side that asks another system for the
+//   code. `VaultCore+IssuedConsents.swift`: the side that judges it. `WriteTransaction+Consents.swift`: what both have.
+// - Below, in VaultFormat: `TokenLife`, `ConsentRecord`; in VaultKit: `WriteTransaction+Tokens.swift`, which every commit
+//   begins with, `TokenTimer.swift`, and `CardData.swift`, which refuses card numbers.
+
 /// Short-lived tokens that stand for a card: stored with a time to live and a number of uses, and taken out one use at a time.
 ///
 /// ```swift
@@ -16,15 +25,6 @@ public import VaultKit
 /// when it is revoked, when its session is closed and when its time is over, the secret of a token is deleted; its row says for
 /// a day that it has ended. **Enforced by key derivation**: the session. Advisory in this process: the time and the uses, because
 /// the class key opens the secret; a copy of the vault file has the same uses left as the file.
-///
-/// Read in this order:
-///
-/// - ``CardTokens``, ``NewCardToken``, ``CardToken``, and ``ViewingSession`` of VaultKit: what an application uses.
-/// - ``CardConsents``, ``NewConsent``, ``CardConsent``, ``ConsentCode``: how a person consents to a token.
-/// - `VaultCore+CardTokens.swift`: a use is one commit. `VaultCore+Consents.swift`: the side that asks another system for the
-///   code. `VaultCore+IssuedConsents.swift`: the side that judges it. `WriteTransaction+Consents.swift`: what both have.
-/// - Below, in VaultFormat: `TokenLife`, `ConsentRecord`; in VaultKit: `WriteTransaction+Tokens.swift`, which every commit
-///   begins with, `TokenTimer.swift`, and `CardData.swift`, which refuses card numbers.
 public struct CardTokens: Sendable {
   private let vault: Vault
 

@@ -1,6 +1,14 @@
 public import SecretMemory
 public import VaultKit
 
+// The front page of client keys. Read in this order:
+//
+// - `ClientKey`: what an application uses, on the actor `Vault`. `ClientKeyType` and `SignatureForm` are the choices.
+// - `PublicKey`: the public half, which is published and verifies. `PublicKey+Formats.swift`: as PEM, JWK, SSH key and pin.
+// - `KeyFile`: keys of other programs.
+// - `VaultCore+ClientKey.swift`: the same on the synchronous core. `Signer`: a key that is open.
+// - `ClientKeyItem`: how a key is stored in the attributes of its item.
+
 /// A key in a vault that signs: for DPoP, client assertions, mutual TLS, or any data.
 ///
 /// ```swift
@@ -9,14 +17,8 @@ public import VaultKit
 /// try key.publicKey.verify(signature, of: Array("message".utf8))
 /// ```
 ///
-/// The front page of client keys. The private key is made here or comes from a ``KeyFile``, and signs inside the vault. It is
-/// not exportable unless ``NewClientKey/isExportable`` says so. Read in this order:
-///
-/// - ``ClientKey``: what an application uses, on the actor ``Vault``. ``ClientKeyType`` and ``SignatureForm`` are the choices.
-/// - ``PublicKey``: the public half, which is published and verifies. `PublicKey+Formats.swift`: as PEM, JWK, SSH key and pin.
-/// - ``KeyFile``: keys of other programs.
-/// - `VaultCore+ClientKey.swift`: the same on the synchronous core. ``Signer``: a key that is open.
-/// - ``ClientKeyItem``: how a key is stored in the attributes of its item.
+/// The private key is made here or comes from a ``KeyFile``, and signs inside the vault. It is
+/// not exportable unless ``NewClientKey/isExportable`` says so.
 public struct ClientKey: Sendable {
   /// The item that stores the key.
   public let id: ItemID

@@ -1,6 +1,14 @@
 public import SecretMemory
 public import VaultKit
 
+// Read in this order:
+//
+// - `ClientRegistrations`, `NewClientRegistration`, `ClientRegistration`, `ClientAuthentication`, `ServerEndpoints`: what an
+//   application uses. `TokenSets`: the tokens that a client gets.
+// - `VaultCore+Registering.swift`: one registration. `RegistrationAnswer.swift`: what the server answers.
+// - In `OAuth`: `ServerMetadata.swift`, `OAuthReply.swift`, `ClientIdentity.swift`, `VaultError+OAuth.swift`, which
+//   tokens need too.
+
 /// The clients of OAuth servers that this vault is, each registered once (RFC 7591) and used again from then on.
 ///
 /// ```swift
@@ -9,13 +17,7 @@ public import VaultKit
 /// let client = try await clients.register(new, over: transport)   // the second time: no request
 /// ```
 ///
-/// The secret of a client stays in the vault: it goes to its server alone. Read in this order:
-///
-/// - ``ClientRegistrations``, ``NewClientRegistration``, ``ClientRegistration``, ``ClientAuthentication``, ``ServerEndpoints``: what an
-///   application uses. ``TokenSets``: the tokens that a client gets.
-/// - `VaultCore+Registering.swift`: one registration. `RegistrationAnswer.swift`: what the server answers.
-/// - In `OAuth`: `ServerMetadata.swift`, `OAuthReply.swift`, `ClientIdentity.swift`, `VaultError+OAuth.swift`, which
-///   tokens need too.
+/// The secret of a client stays in the vault: it goes to its server alone.
 public struct ClientRegistrations: Sendable {
   private let vault: Vault
 

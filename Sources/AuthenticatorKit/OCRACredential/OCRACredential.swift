@@ -2,22 +2,23 @@ public import OneTimePassword
 public import SecretMemory
 public import VaultKit
 
+// The front page of credentials with a suite. `OCRAGenerator` and `OCRAVerifier` calculate. Read in this order:
+//
+// - `OCRACredential`: what an application uses, on the actor `Vault`. `NewOCRACredential` is enrolled,
+//   `OCRARequest` is signed or verified, `OCRAResult` and `OCRADescription` are what callers see.
+// - `VaultCore+OCRA.swift`: the same on the synchronous core, for provers. A counter is on disk before its code is
+//   shown. `VaultCore+OCRAVerifier.swift`: the same for verifiers. `WriteTransaction+OCRA.swift`: inside a transaction.
+// - `OCRAItem`: how a credential is stored in the attributes of an item.
+
 /// A credential that signs questions in a vault (OCRA, RFC 6287): prover or verifier, with any suite.
 ///
 /// ```swift
 /// let credential = try await OCRACredential.enroll(NewOCRACredential(suite, name: "bank"), key: key, in: vault)
-/// let question = try OCRAQuestion(data: payment.span.bytes, for: suite)
+/// let question = try OCRAQuestion(data: payment.span, for: suite)
 /// print(try await credential.sign(OCRARequest(question)).code)
 /// ```
 ///
-/// The front page of credentials with a suite. The vault keeps secret and state; ``OCRAGenerator`` and ``OCRAVerifier``
-/// calculate. Read in this order:
-///
-/// - ``OCRACredential``: what an application uses, on the actor ``Vault``. ``NewOCRACredential`` is enrolled,
-///   ``OCRARequest`` is signed or verified, ``OCRAResult`` and ``OCRADescription`` are what callers see.
-/// - `VaultCore+OCRA.swift`: the same on the synchronous core, for provers. A counter is on disk before its code is
-///   shown. `VaultCore+OCRAVerifier.swift`: the same for verifiers. `WriteTransaction+OCRA.swift`: inside a transaction.
-/// - ``OCRAItem``: how a credential is stored in the attributes of an item.
+/// ``NewOCRACredential`` is enrolled, and an ``OCRARequest`` is signed or verified. A counter is on the disk before its code is returned.
 public struct OCRACredential: Sendable {
   /// The item that stores the credential.
   public let id: ItemID

@@ -2,6 +2,21 @@ public import OneTimePassword
 public import SecretMemory
 public import VaultKit
 
+// The front page of AuthenticatorKit, which builds authenticator components on top of a vault. The vault keeps secret and state; the
+// module OneTimePassword calculates. Read in this order:
+//
+// - `OTPCredential`: what an application uses, on the actor `Vault`.
+// - `OTPCredential+Servers.swift`: credentials from parameters (`NewOTPCredential`), many at once, in lists, and
+//   blocks of codes (`ReservedCodes`).
+// - `VaultCore+OTP.swift`: the same on the synchronous core, for provers. A counter is on disk before its code is
+//   shown. `VaultCore+OTPVerifier.swift`: the same for verifiers. `WriteTransaction+OTP.swift`: many credentials at
+//   once.
+// - `OTPItem`: how a credential is stored in the attributes and the state of an item.
+// - `OTPDescription`, `OTPRole` and `OTPResult`: what callers see.
+// - `PINItem`: the PIN that guards credentials.
+// - `OCRACredential`: credentials whose codes answer questions.
+// - `ClientKey`: keys that sign.
+
 /// A one-time-password credential in a vault: HOTP, TOTP or Steam, prover or verifier.
 ///
 /// ```swift
@@ -9,20 +24,7 @@ public import VaultKit
 /// print(try await credential.nextCode().code)
 /// ```
 ///
-/// This is the front page of AuthenticatorKit, which builds authenticator components on top of a vault. The vault
-/// keeps secret and state; the module OneTimePassword calculates. Read in this order:
-///
-/// - ``OTPCredential``: what an application uses, on the actor ``Vault``.
-/// - `OTPCredential+Servers.swift`: credentials from parameters (``NewOTPCredential``), many at once, in lists, and
-///   blocks of codes (``ReservedCodes``).
-/// - `VaultCore+OTP.swift`: the same on the synchronous core, for provers. A counter is on disk before its code is
-///   shown. `VaultCore+OTPVerifier.swift`: the same for verifiers. `WriteTransaction+OTP.swift`: many credentials at
-///   once.
-/// - ``OTPItem``: how a credential is stored in the attributes and the state of an item.
-/// - ``OTPDescription``, ``OTPRole`` and ``OTPResult``: what callers see.
-/// - ``PINItem``: the PIN that guards credentials.
-/// - ``OCRACredential``: credentials whose codes answer questions.
-/// - ``ClientKey``: keys that sign.
+/// The vault keeps secret and state: a prover's counter is on the disk before its code is returned, and a verifier accepts a code once.
 public struct OTPCredential: Sendable {
   /// The item that stores the credential.
   public let id: ItemID

@@ -1,5 +1,13 @@
 public import VaultKit
 
+// Read in this order:
+//
+// - `PINItem`, `NewPINItem`, `PINStatus` and `VerifiedPIN`: what an application uses, on the actor `Vault`.
+// - `VaultCore+PIN.swift`: the same on the synchronous core. `VaultCore+ShowingPIN.swift`: how a PIN is asked for and
+//   judged; the attempt is on disk before its derivation. `ShownPIN`: what the commit of a use writes.
+//   `VaultCore+GuardedCredentials.swift`: credentials that a PIN may guard.
+// - Below, in VaultKeys: `PINAttempts`, `PINRecord+Checked.swift` and `CamouflagedPIN`.
+
 /// A PIN and everything behind it: any number of credentials that make codes only with this PIN.
 ///
 /// ```swift
@@ -11,14 +19,7 @@ public import VaultKit
 /// ```
 ///
 /// A ``PINMode/checked`` PIN is judged here, and blocked after too many wrong ones. Nothing here can judge a
-/// ``PINMode/camouflaged`` PIN: a wrong one makes a wrong code, and the server counts. The format page, section 11, says
-/// what is stored. Read in this order:
-///
-/// - ``PINItem``, ``NewPINItem``, ``PINStatus`` and ``VerifiedPIN``: what an application uses, on the actor ``Vault``.
-/// - `VaultCore+PIN.swift`: the same on the synchronous core. `VaultCore+ShowingPIN.swift`: how a PIN is asked for and
-///   judged; the attempt is on disk before its derivation. ``ShownPIN``: what the commit of a use writes.
-///   `VaultCore+GuardedCredentials.swift`: credentials that a PIN may guard.
-/// - Below, in VaultKeys: `PINAttempts`, `PINRecord+Checked.swift` and `CamouflagedPIN`.
+/// ``PINMode/camouflaged`` PIN: a wrong one makes a wrong code, and the server counts.
 public struct PINItem: Sendable, Identifiable {
   /// The item that stores it.
   public let id: ItemID

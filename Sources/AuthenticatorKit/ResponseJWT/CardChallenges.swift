@@ -1,6 +1,14 @@
 public import SecretMemory
 public import VaultKit
 
+// Read in this order:
+//
+// - `CardChallenges`: what an application uses. `CardLookup`: whether a challenge is begun. `CardChallengeRequest`,
+//   `CardAnswer`, `CardOutcome`: what it sees.
+// - `ResponseToken.swift`: how the token of an answer is read. `VaultCore+CardChallenges.swift`: how it is stored.
+//   `ServerKey.swift`: the server's side.
+// - Below: the module JOSE, and in VaultFormat `ResponseRecord`.
+
 /// The challenges of card payments (3-D Secure) on the side of the person who pays: the session and the answer are kept until the
 /// answer expires.
 ///
@@ -12,13 +20,7 @@ public import VaultKit
 /// ```
 ///
 /// The answer is compared with the request: another one is refused, and nothing is stored. **Nothing here says that an answer is
-/// true**, because its key must be on no device: ``ServerKey`` does, on the server. Read in this order:
-///
-/// - ``CardChallenges``: what an application uses. ``CardLookup``: whether a challenge is begun. ``CardChallengeRequest``,
-///   ``CardAnswer``, ``CardOutcome``: what it sees.
-/// - `ResponseToken.swift`: how the token of an answer is read. `VaultCore+CardChallenges.swift`: how it is stored.
-///   `ServerKey.swift`: the server's side.
-/// - Below: the module JOSE, and in VaultFormat `ResponseRecord`.
+/// true**, because its key must be on no device: ``ServerKey`` does, on the server.
 public struct CardChallenges: Sendable {
   private let vault: Vault
 

@@ -17,7 +17,7 @@ extension OTPCredential {
   @discardableResult
   public func synchronize(
     over transport: any Transport, context: AuthenticationContext? = nil
-  ) async throws(VaultError) -> Synchronization {
+  ) async throws(VaultError) -> ServerSynchronization {
     let id = id
     return try await vault.waiting(context) { core, context throws(VaultError) in
       try core.synchronize(id, over: transport, context: context)

@@ -14,7 +14,7 @@ extension VaultCore {
   /// - Throws: As ``OTPCredential/synchronize(over:context:)``.
   package func synchronize(
     _ id: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
-  ) throws(VaultError) -> Synchronization {
+  ) throws(VaultError) -> ServerSynchronization {
     var transaction = try beginReading()
     let prover = try transaction.peerProver(id)
     transaction.end()
@@ -36,7 +36,7 @@ extension VaultCore {
       guard !isBlocked else { throw VaultError.pinBlocked.advising(.unlockCredential) }
     }
     let limits = OfflineLimits(item)
-    return Synchronization(
+    return ServerSynchronization(
       counter: item.countsCodes ? state.counter : nil, clockOffset: Int(state.secondsOffset),
       offlineCodes: limits.codes, offlineSeconds: limits.seconds, notices: notices)
   }

@@ -1,6 +1,14 @@
 public import SecretMemory
 public import VaultKit
 
+// Read in this order:
+//
+// - `TokenSets`, `TokenSet`, `AuthorizationRequest`, `RequestAuthorization`: what an application uses.
+//   `ClientRegistrations`: the clients.
+// - `VaultCore+TokenSets.swift`: how tokens are asked for, refreshed and revoked. `VaultCore+StoringTokens.swift`: one set and
+//   its commit. `TokenAnswer.swift`: what is believed of an answer. `VaultCore+TokenRequest.swift`: proofs and nonces.
+// - Below, in VaultFormat: `TokenSetRecord`, `RegistrationRecord`.
+
 /// The tokens of OAuth servers: one set for each registered client.
 ///
 /// ```swift
@@ -12,13 +20,7 @@ public import VaultKit
 /// ```
 ///
 /// A set is replaced whole, in one commit: after a crash there is the old one or the new one. No call hands the access token of a
-/// bound set out without its proof. **Advisory** in this process: the class key opens the set. Read in this order:
-///
-/// - ``TokenSets``, ``TokenSet``, ``AuthorizationRequest``, ``RequestAuthorization``: what an application uses.
-///   ``ClientRegistrations``: the clients.
-/// - `VaultCore+TokenSets.swift`: how tokens are asked for, refreshed and revoked. `VaultCore+StoringTokens.swift`: one set and
-///   its commit. `TokenAnswer.swift`: what is believed of an answer. `VaultCore+TokenRequest.swift`: proofs and nonces.
-/// - Below, in VaultFormat: `TokenSetRecord`, `RegistrationRecord`.
+/// bound set out without its proof. **Advisory** in this process: the class key opens the set.
 public struct TokenSets: Sendable {
   private let vault: Vault
 

@@ -1,5 +1,14 @@
 public import VaultKit
 
+// Read in this order:
+//
+// - `TransactionSigner`: what an application uses. `PeerTransaction`, `TransactionDetails`, `TransactionFactor`,
+//   `TransactionDecision`: what it sees. `PushPayload`: what a push message says.
+// - `VaultCore+Transactions.swift`: receiving and listing. `VaultCore+Deciding.swift`: accepting, rejecting, cancelling; the
+//   decision, the counter and the verdict on the PIN are one commit. `VaultCore+Telling.swift`: what the server does not have
+//   yet. `OfferedTransaction.swift`: how the answer of a peer is read. `FactorLadder.swift`: how failures of a biokey lead to the PIN.
+// - Below, in VaultFormat: `TransactionRecord`.
+
 /// What a server asks a person to confirm: received, shown whole, and accepted, rejected or cancelled.
 ///
 /// ```swift
@@ -12,14 +21,7 @@ public import VaultKit
 ///
 /// A transaction is stored when it is received, and its end is stored before the server is told: it is final. A decision that the
 /// server does not have (``PeerTransaction/delivery``) is told at the next contact about the credential, with the same code. A
-/// transaction that is not answered in time is ``PeerTransaction/Status/timedOut``. It is kept for a day. Read in this order:
-///
-/// - ``TransactionSigner``: what an application uses. ``PeerTransaction``, ``TransactionDetails``, ``TransactionFactor``,
-///   ``TransactionDecision``: what it sees. ``PushPayload``: what a push message says.
-/// - `VaultCore+Transactions.swift`: receiving and listing. `VaultCore+Deciding.swift`: accepting, rejecting, cancelling; the
-///   decision, the counter and the verdict on the PIN are one commit. `VaultCore+Telling.swift`: what the server does not have
-///   yet. `OfferedTransaction.swift`: how the answer of a peer is read. `FactorLadder.swift`: how failures of a biokey lead to the PIN.
-/// - Below, in VaultFormat: `TransactionRecord`.
+/// transaction that is not answered in time is ``PeerTransaction/Status/timedOut``. It is kept for a day.
 public struct TransactionSigner: Sendable {
   private let vault: Vault
 

@@ -151,7 +151,7 @@ extension OCRASuite {
   /// The question that signs a text; none is empty data.
   func question(of text: ShownText?) throws(VaultError) -> OCRAQuestion {
     let bytes = Array((text?.text ?? "").utf8)
-    return try otp { () throws(OTPError) in try unsafe OCRAQuestion(data: bytes.span.bytes, for: self) }
+    return try otp { () throws(OTPError) in try OCRAQuestion(data: bytes.span, for: self) }
   }
 }
 

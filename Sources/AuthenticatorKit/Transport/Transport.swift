@@ -1,10 +1,16 @@
 public import VaultKit
 import VaultLogging
 
+// Read in this order:
+//
+// - `Transport`, `TransportRequest`, `TransportAnswer`, `TransportFields`: what a conforming type gets and makes.
+// - `VaultError+Peer.swift`: the errors of a peer. `PeerCredential`: a credential that a peer has activated.
+// - `VaultCore+Exchange.swift`: one request and its answer, outside of every lock and transaction.
+
 /// The way to the server that has activated a credential, or to a program in front of it: the *peer*.
 ///
-/// The library opens no connection. It hands a request to a transport and gets the answer. `docs/guides/transport.md` says
-/// what each operation means, with all of its fields: the names are the same in Swift and in JSON.
+/// The library opens no connection. It hands a request to a transport and gets the answer. The guide *Transports*
+/// says what each operation means, with all of its fields: the names are the same in Swift and in JSON.
 ///
 /// ```swift
 /// struct Loopback: Transport {
@@ -17,12 +23,6 @@ import VaultLogging
 ///   }
 /// }
 /// ```
-///
-/// Read in this order:
-///
-/// - ``Transport``, ``TransportRequest``, ``TransportAnswer``, ``TransportFields``: what a conforming type gets and makes.
-/// - `VaultError+Peer.swift`: the errors of a peer. ``PeerCredential``: a credential that a peer has activated.
-/// - `VaultCore+Exchange.swift`: one request and its answer, outside of every lock and transaction.
 public protocol Transport: Sendable {
   /// What is stored at an activation: the absolute path of a program, or a name that the program's author chooses, 1 to
   /// 1,024 bytes. A credential that was activated through another transport asks for the passcode of the vault first.

@@ -1,15 +1,15 @@
 public import SecretMemory
 import VaultCrypto
 
+// The front page of OCRA. Read in this order:
+//
+// - `OCRASuite` is what both parties agreed on: the hash, the `OCRAFormat` of the codes, and what goes into them.
+// - `OCRAQuestion` is a challenge, or the data that is signed. `OCRAChallenges` are the two of a mutual
+//   authentication.
+// - `OCRADataInput` are all values of one code; `OCRAPINHash` is the one that is secret.
+// - `OCRACode` is a code that was received.
+
 /// Makes and checks the codes of one credential for challenges and data (OCRA, RFC 6287). The key is hashed once.
-///
-/// The front page of OCRA. Read in this order:
-///
-/// - ``OCRASuite`` is what both parties agreed on: the hash, the ``OCRAFormat`` of the codes, and what goes into them.
-/// - ``OCRAQuestion`` is a challenge, or the data that is signed. ``OCRAChallenges`` are the two of a mutual
-///   authentication.
-/// - ``OCRADataInput`` are all values of one code; ``OCRAPINHash`` is the one that is secret.
-/// - ``OCRACode`` is a code that was received.
 ///
 /// One-way authentication (§7.1) and a plain signature (§7.3.1) are one call with one question. For mutual
 /// authentication (§7.2) each party has a generator with its suite.

@@ -110,6 +110,11 @@ extension OCRAQuestion {
     guard characters.allSatisfy(format.alphabet.contains) else { throw .invalidData }
     self.init(characters, format, challengeLength: characters.count)
   }
+
+  /// The question that signs the bytes of an array or of `Data`, as ``init(data:for:)-(RawSpan,_)``.
+  public init(data: Span<UInt8>, for suite: OCRASuite) throws(OTPError) {
+    try self.init(data: unsafe data.bytes, for: suite)
+  }
 }
 
 extension OCRAQuestion.Format {

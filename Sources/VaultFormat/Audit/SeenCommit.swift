@@ -1,7 +1,7 @@
 /// A commit of a vault, as a protector remembers it outside of the vault file.
 ///
 /// No seal protects it. So it answers one question, whether the vault file is older than what this machine has seen, and its
-/// numbers do not get into the vault: see ``Head/isOlder(than:)`` for what is believed.
+/// numbers do not get into the vault. A number that is too far ahead of the file to be true is not believed.
 public struct SeenCommit: Sendable, Equatable {
   /// The number of the commit.
   public let sequence: UInt64

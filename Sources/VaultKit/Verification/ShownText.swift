@@ -26,13 +26,13 @@ public struct ShownText: Sendable, Hashable {
     self.text = text
   }
 
+  /// A text from its bytes, as ``init(_:)-(RawSpan)``.
+  public init(_ bytes: Span<UInt8>) throws(VaultError) { try self.init(unsafe bytes.bytes) }
+
   /// A text.
   ///
   /// - Throws: As ``init(_:)-(RawSpan)``.
-  public init(_ text: String) throws(VaultError) {
-    let bytes = Array(text.utf8)
-    try self.init(unsafe bytes.span.bytes)
-  }
+  public init(_ text: String) throws(VaultError) { try self.init(Array(text.utf8).span) }
 
   /// Whether it has letters that are written from right to left. A terminal that reorders them may move the numbers between them.
   package var hasRightToLeftLetters: Bool {

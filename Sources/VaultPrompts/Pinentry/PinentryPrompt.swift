@@ -43,7 +43,7 @@ public struct PinentryPrompt: Prompt, EndsWithRequest {
   /// The usual `silence`. Together with the end of a pinentry that ignores SIGTERM, it is less than 5 s.
   package static let silence = Duration.seconds(4)
 
-  /// Asks for a secret of at most ``TypedSecret/longest`` bytes.
+  /// Asks for a secret of at most 1,024 bytes.
   ///
   /// - Throws: `.cancelled` when the person declines, when no answer comes, or when pinentry ends; `.malformed` for
   ///   NUL and for more bytes; `.verificationUnavailable` when pinentry breaks the protocol or is silent;

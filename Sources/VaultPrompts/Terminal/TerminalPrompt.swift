@@ -33,7 +33,7 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
     self.cuts = cuts
   }
 
-  /// Reads a line that the person types without echo, at most ``TypedSecret/longest`` bytes.
+  /// Reads a line that the person types without echo, at most 1,024 bytes.
   ///
   /// - Throws: `.cancelled` after Ctrl-C, Ctrl-D, a timeout, or a cancellation by another thread; `.malformed` for
   ///   a longer line; `.interactionNotAllowed` at once, where there is no terminal, where the process is in the

@@ -38,7 +38,7 @@ struct BankDevice: Sendable {
   func seal(_ payment: String) async throws -> String {
     let credential = try await OCRACredential.named("bank", in: vault)
     let (shown, data) = (try ShownText(payment), Array(payment.utf8))
-    let request = OCRARequest(try OCRAQuestion(data: data.span.bytes, for: credential.suite))
+    let request = OCRARequest(try OCRAQuestion(data: data.span, for: credential.suite))
     return try await credential.onlineSeal(request, over: bank, context: context.showing(shown)).code
   }
 }

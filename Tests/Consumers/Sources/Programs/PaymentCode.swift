@@ -24,7 +24,7 @@ struct PaymentCode: ~Copyable {
 
   private func input(_ payment: String, at time: Int64) throws(OTPError) -> OCRADataInput {
     let data = Array(payment.utf8)
-    let question = try OCRAQuestion(data: data.span.bytes, for: generator.suite)
+    let question = try OCRAQuestion(data: data.span, for: generator.suite)
     return try OCRADataInput(question: question, timeStep: generator.suite.timeStep(at: time).number)
   }
 }

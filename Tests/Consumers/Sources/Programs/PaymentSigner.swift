@@ -18,7 +18,7 @@ struct PaymentSigner: Sendable {
   func sign(_ payment: String, _ context: AuthenticationContext? = nil) async throws -> String {
     let shown = try ShownText(payment)
     let data = Array(payment.utf8)
-    let question = try OCRAQuestion(data: data.span.bytes, for: credential.suite)
+    let question = try OCRAQuestion(data: data.span, for: credential.suite)
     return try await credential.sign(OCRARequest(question), context: context?.showing(shown)).code
   }
 }

@@ -21,7 +21,7 @@ final class Bank: Transport {
   func push(_ text: String) { waiting.add(text) }
 
   static func code(for text: String, at counter: UInt64) throws -> String {
-    let question = try unsafe OCRAQuestion(data: Array(text.utf8).span.bytes, for: OCRASuite(suite))
+    let question = try OCRAQuestion(data: Array(text.utf8).span, for: OCRASuite(suite))
     return try code(answering: question, at: counter)
   }
 

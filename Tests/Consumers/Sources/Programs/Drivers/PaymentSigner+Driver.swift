@@ -14,7 +14,7 @@ extension Driver {
     let bank = try OCRAGenerator(key: SecretBytes(testing: key), suite: signer.credential.suite)
     func counter(of code: String, for payment: String) throws -> UInt64? {
       let data = Array(payment.utf8)
-      let question = try OCRAQuestion(data: data.span.bytes, for: bank.suite)
+      let question = try OCRAQuestion(data: data.span, for: bank.suite)
       let input = OCRADataInput(question: question, counter: 0)
       return try bank.firstCounter(of: OCRACode(code, for: bank.suite), for: input, count: 10)
     }

@@ -1,5 +1,5 @@
 /// What a synchronization has settled.
-public struct Synchronization: Sendable, Equatable {
+public struct ServerSynchronization: Sendable, Equatable {
   /// The counter of the next code; `nil` for a credential without a counter.
   public let counter: UInt64?
   /// What is added to the clock of this machine for codes that follow the time, in seconds.
