@@ -25,7 +25,7 @@ package struct FactorSlots: Sendable {
   /// - Throws: ``VaultError/Code/busy`` if another process has changed the passcode, so that these slots and the
   ///   passcode's keys do not belong together. Nothing is damaged then.
   package func half(of factor: Factor, by passcode: PasscodeKeys) throws(VaultError) -> SharedSecret {
-    guard try header.passcodeDerivation() == passcode.derivation else {
+    guard header.passcodeDerivation == passcode.derivation else {
       throw VaultError(.busy, "the passcode was changed by another process meanwhile", hint: "try again")
     }
     return try checked(factor) { address, row, outer throws(VaultError) in
@@ -50,7 +50,7 @@ package struct FactorSlots: Sendable {
       }
     }
     let key = Self.memberKey(root.bytes, id: member.id)
-    let derivation = try header.phraseDerivation()
+    let derivation = header.phraseDerivation
     var isWrong = false
     do throws(VaultError) {
       return try checked(member.factor) { address, row, outer throws(VaultError) in

@@ -17,7 +17,7 @@ extension KeyChange {
   ) throws(VaultError) {
     var set = try keys.enrolledSet(of: header)
     forgetRevoked()
-    if let phrase { header.setPhraseDerivation(phrase.derivation) }
+    if let phrase { header.phraseDerivation = phrase.derivation }
     let member = try newMember(label, source: source, set: set, now: now, phrase: phrase)
     let open = FactorSlots(header: header, slots: slots, keys: keys, random: random)
     let any = try open.half(of: .any, by: passcode)
@@ -87,7 +87,7 @@ extension KeyChange {
     slots.removeAll { $0.kind == SlotKind.factor.rawValue }
     forgetRevoked()
     header.factors = [:]
-    header.setPhraseDerivation(nil)
+    header.phraseDerivation = nil
     guard header.enrolled != nil else { return }
     var set = try keys.storedSet(of: header)
     set.members = []

@@ -55,8 +55,8 @@ package struct KeyChange {
   ///   of the original file.
   package mutating func replaceDeviceKey(with key: borrowing DeviceKey, isShared: Bool) throws(VaultError) {
     let before = header.deviceKey
-    if !isShared { header.replacedKeys = header.replacedKeys.filter { $0 != before } + [before] }
     try setDeviceKey(key)
+    if !isShared { header.addReplaced(before) }
   }
 
   package mutating func putRoots(under key: borrowing DeviceKey) throws(VaultError) {
@@ -114,7 +114,7 @@ package struct KeyChange {
         pair.privateKey, at: address, inside: passcode.prompt, derivation: passcode.derivation)
       put(address, body)
     }
-    header.setPasscodeDerivation(passcode.derivation)
+    header.passcodeDerivation = passcode.derivation
     try makeTrust(passcode)
   }
 
@@ -161,7 +161,7 @@ package struct KeyChange {
       default: continue
       }
     }
-    header.setPasscodeDerivation(new.derivation)
+    header.passcodeDerivation = new.derivation
     try makeTrust(new)
   }
 
@@ -188,7 +188,7 @@ package struct KeyChange {
     }
     slots.removeAll { $0.opener == SlotOpener.unlock.rawValue || $0.kind == SlotKind.trust.rawValue }
     try forgetMembers()
-    header.setPasscodeDerivation(nil)
+    header.passcodeDerivation = nil
     header.factorMAC = nil
   }
 

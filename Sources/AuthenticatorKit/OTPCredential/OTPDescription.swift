@@ -40,7 +40,7 @@ public struct OTPDescription: Sendable {
 
   /// Who judges the PIN that guards the key; `nil` without a PIN. Nothing can check the PIN of a camouflaged one, not even
   /// when the credential is enrolled.
-  public var pinMode: PINMode? { (try? item.guardingPIN())?.mode }
+  public var pinMode: PINMode? { item.policy.understood?.pin?.mode }
   /// The PIN item that guards the key; `nil` without a PIN.
-  public var pinItem: ItemID? { (try? item.guardingPIN())?.item }
+  public var pinItem: ItemID? { item.policy.understood?.pin?.item }
 }

@@ -7,7 +7,7 @@ extension Item {
 
   /// The camouflaged PIN item that it is behind; `nil` without one.
   package var camouflagedPIN: ItemID? {
-    guard let pin = try? guardingPIN(), pin.mode == .camouflaged else { return nil }
+    guard let pin = policy.understood?.pin, pin.mode == .camouflaged else { return nil }
     return pin.item
   }
 }

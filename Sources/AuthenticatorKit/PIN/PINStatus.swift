@@ -31,7 +31,7 @@ public struct PINStatus: Sendable, Identifiable {
 
   init(_ item: Item, _ state: ItemState, credentials: [Item], hasBiokey: Bool) {
     let known = item.attributes[.pinMode].flatMap { UInt8(exactly: $0) }.flatMap(PINMode.init)
-    let mode = known ?? credentials.lazy.compactMap { (try? $0.policy.requirements())?.pin?.mode }.first
+    let mode = known ?? credentials.lazy.compactMap { $0.policy.understood?.pin?.mode }.first
     let isChecked = mode == .checked
     id = item.id
     name = item.name ?? item.id.hexadecimal

@@ -10,13 +10,11 @@ package struct BoundConstraint: Sendable, Equatable {
     self.factor = factor
   }
 
-  /// `nil` if the factor does not belong to the flag.
-  package init?(decoding bytes: [UInt8]) {
-    guard let record = try? Record(decoding: bytes), let bit = try? record.u32(Number.bit),
-      let number = try? record.u32(Number.factor)
-    else { return nil }
-    flag = Constraints(rawValue: bit)
-    factor = Factor(rawValue: number)
+  /// - Throws: ``VaultError/Code/damaged``, also if the factor does not belong to the flag.
+  init(decoding bytes: [UInt8]) throws(VaultError) {
+    let fields = try FieldReader(bytes, or: Policy.unreadable)
+    flag = Constraints(rawValue: try fields.u32(Number.bit))
+    factor = Factor(rawValue: try fields.u32(Number.factor))
     let isRight =
       switch flag {
       case .devicePasscode: factor == .passcode
@@ -25,7 +23,7 @@ package struct BoundConstraint: Sendable, Equatable {
       case .biometryCurrentSet: factor.isSet
       default: false
       }
-    guard isRight else { return nil }
+    try fields.check(isRight)
   }
 
   package var encoded: [UInt8] {

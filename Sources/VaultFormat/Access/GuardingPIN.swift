@@ -12,14 +12,11 @@ package struct GuardingPIN: Sendable, Hashable {
 
   /// - Throws: ``VaultError/Code/unsupported`` for another mode or a field that this version does not know.
   init(decoding bytes: [UInt8]) throws(VaultError) {
-    guard let record = try? Record(decoding: bytes), let number = try? record.u8(Number.mode) else {
-      throw Policy.unreadable
-    }
-    guard let mode = PINMode(rawValue: number),
-      record.numbers.allSatisfy({ [Number.mode, Number.item].contains($0) })
+    let fields = try FieldReader(bytes, or: Policy.unreadable)
+    guard let mode = PINMode(rawValue: try fields.u8(Number.mode)),
+      fields.record.numbers.allSatisfy({ [Number.mode, Number.item].contains($0) })
     else { throw Policy.unknownRule }
-    guard let item = record[Number.item].flatMap(ItemID.init) else { throw Policy.unreadable }
-    self.init(mode, item: item)
+    self.init(mode, item: try fields.required(fields.record[Number.item].flatMap(ItemID.init)))
   }
 
   /// The PIN item that a policy names, also in a mode or with a field that this version does not know.

@@ -8,7 +8,12 @@ package struct Policy: Sendable {
   package let access: AccessControl
   package let audit: AuditPolicy
   package let record: Record
+  /// The PIN item that guards the key, also by a rule that this version does not know.
+  package let guardingPINItem: ItemID?
+  /// Whether the secret of a key may be read. Has no meaning for other kinds.
+  package let isExportable: Bool
   private let reading: Result<Requirements, VaultError>
+  private let bound: Result<[BoundConstraint], VaultError>
 
   /// What the policy requires of whoever opens the secret, besides the access control (section 6).
   package struct Requirements: Sendable, Equatable {
@@ -51,7 +56,10 @@ package struct Policy: Sendable {
     if let pin = requirements.pin { record[Number.guardingPIN] = pin.encoded }
     record[Number.expiryRule] = Self.field(for: requirements.expiry)
     self.record = record
+    self.isExportable = isExportable
+    guardingPINItem = requirements.pin?.item
     reading = .success(requirements)
+    bound = Result { () throws(VaultError) in try Self.checked(factors, as: access.constraints) }
   }
 
   /// The same policy with another audit policy, and another rule for what has expired.
@@ -62,6 +70,7 @@ package struct Policy: Sendable {
   private init(_ policy: Policy, audit: AuditPolicy, expiry: ExpiryRule?) {
     access = policy.access
     self.audit = audit
+    (guardingPINItem, isExportable, bound) = (policy.guardingPINItem, policy.isExportable, policy.bound)
     var record = policy.record
     record.set(Number.audit, u8: audit.rawValue)
     var reading = policy.reading
@@ -79,36 +88,58 @@ package struct Policy: Sendable {
   /// Refuses unknown bits of the constraint word and an unknown accessibility, so that a rule that this version does
   /// not understand is never weakened.
   package init(record: Record) throws(VaultError) {
-    guard let number = try? record.u8(Number.accessibility), let only = try? record.u8(Number.thisDeviceOnly),
-      only <= 1,
-      let word = try? record.u32(Number.constraintWord), let audit = try? record.u8(Number.audit),
-      let exportable = try? record.u8(Number.exportable),
-      exportable <= 1
-    else { throw VaultError(.damaged, "an item's policy is not readable") }
-    guard let accessibility = Accessibility(rawValue: number), let policy = AuditPolicy(rawValue: audit),
+    let fields = FieldReader(record, or: VaultError(.damaged, "an item's policy is not readable"))
+    let (number, only) = try (fields.u8(Number.accessibility), fields.u8(Number.thisDeviceOnly))
+    let (word, rule) = try (fields.u32(Number.constraintWord), fields.u8(Number.audit))
+    let exportable = try fields.u8(Number.exportable)
+    try fields.check(only <= 1 && exportable <= 1)
+    guard let accessibility = Accessibility(rawValue: number), let audit = AuditPolicy(rawValue: rule),
       word & ~Self.knownBits == 0
     else { throw Self.unknownRule }
     access = AccessControl(accessibility: accessibility, thisDeviceOnly: only == 1, word: word)
-    self.audit = policy
+    self.audit = audit
     self.record = record
     let constraints = access.constraints
+    isExportable = exportable == 1
+    guardingPINItem = GuardingPIN.item(in: record)
     reading = Result { () throws(VaultError) in try Self.requirements(of: record, with: constraints) }
+    bound = Result { () throws(VaultError) in try Self.constraints(of: record, as: constraints) }
   }
 
   private static func requirements(
     of record: Record, with constraints: Constraints
   ) throws(VaultError) -> Requirements {
+    let rule = record[Number.expiryRule]
     guard Constraints.supported.isSuperset(of: constraints),
       record.numbers.allSatisfy({
         Number.accessibility...Number.guardingPIN ~= $0 || $0 == Number.expiryRule
-      }), record[Number.expiryRule].map({ $0 == field(for: .refuse) }) ?? true
+      }), rule == nil || rule == field(for: .refuse)
     else { throw unknownRule }
     guard (record[Number.constraints] != nil) == constraints.hasSingle else { throw unreadable }
-    return Requirements(
-      life: try record[Number.tokenLife].map { bytes throws(VaultError) in try TokenLife(decoding: bytes) },
-      pin: try record[Number.guardingPIN].map { bytes throws(VaultError) in try GuardingPIN(decoding: bytes)
-      },
-      expiry: record[Number.expiryRule] == nil ? .warn : .refuse)
+    var required = Requirements(expiry: rule == nil ? .warn : .refuse)
+    if let life = record[Number.tokenLife] { required.life = try TokenLife(decoding: life) }
+    if let pin = record[Number.guardingPIN] { required.pin = try GuardingPIN(decoding: pin) }
+    return required
+  }
+
+  private static func constraints(
+    of record: Record, as constraints: Constraints
+  ) throws(VaultError) -> [BoundConstraint] {
+    guard let bytes = record[Number.constraints] else { return try checked([], as: constraints) }
+    let list: [[UInt8]]
+    do throws(RecordError) { list = try Record(decoding: bytes).list() } catch { throw unreadable }
+    var bound: [BoundConstraint] = []
+    for entry in list { bound.append(try BoundConstraint(decoding: entry)) }
+    return try checked(bound, as: constraints)
+  }
+
+  /// The constraints in ascending order of their factors, if they are those of the constraint word.
+  private static func checked(
+    _ bound: [BoundConstraint], as constraints: Constraints
+  ) throws(VaultError) -> [BoundConstraint] {
+    let flags = bound.map(\.flag.rawValue).sorted()
+    guard flags == constraints.single.map(\.rawValue).sorted() else { throw unreadable }
+    return bound.sorted { $0.factor.rawValue < $1.factor.rawValue }
   }
 
   // MARK: What it requires
@@ -120,6 +151,12 @@ package struct Policy: Sendable {
   ///   ``VaultError/Code/damaged``.
   package func requirements() throws(VaultError) -> Requirements { try reading.get() }
 
+  /// The same; `nil` where this version does not understand the policy.
+  package var understood: Requirements? {
+    guard case .success(let required) = reading else { return nil }
+    return required
+  }
+
   /// Whether it has no rule that items of this kind cannot have.
   package func fits(_ kind: ItemKind) -> Bool {
     (record[Number.tokenLife] == nil || Requirements.canHaveLife(kind))
@@ -127,17 +164,8 @@ package struct Policy: Sendable {
       && (record[Number.expiryRule] == nil || kind.isGivenWhenExpired)
   }
 
-  /// The PIN item that guards the key, also by a rule that this version does not know.
-  package var guardingPINItem: ItemID? { GuardingPIN.item(in: record) }
-
   /// What becomes of the item when it has expired. A rule that this version does not understand refuses.
-  package var expiry: ExpiryRule {
-    guard case .success(let required) = reading else { return .refuse }
-    return required.expiry
-  }
-
-  /// Whether the secret of a key may be read. Has no meaning for other kinds.
-  package var isExportable: Bool { record[Number.exportable] == [1] }
+  package var expiry: ExpiryRule { understood?.expiry ?? .refuse }
 
   /// The further secrets that each way to the data key needs.
   ///
@@ -174,25 +202,7 @@ package struct Policy: Sendable {
   ///
   /// - Throws: ``VaultError/Code/damaged`` if they do not match the constraint word: a rule without its factor opens
   ///   nothing.
-  package func boundConstraints() throws(VaultError) -> [BoundConstraint] {
-    let single = access.constraints.single
-    guard let bytes = record[Number.constraints] else {
-      guard single.isEmpty else { throw Self.unreadable }
-      return []
-    }
-    guard let list = try? Record(decoding: bytes).list() else { throw Self.unreadable }
-    var bound: [BoundConstraint] = []
-    for entry in list {
-      guard let constraint = BoundConstraint(decoding: entry) else { throw Self.unreadable }
-      bound.append(constraint)
-    }
-    bound.sort { $0.factor.rawValue < $1.factor.rawValue }
-    guard
-      bound.map(\.flag).sorted(by: { $0.rawValue < $1.rawValue })
-        == single.sorted(by: { $0.rawValue < $1.rawValue })
-    else { throw Self.unreadable }
-    return bound
-  }
+  package func boundConstraints() throws(VaultError) -> [BoundConstraint] { try bound.get() }
 
   /// The ways to the data key. Each way is a list of factors, and needs all of them. With `or`, each constraint has its
   /// own way; otherwise there is one way.

@@ -49,7 +49,7 @@ extension TokenLife {
 extension Item {
   /// ``expires`` for people: of a token or a consent that has not ended, without the time by which the clocks may differ.
   package var shownExpiry: Instant? {
-    guard hasSecret, (try? policy.requirements())?.life != nil else { return expires }
+    guard hasSecret, policy.understood?.life != nil else { return expires }
     return expires?.advanced(byMilliseconds: -TokenLife.tolerance - 1)
   }
 }

@@ -27,19 +27,16 @@ package struct TokenLife: Sendable, Equatable {
 
   /// - Throws: ``VaultError/Code/unsupported`` for a field that this version does not know.
   init(decoding bytes: [UInt8]) throws(VaultError) {
-    guard let record = try? Record(decoding: bytes) else { throw Policy.unreadable }
-    guard record.numbers.allSatisfy({ Number.issued...Number.session ~= $0 }) else {
+    let fields = try FieldReader(bytes, or: Policy.unreadable)
+    guard fields.record.numbers.allSatisfy({ Number.issued...Number.session ~= $0 }) else {
       throw Policy.unknownRule
     }
-    guard let issued = try? record.i64(Number.issued),
-      let bootTime = try? record.u64(Number.issuedBootTime),
-      let boot = try? record.bytes(Number.boot, count: 16), let length = try? record.u64(Number.length),
-      let uses = try? record.u32(Number.mostUses),
-      record[Number.session].map({ $0.count == 32 }) ?? true
-    else { throw Policy.unreadable }
     self.init(
-      issued: Instant(milliseconds: issued), issuedBootTime: bootTime, boot: boot, length: length,
-      mostUses: uses, session: record[Number.session])
+      issued: Instant(milliseconds: try fields.i64(Number.issued)),
+      issuedBootTime: try fields.u64(Number.issuedBootTime),
+      boot: try fields.bytes(Number.boot, count: 16), length: try fields.u64(Number.length),
+      mostUses: try fields.u32(Number.mostUses),
+      session: try fields.bytesIfPresent(Number.session, count: 32))
   }
 
   var encoded: [UInt8] {

@@ -30,21 +30,17 @@ public struct AuditEntry: Sendable {
   public let caller: Caller?
 
   package init(sequence: UInt64, record: Record) throws(VaultError) {
-    guard let time = try? record.i64(Number.time), let boot = try? record.u64(Number.bootTime),
-      let user = try? record.u32(Number.user),
-      let process = try? record.u32(Number.process), let operation = try? record.u16(Number.operation),
-      let result = try? record.u16(Number.result)
-    else { throw VaultError(.damaged, "an audit entry is not readable") }
+    let fields = FieldReader(record, or: VaultError(.damaged, "an audit entry is not readable"))
     self.sequence = sequence
-    self.time = Instant(milliseconds: time)
-    bootMilliseconds = boot
-    self.user = user
-    self.process = process
+    time = Instant(milliseconds: try fields.i64(Number.time))
+    bootMilliseconds = try fields.u64(Number.bootTime)
+    user = try fields.u32(Number.user)
+    process = try fields.u32(Number.process)
+    operation = AuditOperation(rawValue: try fields.u16(Number.operation))
+    result = AuditResult(rawValue: try fields.u16(Number.result))
     executable = record[Number.executable].flatMap { String(attributeBytes: $0) } ?? ""
-    self.operation = AuditOperation(rawValue: operation)
     item = record[Number.item].flatMap { ItemID($0) }
     itemKind = (try? record.u32(Number.itemKind)).map { ItemKind(rawValue: $0) }
-    self.result = AuditResult(rawValue: result)
     detail = record[Number.detail].flatMap { String(attributeBytes: $0) }
     outcome = (try? record.u8(Number.outcome)).map { PromptOutcome(rawValue: $0) }
     caller = Self.caller(in: record)

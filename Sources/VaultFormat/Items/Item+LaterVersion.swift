@@ -12,7 +12,6 @@ extension Item {
   /// The PIN item without which the item cannot be used. `nil` for an item of a later version: what its rules say of a PIN is
   /// unknown here, so a missing PIN is no damage. What keeps a PIN asks ``Policy/guardingPINItem``, which looks at each rule.
   package var neededPINItem: ItemID? {
-    guard !isOfLaterVersion, let required = try? policy.requirements() else { return nil }
-    return required.pin?.item
+    isOfLaterVersion ? nil : policy.understood?.pin?.item
   }
 }

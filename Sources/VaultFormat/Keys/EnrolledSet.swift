@@ -17,21 +17,17 @@ package struct EnrolledSet: Sendable, Equatable {
   }
 
   package init(decoding bytes: [UInt8]) throws(VaultError) {
-    guard let record = try? Record(decoding: bytes), let generation = try? record.u32(Number.generation),
-      let stored = try? record.bytes(Number.digest, count: 32), let list = record[Number.members],
-      let values = try? Record(decoding: list).list(), generation < 1 << 24
-    else { throw Self.unreadable }
-    self.generation = generation
-    self.record = record
+    let fields = try FieldReader(bytes, or: Self.unreadable)
+    record = fields.record
+    generation = try fields.u32(Number.generation)
     members = []
-    for value in values {
-      guard let member = Member(decoding: value) else { throw Self.unreadable }
-      members.append(member)
+    for value in try fields.list(Number.members) {
+      members.append(try Member(decoding: value))
     }
     // Otherwise, removing one of two equal members would leave the other in the list.
-    guard Set(members.map(\.factor)).count == members.count, Set(members.map(\.id)).count == members.count,
-      stored == digest
-    else { throw Self.unreadable }
+    try fields.check(
+      generation < 1 << 24 && Set(members.map(\.factor)).count == members.count
+        && Set(members.map(\.id)).count == members.count && record[Number.digest] == digest)
   }
 
   package var encoded: [UInt8] {
@@ -71,7 +67,7 @@ package struct EnrolledSet: Sendable, Equatable {
     return SHA256.hash(Labels.enrolledDigest.utf8 + content.encoded)
   }
 
-  private static var unreadable: VaultError {
+  static var unreadable: VaultError {
     VaultError(.damaged, "the enrolled set is not readable", hint: "restore the vault from a backup")
   }
 }

@@ -32,10 +32,7 @@ extension Header {
   /// Without a passcode, factors, members and their slots must be absent; a recovery code and a set without a member
   /// may stay.
   private func hasNothingOfPasscode(_ slots: [SlotRow], set: EnrolledSet) -> Bool {
-    [
-      FieldNumber.Header.factors, FieldNumber.Header.phraseDerivation, FieldNumber.Header.factorMAC,
-      FieldNumber.Header.revoked,
-    ].allSatisfy { record[$0] == nil } && set.members.isEmpty
+    factors.isEmpty && phraseDerivation == nil && factorMAC == nil && revoked.isEmpty && set.members.isEmpty
       && !slots.contains { $0.kind == SlotKind.factor.rawValue || $0.kind == SlotKind.trust.rawValue }
   }
 

@@ -18,69 +18,120 @@ package import VaultStorage
 package struct Header: Sendable, Equatable {
   private typealias Number = FieldNumber.Header
 
+  /// The bytes as they are stored. A field that changes is written here at once; one that is unknown stays.
   package private(set) var record: Record
+  package let vault: VaultID
+  package let created: Instant
+  /// Each change of slots, factors, generation or protector adds 1.
+  package var config: UInt64 { didSet { record.set(Number.config, u64: config) } }
+  package var generation: UInt32 { didSet { record.set(Number.generation, u32: generation) } }
+  package var previousGeneration: UInt32? {
+    didSet { record.set(Number.previousGeneration, u32: previousGeneration) }
+  }
+  package var protector: ProtectorKind { didSet { record.set(Number.protector, u8: protector.rawValue) } }
+  package var deviceKey: DeviceKeyID { didSet { record[Number.deviceKey] = deviceKey.bytes } }
+  /// The newest 64 of the device keys that this vault has replaced (field 20), oldest first.
+  package private(set) var replacedKeys: [DeviceKeyID]
+  /// How the passcode becomes a key; `nil` while none is set.
+  package var passcodeDerivation: KeyDerivation? {
+    didSet { record[Number.passcodeDerivation] = passcodeDerivation?.encoded }
+  }
+  /// How a member's phrase becomes a key; `nil` before the first one.
+  package var phraseDerivation: KeyDerivation? {
+    didSet { record[Number.phraseDerivation] = phraseDerivation?.encoded }
+  }
+  /// How a backup's passphrase becomes a key; `nil` in a vault that is no backup.
+  package private(set) var backupDerivation: KeyDerivation?
+  /// The public half of the recovery code; revoked or not.
+  package var recoveryKey: [UInt8]? { didSet { record[Number.recoveryHalf] = recoveryKey } }
+  /// The public halves of the factors by number.
+  package var factors: [Factor: [UInt8]] { didSet { record[Number.factors] = Self.packed(factors) } }
+  /// The enrolled set, sealed (field 14).
+  package var enrolled: [UInt8]? { didSet { record[Number.enrolledSet] = enrolled } }
+  package var factorMAC: [UInt8]? { didSet { record[Number.factorMAC] = factorMAC } }
+  /// Why the vault protects nothing; empty for a vault that does.
+  package private(set) var testMarks: TestMarks
+  /// Sets, members and the recovery half whose slots are removed. The next unlock also removes them from `factors`, the
+  /// enrolled set and ``recoveryKey``. Until then those stay as they are, because the factor MAC covers them.
+  package var revoked: Set<Factor> { didSet { record[Number.revoked] = Self.packed(revoked) } }
 
   package init(vault: VaultID, created: Instant, protector: ProtectorKind, key: DeviceKeyID) {
+    (self.vault, self.created, self.protector, deviceKey) = (vault, created, protector, key)
+    (config, generation, testMarks) = (1, 1, [])
+    (replacedKeys, factors, revoked) = ([], [:], [])
     record = Record()
     record.set(Number.format, u16: 1)
     record[Number.vault] = vault.bytes
     record.set(Number.created, i64: created.milliseconds)
-    record.set(Number.config, u64: 1)
+    record.set(Number.config, u64: config)
     record.set(Number.lowestSuite, u8: 1)
     record[Number.features] = Self.features.flatMap { number in
       var bytes = [UInt8](repeating: 0, count: 4)
       bytes.setBigEndian(number, at: 0)
       return bytes
     }
-    record.set(Number.generation, u32: 1)
+    record.set(Number.generation, u32: generation)
     record.set(Number.protector, u8: protector.rawValue)
     record[Number.deviceKey] = key.bytes
   }
 
+  /// The fields are read here and nowhere else. Required ones come first, then the form of each optional field (section 5).
   package init(decoding bytes: [UInt8]) throws(VaultError) {
-    guard let record = try? Record(decoding: bytes), let format = try? record.u16(Number.format) else {
-      throw Self.unreadable
+    let fields = try FieldReader(bytes, or: Self.unreadable)
+    try Self.checkVersion(of: fields)
+    record = fields.record
+    vault = try fields.required(record[Number.vault].flatMap(VaultID.init))
+    created = Instant(milliseconds: try fields.i64(Number.created))
+    config = try fields.u64(Number.config)
+    generation = try fields.u32(Number.generation)
+    protector = ProtectorKind(rawValue: try fields.u8(Number.protector))
+    deviceKey = try fields.required(record[Number.deviceKey].flatMap(DeviceKeyID.init))
+    try fields.check(1..<Head.greatest ~= config && 1..<UInt32.max ~= generation)
+    passcodeDerivation = try Self.derivation(record[Number.passcodeDerivation])
+    phraseDerivation = try Self.derivation(record[Number.phraseDerivation])
+    backupDerivation = try Self.backupDerivation(record[Number.backup])
+    previousGeneration = try fields.u32IfPresent(Number.previousGeneration)
+    if let previousGeneration { try fields.check(previousGeneration == generation - 1) }
+    recoveryKey = try fields.bytesIfPresent(Number.recoveryHalf, count: 32)
+    factorMAC = try fields.bytesIfPresent(Number.factorMAC, count: 32)
+    enrolled = record[Number.enrolledSet]
+    testMarks =
+      if let marks = record[Number.testMarks] { try fields.required(TestMarks(field: marks)) } else { [] }
+    factors = [:]
+    for entry in try fields.packedList(Number.factors, of: 36) {
+      let factor = Factor(rawValue: entry.bigEndian(at: 0))
+      try fields.check(factor.isKnown)
+      factors[factor] = Array(entry[4...])
     }
-    try Self.checkVersion(of: record, format)
-    self.record = record
-    guard record[Number.vault].flatMap(VaultID.init) != nil, (try? record.i64(Number.created)) != nil,
-      let config = try? record.u64(Number.config), 1..<Head.greatest ~= config,
-      let generation = try? record.u32(Number.generation), 1..<UInt32.max ~= generation,
-      let protector = try? record.u8(Number.protector),
-      record[Number.deviceKey].flatMap(DeviceKeyID.init) != nil, try isReadable()
-    else { throw Self.unreadable }
-    guard ProtectorKind(rawValue: protector).isKnown else {
+    revoked = []
+    for entry in try fields.packedList(Number.revoked, of: 4) {
+      let factor = Factor(rawValue: entry.bigEndian(at: 0))
+      try fields.check(factor.isSet || factor.isMember || factor == .recovery)
+      revoked.insert(factor)
+    }
+    replacedKeys = []
+    for entry in try fields.packedList(Number.replacedKeys, of: 16, inOrderOfTime: true) {
+      replacedKeys.append(try fields.required(DeviceKeyID(entry)))
+    }
+    try fields.check(
+      replacedKeys.isEmpty
+        || !isBackup && replacedKeys.count <= Self.mostReplacedKeys && !replacedKeys.contains(deviceKey))
+    guard protector.isKnown else {
       throw VaultError(
         .unsupported, "the vault's device key is kept by a protector this version does not know")
     }
   }
 
-  /// Whether each optional field that is present has the required form (section 5).
-  private func isReadable() throws(VaultError) -> Bool {
-    _ = try (passcodeDerivation(), phraseDerivation(), backupDerivation())
-    func isWhole(_ field: UInt16, byteCount: Int) -> Bool {
-      record[field].map { $0.count == byteCount } ?? true
-    }
-    guard
-      record[Number.previousGeneration] == nil || (generation > 0 && previousGeneration == generation - 1),
-      isWhole(Number.recoveryHalf, byteCount: 32),
-      isWhole(Number.factorMAC, byteCount: 32),
-      record[Number.testMarks].map({ TestMarks(field: $0) != nil }) ?? true
-    else { return false }
-    guard isPackedList(Number.factors, of: 36, where: \.isKnown),
-      isPackedList(Number.revoked, of: 4, where: { $0.isSet || $0.isMember || $0 == .recovery })
-    else { return false }
-    guard let replaced = record[Number.replacedKeys] else { return true }
-    return !isBackup && !replaced.isEmpty && replaced.count <= 16 * Self.mostReplacedKeys
-      && record.packedList(Number.replacedKeys, of: 16, inOrderOfTime: true)?.contains(deviceKey.bytes)
-        == false
+  private static func derivation(_ bytes: [UInt8]?) throws(VaultError) -> KeyDerivation? {
+    guard let bytes else { return nil }
+    return try KeyDerivation(decoding: bytes)
   }
 
-  /// Whether a field is absent, or a packed list of factors that `isRight` accepts.
-  private func isPackedList(_ field: UInt16, of byteCount: Int, where isRight: (Factor) -> Bool) -> Bool {
-    guard let bytes = record[field] else { return true }
-    guard !bytes.isEmpty, let entries = record.packedList(field, of: byteCount) else { return false }
-    return entries.allSatisfy { isRight(Factor(rawValue: $0.bigEndian(at: 0))) }
+  private static func backupDerivation(_ bytes: [UInt8]?) throws(VaultError) -> KeyDerivation? {
+    guard let bytes else { return nil }
+    let backup = try FieldReader(bytes, or: unreadable)
+    _ = try (backup.i64(FieldNumber.Backup.made), backup.u32(FieldNumber.Backup.sourceGeneration))
+    return try KeyDerivation(decoding: backup.bytes(FieldNumber.Backup.derivation))
   }
 
   /// How many replaced device keys field 20 remembers.
@@ -91,10 +142,9 @@ package struct Header: Sendable, Equatable {
   private static let features: [UInt32] = [1, 2, 3]
 
   /// Before any key is used, refuses a vault of a later version, or from before the first release.
-  private static func checkVersion(of record: Record, _ format: UInt16) throws(VaultError) {
-    guard let suite = try? record.u8(Number.lowestSuite),
-      let features = record.packedList(Number.features, of: 4)
-    else { throw unreadable }
+  private static func checkVersion(of fields: FieldReader) throws(VaultError) {
+    let (format, suite) = try (fields.u16(Number.format), fields.u8(Number.lowestSuite))
+    let features = try fields.required(fields.record.packedList(Number.features, of: 4))
     let numbers = features.map { $0.bigEndian(at: 0) as UInt32 }
     guard format == 1, suite == 1, numbers.allSatisfy(Self.features.contains) else {
       throw VaultError(
@@ -111,33 +161,16 @@ package struct Header: Sendable, Equatable {
     }
   }
 
-  package var vault: VaultID { VaultID(record[Number.vault]!)! }
-  package var created: Instant { Instant(milliseconds: (try? record.i64(Number.created)) ?? 0) }
-  package var generation: UInt32 {
-    get { (try? record.u32(Number.generation)) ?? 0 }
-    set { record.set(Number.generation, u32: newValue) }
-  }
-  package var previousGeneration: UInt32? {
-    get { try? record.u32(Number.previousGeneration) }
-    set { record.set(Number.previousGeneration, u32: newValue) }
-  }
-  /// Why the vault protects nothing; empty for a vault that does.
-  package var testMarks: TestMarks { record[Number.testMarks].flatMap(TestMarks.init(field:)) ?? [] }
-  package var isBackup: Bool { record[Number.backup] != nil }
+  package var isBackup: Bool { backupDerivation != nil }
+  package var hasPasscode: Bool { passcodeDerivation != nil }
+  /// The recovery half in force: the root keys are wrapped to this half, and never to one that field 19 revokes.
+  package var recoveryHalf: [UInt8]? { revoked.contains(.recovery) ? nil : recoveryKey }
 
-  /// How a backup's passphrase becomes a key.
-  package func backupDerivation() throws(VaultError) -> KeyDerivation? {
-    guard let bytes = record[Number.backup] else { return nil }
-    guard let backup = try? Record(decoding: bytes), (try? backup.i64(FieldNumber.Backup.made)) != nil,
-      let derivation = backup[FieldNumber.Backup.derivation],
-      (try? backup.u32(FieldNumber.Backup.sourceGeneration)) != nil
-    else { throw Self.unreadable }
-    return try KeyDerivation(decoding: derivation)
-  }
-
-  /// Marks the header as a backup, or removes the mark.
-  package mutating func setBackup(made: Instant, _ derivation: KeyDerivation?) {
-    guard let derivation else { return record[Number.backup] = nil }
+  /// Marks the header as a backup, which no device key of the vault opens.
+  package mutating func makeBackup(made: Instant, _ derivation: KeyDerivation) {
+    replacedKeys = []
+    record[Number.replacedKeys] = nil
+    backupDerivation = derivation
     var backup = Record()
     backup.set(FieldNumber.Backup.made, i64: made.milliseconds)
     backup[FieldNumber.Backup.derivation] = derivation.encoded
@@ -145,106 +178,25 @@ package struct Header: Sendable, Equatable {
     record[Number.backup] = backup.encoded
   }
 
-  /// Each change of slots, factors, generation or protector adds 1.
-  package var config: UInt64 {
-    get { (try? record.u64(Number.config)) ?? 0 }
-    set { record.set(Number.config, u64: newValue) }
+  /// Removes the mark of a backup. A new vault has replaced no device key.
+  package mutating func makeVault() {
+    replacedKeys = []
+    record[Number.replacedKeys] = nil
+    backupDerivation = nil
+    record[Number.backup] = nil
   }
-  package var protector: ProtectorKind {
-    get { ProtectorKind(rawValue: (try? record.u8(Number.protector))!) }
-    set { record.set(Number.protector, u8: newValue.rawValue) }
-  }
-  package var deviceKey: DeviceKeyID {
-    get { DeviceKeyID(record[Number.deviceKey]!)! }
-    set { record[Number.deviceKey] = newValue.bytes }
-  }
-  /// The newest 64 of the device keys that this vault has replaced (field 20), oldest first.
-  package var replacedKeys: [DeviceKeyID] {
-    get {
-      let bytes = record[Number.replacedKeys] ?? []
-      return stride(from: 0, to: bytes.count - 15, by: 16).compactMap {
-        DeviceKeyID(Array(bytes[$0..<$0 + 16]))
-      }
-    }
-    set {
-      let newest = newValue.suffix(Self.mostReplacedKeys)
-      record[Number.replacedKeys] = newest.isEmpty ? nil : newest.flatMap(\.bytes)
-    }
-  }
-  /// The public half of the recovery code; revoked or not.
-  package var recoveryKey: [UInt8]? {
-    get { record[Number.recoveryHalf] }
-    set { record[Number.recoveryHalf] = newValue }
-  }
-  /// The recovery half in force: the root keys are wrapped to this half, and never to one that field 19 revokes.
-  package var recoveryHalf: [UInt8]? { revoked.contains(.recovery) ? nil : recoveryKey }
-  package var factorMAC: [UInt8]? {
-    get { record[Number.factorMAC] }
-    set { record[Number.factorMAC] = newValue }
+
+  /// Remembers a device key that another one has replaced, as the newest of at most 64.
+  package mutating func addReplaced(_ key: DeviceKeyID) {
+    replacedKeys = (replacedKeys.filter { $0 != key } + [key]).suffix(Self.mostReplacedKeys)
+    record[Number.replacedKeys] = replacedKeys.flatMap(\.bytes)
   }
 
   /// Adds marks to those that the header has. No mark is ever removed.
   package mutating func add(_ marks: TestMarks) {
-    if !marks.isEmpty { record.set(Number.testMarks, u8: testMarks.union(marks).rawValue) }
-  }
-
-  /// How the passcode becomes a key; `nil` while none is set.
-  package func passcodeDerivation() throws(VaultError) -> KeyDerivation? {
-    guard let bytes = record[Number.passcodeDerivation] else { return nil }
-    return try KeyDerivation(decoding: bytes)
-  }
-  package var hasPasscode: Bool { record[Number.passcodeDerivation] != nil }
-  package mutating func setPasscodeDerivation(_ derivation: KeyDerivation?) {
-    record[Number.passcodeDerivation] = derivation?.encoded
-  }
-
-  /// The public halves of the factors by number.
-  package var factors: [Factor: [UInt8]] {
-    get {
-      let bytes = record[Number.factors] ?? []
-      var factors: [Factor: [UInt8]] = [:]
-      for start in stride(from: 0, to: bytes.count - 35, by: 36) {
-        let number: UInt32 = bytes.bigEndian(at: start)
-        factors[Factor(rawValue: number)] = Array(bytes[start + 4..<start + 36])
-      }
-      return factors
-    }
-    set {
-      let sorted = newValue.sorted { $0.key.rawValue < $1.key.rawValue }
-      record[Number.factors] =
-        sorted.isEmpty
-        ? nil
-        : sorted.flatMap { factor, key in factor.bytes + key }
-    }
-  }
-
-  /// The enrolled set, sealed (field 14).
-  package var enrolled: [UInt8]? {
-    get { record[Number.enrolledSet] }
-    set { record[Number.enrolledSet] = newValue }
-  }
-
-  /// How a member's phrase becomes a key; `nil` before the first one.
-  package func phraseDerivation() throws(VaultError) -> KeyDerivation? {
-    guard let bytes = record[Number.phraseDerivation] else { return nil }
-    return try KeyDerivation(decoding: bytes)
-  }
-  package mutating func setPhraseDerivation(_ derivation: KeyDerivation?) {
-    record[Number.phraseDerivation] = derivation?.encoded
-  }
-
-  /// Sets, members and the recovery half whose slots are removed. The next unlock also removes them from `factors`, the
-  /// enrolled set and ``recoveryKey``. Until then those stay as they are, because the factor MAC covers them.
-  package var revoked: Set<Factor> {
-    get {
-      let bytes = record[Number.revoked] ?? []
-      return Set(
-        stride(from: 0, to: bytes.count - 3, by: 4).map { Factor(rawValue: bytes.bigEndian(at: $0)) })
-    }
-    set {
-      let numbers = newValue.map(\.rawValue).sorted()
-      record[Number.revoked] = numbers.isEmpty ? nil : numbers.flatMap { Factor(rawValue: $0).bytes }
-    }
+    guard !marks.isEmpty else { return }
+    testMarks.formUnion(marks)
+    record.set(Number.testMarks, u8: testMarks.rawValue)
   }
 
   /// Whether keys may be wrapped to a factor, and the factor may open them again.
@@ -287,6 +239,18 @@ package struct Header: Sendable, Equatable {
         }
       ).encoded
     return whole.encoded
+  }
+
+  /// Factors with their public halves, as a packed list in ascending order; `nil` for none.
+  private static func packed(_ factors: [Factor: [UInt8]]) -> [UInt8]? {
+    guard !factors.isEmpty else { return nil }
+    return factors.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { factor, half in factor.bytes + half
+    }
+  }
+
+  private static func packed(_ factors: Set<Factor>) -> [UInt8]? {
+    guard !factors.isEmpty else { return nil }
+    return factors.sorted { $0.rawValue < $1.rawValue }.flatMap(\.bytes)
   }
 
   private static var unreadable: VaultError {

@@ -23,19 +23,22 @@ package struct KeyDerivation: Sendable, Equatable {
   }
 
   package init(decoding bytes: [UInt8]) throws(VaultError) {
-    guard let record = try? Record(decoding: bytes), let algorithm = try? record.u8(Number.algorithm),
-      let version = try? record.u32(Number.version), let memory = try? record.u32(Number.memory),
-      let passes = try? record.u32(Number.passes),
-      let lanes = try? record.u32(Number.lanes), let salt = try? record.bytes(Number.salt, count: 16)
-    else { throw VaultError(.damaged, "the vault's key derivation parameters are not readable") }
+    let fields = try FieldReader(bytes, or: Self.unreadable)
+    let (algorithm, version) = try (fields.u8(Number.algorithm), fields.u32(Number.version))
+    parameters = Argon2id.Parameters(
+      memoryKiB: try fields.u32(Number.memory), iterations: try fields.u32(Number.passes),
+      parallelism: try fields.u32(Number.lanes))
+    salt = try fields.bytes(Number.salt, count: 16)
+    encoded = bytes
     guard algorithm == 1, version == 0x13 else {
       throw VaultError(
         .unsupported, "a key of the vault is derived in a way that this version does not know",
         hint: "update this program")
     }
-    parameters = Argon2id.Parameters(memoryKiB: memory, iterations: passes, parallelism: lanes)
-    self.salt = salt
-    encoded = bytes
+  }
+
+  private static var unreadable: VaultError {
+    VaultError(.damaged, "the vault's key derivation parameters are not readable")
   }
 
   private static func record(_ parameters: Argon2id.Parameters, salt: [UInt8]) -> [UInt8] {

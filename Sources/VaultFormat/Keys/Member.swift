@@ -25,20 +25,16 @@ package struct Member: Sendable, Equatable {
     self.record = record
   }
 
-  package init?(decoding bytes: [UInt8]) {
-    guard let record = try? Record(decoding: bytes), let id = try? record.bytes(Number.id, count: 16),
-      let source = (try? record.u8(Number.source)).flatMap(MemberSource.init),
-      let label = try? record.string(Number.label),
-      let enrolled = try? record.i64(Number.enrolled), let number = try? record.u32(Number.factor),
-      Factor(rawValue: number).isMember,
-      (source == .login) == (Factor(rawValue: number) == .login)
-    else { return nil }
-    self.id = id
-    self.source = source
-    self.label = label
-    self.enrolled = Instant(milliseconds: enrolled)
-    factor = Factor(rawValue: number)
-    self.record = record
+  /// - Throws: ``VaultError/Code/damaged``.
+  init(decoding bytes: [UInt8]) throws(VaultError) {
+    let fields = try FieldReader(bytes, or: EnrolledSet.unreadable)
+    record = fields.record
+    id = try fields.bytes(Number.id, count: 16)
+    source = try fields.required(MemberSource(rawValue: try fields.u8(Number.source)))
+    label = try fields.string(Number.label)
+    enrolled = Instant(milliseconds: try fields.i64(Number.enrolled))
+    factor = Factor(rawValue: try fields.u32(Number.factor))
+    try fields.check(factor.isMember && (source == .login) == (factor == .login))
   }
 
   package var encoded: [UInt8] { record.encoded }

@@ -32,28 +32,32 @@ package struct Alternative: Sendable {
 
   /// - Throws: ``VaultError/Code/damaged``.
   package init(decoding bytes: [UInt8]) throws(VaultError) {
-    guard let record = try? Record(decoding: bytes), let numbers = record[Number.factors],
-      numbers.count % 4 == 0,
-      let ephemeral = try? record.bytes(Number.ephemeral, count: 32), let sealed = record[Number.sealed],
-      let extras = try? record.u8(Number.extras)
-    else { throw Self.unreadable }
+    let fields = try FieldReader(bytes, or: Self.unreadable)
+    let numbers = try fields.bytes(Number.factors)
+    let extras = try fields.u8(Number.extras)
+    try fields.check(numbers.count % 4 == 0)
     factors = stride(from: 0, to: numbers.count, by: 4).map { Factor(rawValue: numbers.bigEndian(at: $0)) }
-    self.ephemeral = ephemeral
-    self.sealed = sealed
+    ephemeral = try fields.bytes(Number.ephemeral, count: 32)
+    sealed = try fields.bytes(Number.sealed)
     further = FurtherSecrets.Names(rawValue: extras)
-    password = try record[Number.derivation].map { bytes throws(VaultError) in
-      try KeyDerivation(decoding: bytes)
-    }
+    password =
+      if let derivation = fields.record[Number.derivation] { try KeyDerivation(decoding: derivation) } else {
+        nil
+      }
     let isAscending = zip(factors, factors.dropFirst()).allSatisfy { $0.rawValue < $1.rawValue }
-    guard isAscending, (password != nil) == further.contains(.password), !factors.isEmpty || extras != 0,
-      !factors.isEmpty || ephemeral.allSatisfy({ $0 == 0 })
-    else { throw Self.unreadable }
+    try fields.check(
+      isAscending && (password != nil) == further.contains(.password) && (!factors.isEmpty || extras != 0)
+        && (!factors.isEmpty || ephemeral.allSatisfy { $0 == 0 }))
   }
 
   /// The list in `keys`, after its first byte.
   package static func list(decoding bytes: [UInt8]) throws(VaultError) -> [Alternative] {
-    guard let values = try? Record(decoding: bytes).list(), 1...2 ~= values.count else { throw unreadable }
-    return try values.map { value throws(VaultError) in try Alternative(decoding: value) }
+    let values: [[UInt8]]
+    do throws(RecordError) { values = try Record(decoding: bytes).list() } catch { throw unreadable }
+    guard 1...2 ~= values.count else { throw unreadable }
+    var list: [Alternative] = []
+    for value in values { list.append(try Alternative(decoding: value)) }
+    return list
   }
 
   /// Seals a data key for factors, of which only the public halves are needed.

@@ -10,7 +10,7 @@ struct ShownFactors: Sendable {
   /// Whether the vault still accepts them: no factor has another half, the member is still enrolled, and the passcode is
   /// the same. A prompt can be open for minutes, and the vault changes meanwhile.
   func areAccepted(by header: Header) throws(VaultError) -> Bool {
-    if let passcode, try header.passcodeDerivation() != passcode { return false }
+    if let passcode, header.passcodeDerivation != passcode { return false }
     let present = header.factors
     return halves.allSatisfy { present[$0.key] == $0.value && header.isAlive($0.key) }
   }

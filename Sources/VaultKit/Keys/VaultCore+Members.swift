@@ -150,7 +150,7 @@ extension VaultCore {
   /// The key derived from a phrase with the salt of the vault's members.
   private func phraseRoot(_ phrase: borrowing BiometricPhrase) throws(VaultError) -> PasswordKey {
     let factors = try factorSlots()
-    let stored = try factors.header.phraseDerivation()
+    let stored = factors.header.phraseDerivation
     let derivation =
       if let stored { stored } else {
         try KeyDerivation.fresh(environment.parameters, random: environment.random)
@@ -174,8 +174,8 @@ extension VaultCore {
     let name = try Self.normalized(name)
     try changeKeys(.memberEnrolled, detail: name) { change, transaction throws(VaultError) in
       try transaction.log(notes)
-      let present = try change.header.phraseDerivation()
-      guard try change.header.passcodeDerivation() == passcode.derivation,
+      let present = change.header.phraseDerivation
+      guard change.header.passcodeDerivation == passcode.derivation,
         root == nil || present == nil || present == root!.derivation,
         let trust = transaction.store.keys.trustKey
       else {

@@ -136,7 +136,7 @@ extension VaultCore {
 
   /// Checks that the verified passcode is still the vault's, because keys of another `config` must not wrap anything.
   private static func check(_ keys: PasscodeKeys, change: KeyChange) throws(VaultError) {
-    guard try change.header.passcodeDerivation() == keys.derivation else {
+    guard change.header.passcodeDerivation == keys.derivation else {
       throw VaultError(.busy, "the passcode was changed by another process", hint: "try again")
     }
   }

@@ -199,7 +199,7 @@ extension VaultCore {
   func opened(with keys: PasscodeKeys, for validity: CallValidity? = nil) throws(VaultError) -> Bool {
     let locks = validity?.locks ?? session.latch.locks
     let transaction = try beginReading()
-    let derivation = try transaction.store.keys.header.passcodeDerivation()
+    let derivation = transaction.store.keys.header.passcodeDerivation
     guard derivation == keys.derivation else { return false }
     try validity?.beginUse(locks: transaction.store.locks)
     try transaction.store.unlock(with: keys, at: locks)
@@ -209,7 +209,7 @@ extension VaultCore {
   /// Whether the keys open the present ring, of which they open nothing; false as in ``opened(with:for:)``.
   private func opens(_ keys: PasscodeKeys) throws(VaultError) -> Bool {
     let transaction = try beginReading()
-    guard try transaction.store.keys.header.passcodeDerivation() == keys.derivation else { return false }
+    guard transaction.store.keys.header.passcodeDerivation == keys.derivation else { return false }
     _ = try transaction.store.keys.unlocked(with: keys, random: transaction.store.environment.random)
     return true
   }
@@ -231,7 +231,7 @@ extension VaultCore {
     for _ in 0..<600 {
       var transaction = try beginReading()
       let (derivation, pause) = (
-        try transaction.store.keys.header.passcodeDerivation(),
+        transaction.store.keys.header.passcodeDerivation,
         isBehindOthers ? try transaction.pauseBeforeAttempt() : nil
       )
       transaction.end()
@@ -244,7 +244,7 @@ extension VaultCore {
       if try judgesUncounted() { return prepared }
       let verdict = try writing { transaction throws(VaultError) -> Lockout.Verdict? in
         // Another process may have changed the passcode meanwhile.
-        guard try transaction.store.keys.header.passcodeDerivation() == derivation else { return nil }
+        guard transaction.store.keys.header.passcodeDerivation == derivation else { return nil }
         return try transaction.beginAttempt { _ in true }
       }
       switch verdict {

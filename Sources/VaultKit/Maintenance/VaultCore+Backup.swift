@@ -143,7 +143,7 @@ extension VaultCore {
     let slots = try rows.slots()
     let header = try Header(decoding: row.body)
     try environment.refuseVaultOfTest(header)
-    guard let derivation = try header.backupDerivation() else {
+    guard let derivation = header.backupDerivation else {
       throw VaultError(
         .malformed, "\(path) is a vault, not a backup", hint: Hint(.nameBackup, saying: "name a backup"))
     }
@@ -235,8 +235,7 @@ extension SealedStore {
       slot.kind == SlotKind.root.rawValue || slot.kind == SlotKind.deviceRoot.rawValue
         || SlotAddress(slot)?.isThisDeviceOnly ?? true
     }
-    change.header.replacedKeys = []
-    change.header.setBackup(made: now, derivation)
+    change.header.makeBackup(made: now, derivation)
     for keys in change.generations {
       let address = SlotAddress(.root, generation: keys.generation, opener: .passphrase)
       change.put(address, try change.seal.seal(keys.root, at: address, under: key, derivation: derivation))

@@ -53,7 +53,7 @@ extension VaultCore {
     }
     guard missing, !isReadOnly else { return }
     try changeKeys(.rotated) { change throws(VaultError) in
-      guard try change.header.passcodeDerivation() == keys.derivation else { return }
+      guard change.header.passcodeDerivation == keys.derivation else { return }
       for number: UInt32 in [0x81, 0x83]
       where !change.slots.contains(where: { Self.isClassKey($0, number: number, of: change.header) }) {
         try change.putUnlock(.classKey, subject: number, key: try change.freshKey(), passcode: keys)

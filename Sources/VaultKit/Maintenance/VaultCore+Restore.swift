@@ -33,7 +33,7 @@ extension VaultCore {
       recoveryHalf: transaction.store.keys.header.recoveryHalf,
       isAgreed: isAgreed || transaction.store.keys.isUnlocked,
       shownPasscode: transaction.store.keys.isUnlocked
-        ? try transaction.store.keys.header.passcodeDerivation() : nil)
+        ? transaction.store.keys.header.passcodeDerivation : nil)
   }
 
   /// Makes a vault from a backup, with the same items and a new device key. Its counters must be resynchronized
@@ -184,8 +184,7 @@ extension SealedStore {
     for key: borrowing DeviceKey, kind: ProtectorKind, over newer: RestorePoint?
   ) throws(VaultError) -> KeyChange {
     var change = try thisDeviceChange()
-    change.header.setBackup(made: now, nil)
-    change.header.replacedKeys = []
+    change.header.makeVault()
     change.header.protector = kind
     // Each vault from one backup, and the backup's source, continue with different numbers, so that keys of one are
     // not accepted in another. A number that is near its end begins again.
@@ -285,7 +284,7 @@ private struct RestoredStates {
       if later.failures >= state.failures { state = later }
       state.biometryFailures = biometry
     }
-    if let derivation = try source.keys.header.passcodeDerivation(), newer?.shownPasscode != derivation {
+    if let derivation = source.keys.header.passcodeDerivation, newer?.shownPasscode != derivation {
       passcodeDelay = .milliseconds(Lockout.restore(&state, clock: source.environment.clock))
       BiometryLockout.lock(&state.biometryFailures)
     }

@@ -233,7 +233,7 @@ extension VaultCore {
       // What follows opens what the passcode guards, which a lock meanwhile has shut.
       guard transaction.store.locks == validity.locks else { throw SealedStore.lockedMeanwhile }
       guard transaction.store.keys.header.deviceKey == key.id,
-        try transaction.store.keys.header.passcodeDerivation() == keys?.derivation
+        transaction.store.keys.header.passcodeDerivation == keys?.derivation
       else {
         throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
       }

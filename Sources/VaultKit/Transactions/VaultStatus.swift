@@ -58,7 +58,7 @@ extension ReadTransaction {
   mutating func status() throws(VaultError) -> VaultStatus {
     let head = try store.head()
     let header = store.keys.header
-    let parameters = try header.passcodeDerivation()?.parameters
+    let parameters = header.passcodeDerivation?.parameters
     let stored = try store.vaultStateIfSound()
     let state = stored ?? VaultState()
     return VaultStatus(

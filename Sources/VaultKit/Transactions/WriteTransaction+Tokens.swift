@@ -111,5 +111,5 @@ extension ReadTransaction {
 
 extension Item {
   /// How long a token or a consent is valid; `nil` for other items, and for a policy that this version does not understand.
-  package var tokenLife: TokenLife? { try? policy.requirements().life }
+  package var tokenLife: TokenLife? { policy.understood?.life }
 }

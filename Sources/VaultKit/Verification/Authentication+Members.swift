@@ -40,7 +40,7 @@ extension Authentication {
   {
     let count = BiometryCount(asking.item)
     let left = try core.refuseLockedBiometry(count)
-    guard let derivation = try factors.header.phraseDerivation() else {
+    guard let derivation = factors.header.phraseDerivation else {
       throw VaultError(.damaged, "the members' key derivation is missing")
     }
     let core = core

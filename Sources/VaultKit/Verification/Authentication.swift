@@ -232,7 +232,7 @@ struct Authentication {
 
   private var keptPasscode: PasscodeKeys? {
     let derivation = try? core.withHeader { header, _, _ throws(VaultError) in
-      try header.passcodeDerivation()
+      header.passcodeDerivation
     }
     for kept in asking.kept {
       if case .passcode(let keys) = kept.shown, keys.derivation == derivation { return keys }
