@@ -16,13 +16,18 @@ package struct MovedItem: Sendable {
   package let sum: Sum256
   private let origin: Origin
 
-  init(
-    of old: ItemRow, _ material: MaterialRow?, _ state: StateRow?, as new: ItemRow, keys: [UInt8]?,
-    newState: StateRow?, oldIndex: [Bytes16], newIndex: [Bytes16], sum: Sum256
-  ) {
-    (self.new, self.keys, self.newState) = (new, keys, newState)
-    (self.oldIndex, self.newIndex, self.sum) = (oldIndex, newIndex, sum)
-    origin = Origin(old, material, state)
+  /// - Parameters:
+  ///   - old: The row before.
+  ///   - lost: All rows before.
+  ///   - new: The row after.
+  ///   - gained: All rows after.
+  init(from old: ItemRow, _ lost: ItemRows, to new: ItemRow, _ gained: ItemRows) {
+    (self.new, keys, newState) = (new, gained.material?.keys, gained.state)
+    (oldIndex, newIndex) = (lost.index.map { Bytes16($0) }, gained.index.map { Bytes16($0) })
+    var sum = gained.sum
+    sum -= lost.sum
+    self.sum = sum
+    origin = Origin(old, lost.material, lost.state)
   }
 
   package var row: Int64 { new.row }

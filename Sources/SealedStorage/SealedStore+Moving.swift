@@ -69,36 +69,25 @@ extension SealedStore {
     row.generation = current.generation
     row.primaryKey = index.primaryKey(of: item.kind, item.attributes)
     row.name = index.name(of: item.attributes)
-    var sum = Sum256()
-    var keys: [UInt8]?
+    var (lost, gained) = (ItemRows(old.row, under: before, item: old), ItemRows(old.row, under: current))
     if let material = parts.material {
       let seal = MaterialSeal(of: row, in: vault, policyHash: item.policy.hash)
       let sealed = try seal.sealKeys(
         try openKeys(of: old, item: item, material: material), under: try classKey(of: row), random: random)
-      sum -= before.summand.material(old.row, material)
-      sum += current.summand.material(
-        old.row, MaterialRow(keys: sealed, secret: material.secret))
-      keys = sealed
+      lost.material = material
+      gained.material = MaterialRow(keys: sealed, secret: material.secret)
     }
-    var newState: StateRow?
     if let (state, stored) = parts.state {
-      let sealed = try current.sealState(
+      lost.state = stored
+      gained.state = try current.sealState(
         state.bytes, of: old.id, revision: stored.revision + 1, in: vault, random: random)
-      sum -= before.summand.state(old.row, stored.body)
-      sum += current.summand.state(old.row, sealed.body)
-      newState = sealed
     }
     row.meta = try sealedMeta(
       of: row, attributes: item.attributes, policy: item.policy, keeping: laterFields(of: old, item: item))
-    sum -= before.summand.item(old)
-    sum += current.summand.item(row)
-    let oldIndex = before.blindIndex.values(of: item.attributes)
-    let newIndex = index.values(of: item.attributes)
-    for value in oldIndex { sum -= before.summand.blind(old.row, value) }
-    for value in newIndex { sum += current.summand.blind(old.row, value) }
-    return MovedItem(
-      of: old, parts.material, parts.state?.row, as: row, keys: keys, newState: newState,
-      oldIndex: oldIndex.map { Bytes16($0) }, newIndex: newIndex.map { Bytes16($0) }, sum: sum)
+    gained.item = row
+    lost.index = before.blindIndex.values(of: item.attributes)
+    gained.index = index.values(of: item.attributes)
+    return MovedItem(from: old, lost, to: row, gained)
   }
 
   /// The part of an item that a rotation could not seal again because it does not open; `nil` when all parts open.

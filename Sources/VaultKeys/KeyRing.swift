@@ -313,6 +313,11 @@ package struct KeyRing: ~Copyable, Sendable {
     return previous?.generation == generation ? previous : nil
   }
 
+  /// The keys of the generation that a seal names; `nil` if it names none that is known.
+  package func keys(sealing seal: [UInt8]) -> GenerationKeys? {
+    do throws(CryptoError) { return keys(of: try RecordSeal.generation(of: seal)) } catch { return nil }
+  }
+
   /// Public halves, members and audit roots must be those that the holder of the passcode made. All keys that a
   /// passcode opens are open together, because every honest change seals them all again.
   private func checkFactorMAC() throws(VaultError) {

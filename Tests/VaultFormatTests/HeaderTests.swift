@@ -113,7 +113,7 @@ struct HeaderTests {
   @Test("a protector or a derivation that this version does not know is not damage")
   func unknownValues() {
     var (protector, derivation) = (Self.full.record, Self.full.record)
-    protector[Number.protector] = [200]
+    protector[Number.protector] = [77]
     var later = Record()
     later.set(FieldNumber.Derivation.algorithm, u8: 2)
     for (number, value) in [(2, 0x13), (3, 64), (4, 3), (5, 1)] as [(UInt16, UInt32)] {

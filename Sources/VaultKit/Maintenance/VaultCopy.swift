@@ -84,27 +84,24 @@ struct VaultCopy: ~Copyable {
     to rows: inout VaultRows, change: StateChange
   ) throws(VaultError) {
     let keys = try keys(of: row.generation)
+    var copied = ItemRows(row.row, under: keys, item: row)
+    copied.material = material
+    copied.index = keys.blindIndex.values(of: item.attributes)
     try rows.insertItem(row)
-    count(keys.summand.item(row))
     head.itemCount += 1
-    if let material {
-      try rows.setMaterial(material, row: row.row)
-      count(keys.summand.material(row.row, material))
-    }
+    if let material { try rows.setMaterial(material, row: row.row) }
+    for value in copied.index { _ = try rows.insertBlind(value: value, row: row.row) }
+    count(copied)
     if let state = try source.state(of: row) {
       try setState(try change(&source, item, row, state.row), row: row.row, in: &rows)
-    }
-    for value in keys.blindIndex.values(of: item.attributes) {
-      _ = try rows.insertBlind(value: value, row: row.row)
-      count(keys.summand.blind(row.row, value))
     }
   }
 
   mutating func setState(_ state: StateRow, row: Int64, in rows: inout VaultRows) throws(VaultError) {
-    let keys = try keys(
-      of: try GenerationKeys.generation(of: state.body))
+    var copied = ItemRows(row, under: try keys(of: try GenerationKeys.generation(of: state.body)))
+    copied.state = state
     try rows.setState(state, row: row)
-    count(keys.summand.state(row, state.body))
+    count(copied)
   }
 
   /// The log of the copy begins with the next segment of the same chain. No entry is copied.
@@ -144,9 +141,9 @@ struct VaultCopy: ~Copyable {
     return previous
   }
 
-  private mutating func count(_ summand: Sum256) {
-    head.sum += summand
-    head.summedRows += 1
+  private mutating func count(_ copied: ItemRows) {
+    head.sum += copied.sum
+    head.summedRows += copied.count
   }
 }
 

@@ -214,8 +214,7 @@ extension WriteTransaction {
           earliest = earliest == 0 ? now.milliseconds : min(earliest, now.milliseconds)
           continue
         }
-        try remove(row, item: item)
-        try log(AuditNote(operation: .expiredPurged, item: item.id, kind: item.kind, detail: item.name))
+        try remove(row, item: item, as: .expiredPurged)
       } else {
         earliest = earliest == 0 ? max(expires, 1) : min(earliest, max(expires, 1))
       }

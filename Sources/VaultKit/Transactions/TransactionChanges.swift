@@ -6,9 +6,8 @@ struct TransactionChanges: Sendable {
   var isDirty = false
   /// Secrets or slots were deleted: the log must be truncated.
   var needsCleaning = false
-  /// The number of operations with several writes that have begun but not ended. An operation that failed in the
-  /// middle stays counted, so the transaction is rolled back even if its closure ignores the error.
-  var underWay = 0
+  /// The number of operations with several writes that have begun but not ended.
+  private var underWay = 0
   /// PIN items that were deleted. No item may be left behind them when the transaction ends.
   var removedPINs: Set<ItemID> = []
   /// Whether a row was deleted whose attributes do not open. It may have been a PIN, whatever its columns say.
@@ -23,4 +22,20 @@ struct TransactionChanges: Sendable {
   var done = DoneOperations()
   /// Suite-2 seals written.
   var seals: UInt64 = 0
+
+  /// An operation of several writes that has begun. One that fails in the middle never ends, so the transaction cannot be
+  /// committed even if its caller ignores the error.
+  struct Operation: ~Copyable { fileprivate init() {} }
+
+  /// Begins an operation of several writes.
+  mutating func begin() -> Operation {
+    underWay += 1
+    return Operation()
+  }
+
+  /// Ends an operation, all of whose writes are made.
+  mutating func end(_ operation: consuming Operation) { underWay -= 1 }
+
+  /// Whether an operation has begun that has not ended.
+  var isHalfDone: Bool { underWay > 0 }
 }

@@ -7,7 +7,7 @@ import VaultStorage
 extension WriteTransaction {
   /// Adds an entry. The device key opens its seal; the holder of the audit factor can check its place in the chain.
   mutating func log(_ note: AuditNote) throws(VaultError) {
-    changes.underWay += 1
+    let operation = changes.begin()
     if head.segment == 0 || head.nextAudit - head.segmentFirst >= AuditChain.entriesPerSegment {
       try beginSegment()
     }
@@ -17,7 +17,7 @@ extension WriteTransaction {
     try head.append(note, keys: keys, vault: vault, environment: environment, to: &reading.store.rows)
     if VaultLog.isOn { changes.notes.append(note) }
     changes.done.insert(note)
-    changes.underWay -= 1
+    changes.end(operation)
     changes.seals += 1
     changes.isDirty = true
   }
@@ -35,7 +35,7 @@ extension WriteTransaction {
   /// row.
   private mutating func beginSegment() throws(VaultError) {
     let number = head.segment + 1
-    changes.underWay += 1
+    let operation = changes.begin()
     let previous = number == 1 ? [UInt8](repeating: 0, count: 32) : head.auditMAC
     let row = SegmentRow(number: number, first: head.nextAudit, previous: previous, start: [])
     try store.rows.insertSegment(row)
@@ -43,7 +43,7 @@ extension WriteTransaction {
       _ = try store.rows.deleteSegments(through: number - AuditChain.segmentsKept)
     }
     head.begin(row)
-    changes.underWay -= 1
+    changes.end(operation)
     changes.isDirty = true
   }
 }

@@ -32,7 +32,7 @@ extension WriteTransaction {
 
   /// The last step before COMMIT.
   mutating func sealHead() throws(VaultError) {
-    guard changes.underWay == 0 else {
+    guard !changes.isHalfDone else {
       throw VaultError(
         .io, "an operation failed half way, so nothing of the transaction was written", hint: "try again")
     }
@@ -108,7 +108,7 @@ extension WriteTransaction {
         marked += 1
       } catch {
         // An item of a program's own kind may have no state.
-        guard error.isUnreadable || error.code == .itemNotFound, changes.underWay == 0 else { throw error }
+        guard error.isUnreadable || error.code == .itemNotFound, !changes.isHalfDone else { throw error }
       }
     }
     return marked

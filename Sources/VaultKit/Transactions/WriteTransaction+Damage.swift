@@ -32,14 +32,7 @@ extension WriteTransaction {
       _ = try store.vaultState()
       return
     } catch { guard error.code == .damaged else { throw error } }
-    if let old = try store.rows.state(row: 0) {
-      let generation = try? RecordSeal.generation(of: old.body)
-      let keys = generation.flatMap { store.keys.keys(of: $0) } ?? store.keys.current
-      _ = try store.rows.deleteState(row: 0)
-      head.sum -= keys.summand.state(0, old.body)
-      try uncountRow()
-    }
-    try setVaultState(VaultState(), replacing: nil)
+    try rebuildVaultState()
     try log(.rotated, detail: "the vault's own state did not open and was rebuilt")
   }
 
@@ -52,42 +45,16 @@ extension WriteTransaction {
         changes.removedPINs.insert(ItemID(row.id))
       }
       if (try? store.open(row)) == nil { changes.removedUnknown = true }
-      let summand = summed(row).summand
-      changes.underWay += 1
-      if let material = try store.rows.material(row: row.row) {
-        _ = try store.rows.deleteMaterial(row: row.row)
-        head.sum -= summand.material(row.row, material)
-        uncount()
-      }
-      if let state = try store.rows.state(row: row.row) {
-        _ = try store.rows.deleteState(row: row.row)
-        head.sum -= summand.state(row.row, state.body)
-        uncount()
-      }
-      for value in index[row.row] ?? [] {
-        _ = try store.rows.deleteBlind(value: value, row: row.row)
-        head.sum -= summand.blind(row.row, value)
-        uncount()
-      }
-      _ = try store.rows.deleteItem(row: row.row)
-      head.sum -= summand.item(row)
-      uncount(isItem: true)
-      resumeRotation(after: row)
-      changes.isDirty = true
-      changes.needsCleaning = true
-      try log(
-        AuditNote(
-          operation: .itemDeleted, item: ItemID(row.id), kind: ItemKind(rawValue: row.kind),
-          detail: "it did not open"))
-      changes.underWay -= 1
+      let keys = summed(row)
+      var before = ItemRows(row.row, under: keys, item: row)
+      before.material = try store.rows.material(row: row.row)
+      before.state = try store.rows.state(row: row.row)
+      before.index = index[row.row] ?? []
+      let note = AuditNote(
+        operation: .itemDeleted, item: ItemID(row.id), kind: ItemKind(rawValue: row.kind),
+        detail: "it did not open")
+      try replace(before, with: ItemRows(row.row, under: keys), noting: note, isRepair: true)
     }
-  }
-
-  /// Takes a row out of the counts. A row that something else added was never in them, so they never fall so low that a reader
-  /// would refuse them. A repair counts all rows again at its end.
-  private mutating func uncount(isItem: Bool = false) {
-    if isItem, head.itemCount > 0 { head.itemCount -= 1 }
-    if head.summedRows > head.itemCount + 1 { head.summedRows -= 1 }
   }
 
   /// Removes an item that does not open, at the wish of a person.
@@ -125,7 +92,7 @@ extension WriteTransaction {
   /// Removes rows that belong to no item, then recomputes S and the counts from the rows that are left. Logged when
   /// they differ: something else changed, added or deleted rows.
   mutating func countAnew() throws(VaultError) {
-    changes.underWay += 1
+    let operation = changes.begin()
     let (items, last, foreign) = try rowsOfNoItem()
     for row in foreign {
       switch row.table {
@@ -137,7 +104,7 @@ extension WriteTransaction {
     }
     let (sum, rows) = try counted()
     let next = max(head.nextRow, last < .max ? last + 1 : last)
-    changes.underWay -= 1
+    changes.end(operation)
     guard
       !foreign.isEmpty || sum != head.sum || rows != head.summedRows || items != head.itemCount
         || next != head.nextRow
@@ -203,9 +170,7 @@ extension WriteTransaction {
   /// The keys that a row's part of the sum was made with. If the column of the row names no valid generation, its
   /// seal may.
   private func summed(_ row: ItemRow) -> GenerationKeys {
-    let sealed = try? RecordSeal.generation(of: row.meta)
-    return store.keys.keys(of: row.generation) ?? sealed.flatMap { store.keys.keys(of: $0) }
-      ?? store.keys.current
+    store.keys.keys(of: row.generation) ?? store.keys.keys(sealing: row.meta) ?? store.keys.current
   }
 
   /// The index rows of items whose attributes do not open. Reads the whole index.

@@ -48,31 +48,25 @@ extension WriteTransaction {
       primaryKey: index.primaryKey(of: new.kind, attributes), name: index.name(of: attributes), flags: 0,
       class: new.access.classNumber, generation: keys.generation, version: 1, material: 0,
       expires: new.expires?.milliseconds, meta: [])
-    head.nextRow += 1
-    // The row comes first: a duplicate is refused before anything else of the item is written.
+    var after = ItemRows(row.row, under: keys)
     if let secret = consume secret {
       try ItemLimits.check(secretByteCount: secret.byteCount)
       try CardData.refuse(secret, of: new.kind)
       row.flags |= ItemFlags.hasSecret
       row.material = 1
-      if let life = new.tokenLife { head.nextTokenEnd.note(life) }
-      try insert(&row, attributes: attributes, policy: policy)
-      changes.underWay += 1
       let further = component.furtherSecrets(password: password)
-      let itemKeys = ItemKeys(classKey: rule.classKey, further: further)
-      try setMaterial(secret, of: row, policy: policy, under: itemKeys, replacing: nil)
-    } else {
-      try insert(&row, attributes: attributes, policy: policy)
-      changes.underWay += 1
+      after.material = try sealed(
+        secret, of: row, policy: policy, under: ItemKeys(classKey: rule.classKey, further: further))
     }
-    head.sum += keys.summand.item(row)
-    head.summedRows += 1
-    head.itemCount += 1
-    noteExpiry(row.expires)
-    for value in index.values(of: attributes) { try addBlind(value, to: row) }
-    if new.hasState { try addState(new.state, of: row) }
-    try log(AuditNote(operation: .itemAdded, item: ItemID(id), kind: new.kind))
-    changes.underWay -= 1
+    row.meta = try store.sealedMeta(of: row, attributes: attributes, policy: policy, keeping: nil)
+    after.item = row
+    after.index = index.values(of: attributes)
+    if new.hasState { after.state = try sealed(new.state.bytes, of: row.id, under: keys) }
+    try replace(
+      ItemRows(row.row, under: keys), with: after,
+      noting: AuditNote(operation: .itemAdded, item: ItemID(id), kind: new.kind))
+    head.nextRow += 1
+    if after.material != nil, let life = new.tokenLife { head.nextTokenEnd.note(life) }
     return Item(row.fields, attributes: attributes, policy: policy)
   }
 
@@ -116,43 +110,35 @@ extension WriteTransaction {
     row.name = index.name(of: attributes)
     if let expires = changes.expires { row.expires = expires?.milliseconds }
     let policy = item.policy.with(audit: changes.audit, expiry: changes.expiry)
-    let later = try store.laterFields(of: old, item: item)
     let isRebound = item.hasSecret && policy.hash != item.policy.hash
     if isRebound { try Gate.permitSealingAgain(item) }
+    var (before, after) = (ItemRows(row.row, under: keys, item: old), ItemRows(row.row, under: keys))
     if secret != nil || isRebound || item.access.asksPerson {
       let decision = try Gate.decide(
         secret == nil ? .update : .replace, on: item, row: old, in: store, by: component, with: grant)
       try log(decision.notes)
       let itemKeys = decision.opening.spend(on: item.id)
+      if item.hasSecret, secret != nil || isRebound {
+        before.material = try store.rows.material(row: row.row)
+      }
       if let secret = consume secret {
         try refuseSecondMask(of: item)
         try CardData.refuse(secret, of: item.kind)
-        try rewrite(
-          &row, item: item, attributes: attributes, policy: policy, with: secret, keys: itemKeys,
-          keeping: later)
+        after.material = try resealed(
+          secret, of: &row, item: item, policy: policy, under: itemKeys, replacing: before.material)
       } else if isRebound {
         // If the policy changes, seal the present secret again under the new one.
         let present = try store.sealedSecret(of: old, item).open(with: itemKeys)
-        try rewrite(
-          &row, item: item, attributes: attributes, policy: policy, with: present, keys: itemKeys,
-          keeping: later)
-      } else {
-        try rewrite(&row, attributes: attributes, policy: policy, keeping: later)
+        after.material = try resealed(
+          present, of: &row, item: item, policy: policy, under: itemKeys, replacing: before.material)
       }
-    } else {
-      try rewrite(&row, attributes: attributes, policy: policy, keeping: later)
     }
-    self.changes.underWay += 1
-    let summand = keys.summand
-    head.sum -= summand.item(old)
-    head.sum += summand.item(row)
-    noteExpiry(row.expires)
-    let before = index.values(of: item.attributes)
-    let after = index.values(of: attributes)
-    for value in before where !after.contains(value) { try removeBlind(value, of: row) }
-    for value in after where !before.contains(value) { try addBlind(value, to: row) }
-    try log(AuditNote(operation: .itemUpdated, item: id, kind: item.kind))
-    self.changes.underWay -= 1
+    row.meta = try store.sealedMeta(
+      of: row, attributes: attributes, policy: policy, keeping: store.laterFields(of: old, item: item))
+    after.item = row
+    (before.index, after.index) = (index.values(of: item.attributes), index.values(of: attributes))
+    try replace(
+      before, with: after, noting: AuditNote(operation: .itemUpdated, item: id, kind: item.kind))
     return try store.open(row)
   }
 
@@ -178,9 +164,7 @@ extension WriteTransaction {
       guard error.isUnreadable else { throw error }
       return try removeUnreadable(row)
     }
-    try remove(row, item: item)
-    try log(
-      AuditNote(operation: .itemDeleted, item: id, kind: item.kind, detail: item.name))
+    try remove(row, item: item, as: .itemDeleted)
     if item.kind == .clientRegistration { try destroy(.tokenSet, of: id) }
     if item.kind == .otp { try destroy(.transaction, of: id) }
   }
@@ -207,8 +191,7 @@ extension WriteTransaction {
     for id in ids {
       let row = try store.row(of: id)
       let item = try store.open(row)
-      try remove(row, item: item)
-      try log(AuditNote(operation: .itemDeleted, item: id, kind: item.kind, detail: item.name))
+      try remove(row, item: item, as: .itemDeleted)
       lost.append((id, item.name))
     }
     return lost
@@ -251,128 +234,62 @@ extension WriteTransaction {
   }
 
   /// Removes all rows of an item. Those that it has none of, something else added: they were never counted.
-  mutating func remove(_ row: ItemRow, item: Item) throws(VaultError) {
+  mutating func remove(_ row: ItemRow, item: Item, as operation: AuditOperation) throws(VaultError) {
     let keys = try store.keys(of: row.generation)
-    let summand = keys.summand
-    changes.underWay += 1
-    if let material = try store.rows.material(row: row.row) {
-      if item.hasSecret {
-        head.sum -= summand.material(row.row, material)
-        try uncountRow()
-      }
-      _ = try store.rows.deleteMaterial(row: row.row)
-    }
+    var before = ItemRows(row.row, under: keys, item: row)
+    if item.hasSecret { before.material = try store.rows.material(row: row.row) }
     if let state = try store.rows.state(row: row.row) {
       var isOurs = item.kind.mayHaveState
       if !isOurs { isOurs = try store.state(of: row) != nil }
-      if isOurs {
-        head.sum -= summand.state(row.row, state.body)
-        try uncountRow()
-      }
-      _ = try store.rows.deleteState(row: row.row)
+      if isOurs { before.state = state }
     }
-    for value in keys.blindIndex.values(of: item.attributes) { try removeBlind(value, of: row) }
-    try removeRow(row, summand: summand)
-    changes.underWay -= 1
-  }
-
-  /// The last step of a removal.
-  mutating func removeRow(_ row: ItemRow, summand: Summand) throws(VaultError) {
-    _ = try store.rows.deleteItem(row: row.row)
-    head.sum -= summand.item(row)
-    try uncountRow()
-    guard head.itemCount > 0 else { throw Self.miscounted }
-    head.itemCount -= 1
-    resumeRotation(after: row)
-    changes.isDirty = true
-    changes.needsCleaning = true
-  }
-
-  mutating func uncountRow() throws(VaultError) {
-    guard head.summedRows > 0 else { throw Self.miscounted }
-    head.summedRows -= 1
-  }
-
-  private static var miscounted: VaultError {
-    VaultError(
-      .damaged, "the vault has more rows than its head row counts",
-      hint: .verifyAndRestore)
+    before.index = keys.blindIndex.values(of: item.attributes)
+    try replace(
+      before, with: ItemRows(row.row, under: keys),
+      noting: AuditNote(operation: operation, item: item.id, kind: item.kind, detail: item.name))
   }
 
   // MARK: Parts of a row
 
-  /// Seals the attributes and the policy, and binds all plain columns of the row to them.
-  ///
-  /// - Parameter later: Fields of `meta` that this version does not know. They stay in the row.
-  mutating func seal(
-    _ row: inout ItemRow, attributes: Attributes, policy: Policy, keeping later: Record?
-  ) throws(VaultError) {
-    row.meta = try store.sealedMeta(of: row, attributes: attributes, policy: policy, keeping: later)
-    noteSeal(of: row.generation)
-    changes.isDirty = true
-  }
-
-  private mutating func insert(_ row: inout ItemRow, attributes: Attributes, policy: Policy)
-    throws(VaultError)
-  {
-    try seal(&row, attributes: attributes, policy: policy, keeping: nil)
-    let row = row
-    try store.rows.insertItem(row)
-  }
-
-  mutating func rewrite(
-    _ row: inout ItemRow, attributes: Attributes, policy: Policy, keeping later: Record?
-  ) throws(VaultError) {
-    try seal(&row, attributes: attributes, policy: policy, keeping: later)
-    let row = row
-    _ = try store.rows.updateItem(row)
-  }
-
   /// Changes the row of an item, or attributes on which no index depends. Needs no key of its secret, so the item stays in its
   /// generation while a rotation of the epoch is under way: to move it, its key would have to open.
-  @discardableResult
+  ///
+  /// - Parameter deletingSecret: Whether its secret is deleted in the same step.
   mutating func rewriteInGeneration(
-    _ id: ItemID, _ change: (inout ItemRow, inout Attributes) -> Void
-  ) throws(VaultError) -> ItemRow {
+    _ id: ItemID, deletingSecret: Bool = false, _ change: (inout ItemRow, inout Attributes) -> Void
+  ) throws(VaultError) {
     let old = try store.row(of: id)
     let item = try store.open(old)
-    let summand = try store.keys(of: old.generation).summand
-    let later = try store.laterFields(of: old, item: item)
+    let keys = try store.keys(of: old.generation)
     var (row, attributes) = (old, item.attributes)
     row.version += 1
     change(&row, &attributes)
-    changes.underWay += 1
-    try rewrite(&row, attributes: attributes, policy: item.policy, keeping: later)
-    head.sum -= summand.item(old)
-    head.sum += summand.item(row)
-    changes.underWay -= 1
-    return row
+    row.meta = try store.sealedMeta(
+      of: row, attributes: attributes, policy: item.policy, keeping: store.laterFields(of: old, item: item))
+    var before = ItemRows(row.row, under: keys, item: old)
+    if deletingSecret { before.material = try store.rows.material(row: row.row) }
+    try replace(before, with: ItemRows(row.row, under: keys, item: row))
   }
 
-  /// Writes the row, then its secret under a new data key.
+  /// Seals a secret again for an item that is there.
   ///
   /// A holder of the device key can seal another policy into the row, but not into the parts that the class key
   /// seals. So the old data key must open under this policy before a new secret is wrapped under it.
-  private mutating func rewrite(
-    _ row: inout ItemRow, item: Item, attributes: Attributes, policy: Policy,
-    with secret: borrowing SecretBytes, keys: ItemKeys, keeping later: Record?
-  ) throws(VaultError) {
+  private func resealed(
+    _ secret: borrowing SecretBytes, of row: inout ItemRow, item: Item, policy: Policy, under keys: ItemKeys,
+    replacing old: MaterialRow?
+  ) throws(VaultError) -> MaterialRow {
     try ItemLimits.check(secretByteCount: secret.byteCount)
-    let old = item.hasSecret ? try store.rows.material(row: row.row) : nil
     if item.hasSecret { _ = try SealedSecret(store.vault, row, item.policy, old).dataKey(with: keys) }
     row.flags |= ItemFlags.hasSecret
     row.material += 1
-    try rewrite(&row, attributes: attributes, policy: policy, keeping: later)
-    changes.underWay += 1
-    try setMaterial(secret, of: row, policy: policy, under: keys, replacing: old)
-    changes.underWay -= 1
-    changes.needsCleaning = true
+    return try sealed(secret, of: row, policy: policy, under: keys)
   }
 
-  private mutating func setMaterial(
-    _ secret: borrowing SecretBytes, of row: ItemRow, policy: Policy, under keys: ItemKeys,
-    replacing old: MaterialRow?
-  ) throws(VaultError) {
+  /// Seals a secret under a new data key.
+  private func sealed(
+    _ secret: borrowing SecretBytes, of row: ItemRow, policy: Policy, under keys: ItemKeys
+  ) throws(VaultError) -> MaterialRow {
     let random = store.environment.random
     let seal = MaterialSeal(of: row, in: store.vault, policyHash: policy.hash)
     let dataKey = try random.newSecret(32)
@@ -383,14 +300,9 @@ extension WriteTransaction {
         output.append(UInt8(0))
         dataKey.expose { output.append(copying: $0) }
       }
-    let material = MaterialRow(
+    return MaterialRow(
       keys: try seal.sealKeys(content, under: keys.classKey, random: random),
       secret: try seal.sealSecret(secret, under: dataKey, random: random))
-    try store.rows.setMaterial(material, row: row.row)
-    let summand = store.keys.current.summand
-    if let old { head.sum -= summand.material(row.row, old) } else { head.summedRows += 1 }
-    head.sum += summand.material(row.row, material)
-    changes.isDirty = true
   }
 
   /// The ways to a data key that its policy allows, without those whose factor no longer exists.
@@ -422,20 +334,6 @@ extension WriteTransaction {
     return SecretBytes(copying: [1] + Record.list(list).encoded)
   }
 
-  mutating func addBlind(_ value: [UInt8], to row: ItemRow) throws(VaultError) {
-    _ = try store.rows.insertBlind(value: value, row: row.row)
-    head.sum += store.keys.current.summand.blind(row.row, value)
-    head.summedRows += 1
-  }
-
-  mutating func removeBlind(_ value: [UInt8], of row: ItemRow) throws(VaultError) {
-    let keys = try store.keys(of: row.generation)
-    let isThere = try store.rows.deleteBlind(value: value, row: row.row)
-    guard isThere else { return }
-    head.sum -= keys.summand.blind(row.row, value)
-    try uncountRow()
-  }
-
   /// While two generations are readable, this checks uniqueness in the older one; the database checks it in the newer
   /// one.
   private mutating func refuseDuplicates(of attributes: Attributes, kind: ItemKind) throws(VaultError) {
@@ -450,12 +348,6 @@ extension WriteTransaction {
     if try store.rows.item(primaryKey: key) != nil {
       throw VaultError.sameAttributes
     }
-  }
-
-  mutating func noteExpiry(_ expires: Int64?) {
-    guard let expires else { return }
-    let earliest = head.earliestExpiry
-    head.earliestExpiry = earliest == 0 ? max(expires, 1) : min(earliest, max(expires, 1))
   }
 }
 

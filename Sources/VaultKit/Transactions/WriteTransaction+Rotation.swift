@@ -63,35 +63,6 @@ extension WriteTransaction {
     head.rotation = RotationState()
   }
 
-  private mutating func apply(_ items: [MovedItem]) throws(VaultError) {
-    changes.underWay += 1
-    for item in items {
-      try store.rows.moveItem(item.new)
-      if let keys = item.keys { try store.rows.setKeys(keys, row: item.row) }
-      if let state = item.newState { try store.rows.setState(state, row: item.row) }
-      head.sum += item.sum
-      changes.seals += item.seals
-    }
-    // S counts the index rows that the attributes give, even if one of them is missing from the file.
-    for (value, row) in Self.sorted(items, by: \.oldIndex) {
-      try store.rows.deleteBlind(value: value.bytes, row: row)
-    }
-    for (value, row) in Self.sorted(items, by: \.newIndex) {
-      try store.rows.insertBlind(value: value.bytes, row: row)
-    }
-    changes.isDirty = true
-    changes.underWay -= 1
-  }
-
-  /// The index values of all items in the order of the index. The values of neighboring rows are far from each other, and in this
-  /// order the changes of one page of the index are made together.
-  private static func sorted(
-    _ items: [MovedItem], by values: (MovedItem) -> [Bytes16]
-  ) -> [(value: Bytes16, row: Int64)] {
-    items.flatMap { item in values(item).map { (value: $0, row: item.row) } }
-      .sorted { ($0.value.high, $0.value.low) < ($1.value.high, $1.value.low) }
-  }
-
   /// Applies an item whose row still exists after another process has written. Prepares a changed item again.
   private mutating func applyIfPresent(_ item: MovedItem, count: inout Int) throws(VaultError)
     -> DamagedPart?
@@ -107,7 +78,7 @@ extension WriteTransaction {
       count += 1
       return nil
     } catch {
-      guard error.isUnreadable, changes.underWay == 0 else { throw error }
+      guard error.isUnreadable, !changes.isHalfDone else { throw error }
       return store.damaged(row, error: error)
     }
   }
@@ -120,7 +91,7 @@ extension WriteTransaction {
       _ = try move(row)
       return nil
     } catch {
-      guard error.isUnreadable, changes.underWay == 0 else { throw error }
+      guard error.isUnreadable, !changes.isHalfDone else { throw error }
       return store.damaged(row, error: error)
     }
   }

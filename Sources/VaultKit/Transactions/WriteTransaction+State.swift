@@ -96,40 +96,42 @@ extension WriteTransaction {
     for note in notes { try log(note) }
   }
 
-  mutating func addState(_ state: ItemState, of row: ItemRow) throws(VaultError) {
-    try write(state.bytes, row: row.row, item: row.id, generation: row.generation, replacing: nil)
-  }
-
   mutating func setVaultState(_ state: VaultState, replacing old: StateRow?) throws(VaultError) {
     try write(
       state.bytes, row: 0, item: ItemID.zero.stored, generation: store.keys.current.generation,
       replacing: old)
   }
 
-  mutating func write(
+  /// Writes a new state of the vault in the place of one that does not open.
+  mutating func rebuildVaultState() throws(VaultError) {
+    let current = store.keys.current
+    var (before, after) = (ItemRows(0, under: current), ItemRows(0, under: current))
+    if let old = try store.rows.state(row: 0) {
+      before = ItemRows(0, under: store.keys.keys(sealing: old.body) ?? current)
+      before.state = old
+    }
+    after.state = try sealed(VaultState().bytes, of: ItemID.zero.stored, under: current)
+    try replace(before, with: after)
+  }
+
+  private mutating func write(
     _ bytes: [UInt8], row: Int64, item: Bytes16, generation: UInt32, replacing old: StateRow?
   ) throws(VaultError) {
     let keys = try store.keys(of: generation)
-    let revision = (old?.revision ?? 0) + 1
-    let new = try keys.sealState(
-      bytes, of: item, revision: revision, in: store.vault, random: store.environment.random)
-    changes.underWay += 1
-    try store.rows.setState(new, row: row)
+    var (before, after) = (ItemRows(row, under: keys), ItemRows(row, under: keys))
     if let old {
-      let sealedBy = try GenerationKeys.generation(of: old.body)
-      head.sum -= try store.keys(of: sealedBy).summand.state(row, old.body)
-    } else {
-      head.summedRows += 1
+      before = ItemRows(row, under: try store.keys(of: try GenerationKeys.generation(of: old.body)))
+      before.state = old
     }
-    head.sum += keys.summand.state(row, new.body)
-    changes.underWay -= 1
-    noteSeal(of: generation)
-    changes.isDirty = true
+    after.state = try sealed(bytes, of: item, revision: (old?.revision ?? 0) + 1, under: keys)
+    try replace(before, with: after)
   }
 
-  /// The head row counts only seals of the current generation. An item that is not moved yet has another.
-  mutating func noteSeal(of generation: UInt32) {
-    if generation == store.keys.current.generation { changes.seals += 1 }
+  mutating func sealed(
+    _ state: [UInt8], of item: Bytes16, revision: UInt64 = 1, under keys: GenerationKeys
+  ) throws(VaultError) -> StateRow {
+    try keys.sealState(
+      state, of: item, revision: revision, in: store.vault, random: store.environment.random)
   }
 
   /// Replaces the standing of a transaction. Needs no unlocked session, and does not ask the gate.

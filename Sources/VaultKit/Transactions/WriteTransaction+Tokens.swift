@@ -27,7 +27,7 @@ extension WriteTransaction {
           detail: isOver ? "its time is over" : "the file is a copy or an older state")
       } catch {
         // A state that does not open must not prevent every commit.
-        guard error.isUnreadable, changes.underWay == 0 else { throw error }
+        guard error.isUnreadable, !changes.isHalfDone else { throw error }
       }
     }
     guard next != head.nextTokenEnd || changes.endedTokens > ended else { return }
@@ -64,22 +64,11 @@ extension WriteTransaction {
   /// Deletes the secret of an item, which expires now. Needs no key of the secret.
   private mutating func deleteSecret(of id: ItemID) throws(VaultError) {
     let now = store.time.now.milliseconds
-    let row = try rewriteInGeneration(id) { row, _ in
+    try rewriteInGeneration(id, deletingSecret: true) { row, _ in
       row.flags &= ~ItemFlags.hasSecret
       row.material = 0
       row.expires = min(row.expires ?? .max, now)
     }
-    changes.underWay += 1
-    if let material = try store.rows.material(row: row.row) {
-      let summand = try store.keys(of: row.generation).summand
-      head.sum -= summand.material(row.row, material)
-      try uncountRow()
-      _ = try store.rows.deleteMaterial(row: row.row)
-    }
-    noteExpiry(row.expires)
-    resumeRotation(after: row)
-    changes.underWay -= 1
-    changes.needsCleaning = true
   }
 }
 
