@@ -10,8 +10,10 @@ import VaultKeys
 extension SecretBytes {
   /// Everything that a descriptor gives up to its end. Blocks until the end, and leaves the descriptor open.
   ///
-  /// - Parameter keepingNewline: Whether the bytes are the secret as they are. Otherwise a byte order mark at the beginning and one
-  ///   end of line at the end are no part of it, and UTF-16 is refused.
+  /// - Parameters:
+  ///   - descriptor: The descriptor.
+  ///   - keepingNewline: Whether the bytes are the secret as they are. Otherwise a byte order mark at the beginning and one end of
+  ///     line at the end are no part of it, and UTF-16 is refused.
   /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB, ``VaultError/Code/io`` for a descriptor that cannot
   ///   be read.
   public static func contents(

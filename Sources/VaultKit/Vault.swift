@@ -28,7 +28,7 @@ public actor Vault {
   ///
   /// ```swift
   /// let peer = try Caller(peerOf: connection)
-  /// let secret = try await vault.asked(by: peer).secret(of: item)
+  /// let secret = try await vault.asked(by: peer).secret(of: item.id)
   /// ```
   ///
   /// The entries of these calls name this process and the caller (``AuditEntry/caller``), and prompts show the caller.

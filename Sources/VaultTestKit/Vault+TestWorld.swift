@@ -9,7 +9,8 @@ extension Vault {
   ///   - path: Where to create the file. Missing directories are made with mode 0700.
   ///   - protector: Who keeps the device key.
   ///   - passcode: `nil` for a vault that is never locked.
-  /// - Throws: As ``create(at:protector:passcode:)``.
+  ///   - world: The clock, the random bytes and the cost of derivations.
+  /// - Throws: As ``Vault/create(at:protector:passcode:)``.
   public static func create(
     at path: VaultPath, protector: any Protector, passcode: consuming Passcode? = nil, in world: TestWorld
   ) throws(VaultError) -> Vault {
@@ -20,21 +21,22 @@ extension Vault {
 
   /// Opens a vault, also one that was made in another world of a test. Creates nothing.
   ///
-  /// - Throws: As ``open(at:protector:)``.
+  /// - Throws: As ``Vault/open(at:protector:)``.
   public static func open(
     at path: VaultPath, protector: any Protector, in world: TestWorld
   ) throws(VaultError) -> Vault {
     Vault(core: try VaultCore.open(at: path.path, protector: protector, environment: world.environment))
   }
 
-  /// Opens the vault at a path, or creates one where there was none, as ``openOrCreate(at:protector:passcode:)`` does in
+  /// Opens the vault at a path, or creates one where there was none, as ``Vault/openOrCreate(at:protector:passcode:)`` does in
   /// many processes. The directory of the path must exist.
   ///
   /// - Parameters:
   ///   - path: The vault file.
   ///   - protector: Who keeps the device key.
   ///   - passcode: The passcode of a new vault. A vault that is there is unlocked with it; the attempt counts.
-  /// - Throws: As ``openOrCreate(at:protector:passcode:)``.
+  ///   - world: The clock, the random bytes and the cost of derivations.
+  /// - Throws: As ``Vault/openOrCreate(at:protector:passcode:)``.
   public static func openOrCreate(
     at path: VaultPath, protector: any Protector, passcode: consuming Passcode? = nil, in world: TestWorld
   ) throws(VaultError) -> OpenedOrCreatedVault {
@@ -47,7 +49,10 @@ extension Vault {
   ///
   /// - Parameters:
   ///   - backup: The backup file.
+  ///   - passphrase: The passphrase of the backup.
   ///   - path: A path that does not exist yet.
+  ///   - protector: Who keeps the new device key.
+  ///   - world: The clock, the random bytes and the cost of derivations.
   /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase, ``VaultError/Code/vaultExists``,
   ///   ``VaultError/Code/damaged``, ``VaultError/Code/io``.
   public static func restore(

@@ -31,6 +31,13 @@ struct ProgramTests {
     }
   }
 
+  /// `scripts/consumers keychain` builds its part for Linux, and runs it.
+  @Test("the guide contains the program for Linux and for Apple's systems, letter by letter")
+  func portable() throws {
+    let program = try Readme.text(of: "Tests/Consumers/Keychain/Sources/Keychain/TokenStore.swift")
+    #expect(try Readme.blocks("swift", of: "docs/guides/using-the-library.md").contains(program))
+  }
+
   @Test(
     "each is short",
     arguments: zip(

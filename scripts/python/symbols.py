@@ -20,16 +20,20 @@ def public(root):
     return sorted(os.path.basename(path)[:-5] for path in glob.glob(f"{root}/Sources/*/*.docc"))
 
 
-def extract(root, module, level, build, directory):
+def clang_options(root, build):
+    """How the compiler finds the modules of C that ours are built on."""
+    maps = glob.glob(f"{root}/Sources/CSystem/*/module.modulemap") + glob.glob(f"{build}/*.build/module.modulemap")
+    return [word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")]
+
+
+def extract(root, module, level, build, directory, options=()):
     """Writes the declarations of a module of a build as symbol graphs, and returns their paths."""
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
-    maps = glob.glob(f"{root}/Sources/CSystem/*/module.modulemap") + glob.glob(f"{build}/*.build/module.modulemap")
-    words = [word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")]
     done = subprocess.run(
         ["swift-symbolgraph-extract", "-module-name", module, "-target", target(), "-I", f"{build}/Modules",
          "-minimum-access-level", level, "-skip-synthesized-members", "-skip-inherited-docs", "-output-dir", directory,
-         f"-experimental-allowed-reexported-modules={','.join(EXPORTED)}", *words],
+         f"-experimental-allowed-reexported-modules={','.join(EXPORTED)}", *clang_options(root, build), *options],
         cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         raise RuntimeError(f"swift-symbolgraph-extract of {module} failed: {done.stderr.strip()}")

@@ -15,9 +15,9 @@ public import VaultKit
 ///
 /// ```swift
 /// let activation = try await Activation.start(
-///   NewActivation("bank"), code: first, over: transport, in: vault, context: context)
+///   NewActivation("bank"), code: firstCode, over: transport, in: vault, context: context)
 /// let pin = try await PINItem.make(NewPINItem(.checked), in: vault, context: context)
-/// let activated = try await activation.finish(code: second, pin: pin, over: transport, context: context)
+/// let activated = try await activation.finish(code: secondCode, pin: pin, over: transport, context: context)
 /// let credential = try await OTPCredential(id: activated.credential, in: vault)
 /// ```
 ///

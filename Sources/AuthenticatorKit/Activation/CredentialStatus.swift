@@ -2,7 +2,7 @@ public import VaultKit
 
 /// What the device key alone shows of a credential and its server. No person is asked for it.
 public struct CredentialStatus: Sendable, Identifiable {
-  /// How far the activation of a credential is. `docs/guides/credentials.md` has the table of all transitions.
+  /// How far the activation of a credential is. The guide *Credentials of a server* has the table of all transitions.
   @nonexhaustive
   public enum State: String, Sendable {
     /// No server has activated it: it is used as it is.

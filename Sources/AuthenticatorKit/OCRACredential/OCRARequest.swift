@@ -5,7 +5,7 @@ import VaultKit
 /// What a code is asked for: the question, and the values that the suite names besides it. The counter and the clock are
 /// the credential's.
 public struct OCRARequest: Sendable {
-  /// The challenge, or the data that is signed: ``OCRAQuestion/init(_:for:)``, ``OCRAQuestion/init(data:for:)``, or one
+  /// The challenge, or the data that is signed: ``OCRAQuestion/init(_:for:)``, ``OCRAQuestion/init(data:for:)-(RawSpan,_)``, or one
   /// of ``OCRAChallenges``.
   public var question: OCRAQuestion
   /// The session information of a suite with `S`, at most ``OCRASuite/sessionByteCount`` bytes.

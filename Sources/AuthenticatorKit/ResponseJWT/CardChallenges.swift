@@ -14,9 +14,9 @@ public import VaultKit
 ///
 /// ```swift
 /// let challenges = CardChallenges(vault)
-/// try await challenges.begin(request, named: "order-7", after: lookup)
+/// try await challenges.begin(order, named: "order-7", after: lookup)
 /// let answer = try await challenges.receive(token, for: "order-7")
-/// if answer.outcome.isForServer { send(try await challenges.tokenForServer(of: "order-7")) }
+/// if answer.outcome.isForServer { toServer(try await challenges.tokenForServer(of: "order-7")) }
 /// ```
 ///
 /// The answer is compared with the request: another one is refused, and nothing is stored. **Nothing here says that an answer is

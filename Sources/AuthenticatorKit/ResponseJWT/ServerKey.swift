@@ -6,8 +6,8 @@ public import VaultKit
 /// says that an answer is true.
 ///
 /// ```swift
-/// let key = try ServerKey(SecretBytes(contentsOfSecretFile: "/etc/shop/card.key"))
-/// let answer = try key.verify(token, answering: request)
+/// let key = try ServerKey(.contents(ofFile: "/etc/shop/card.key"))
+/// let answer = try key.verify(token, answering: order)
 /// ```
 public struct ServerKey: ~Copyable, Sendable {
   private let key: MACKey

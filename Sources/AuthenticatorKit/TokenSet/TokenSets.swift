@@ -13,8 +13,8 @@ public import VaultKit
 ///
 /// ```swift
 /// let tokens = TokenSets(vault)
-/// try await tokens.request(for: client.id, boundTo: key.id, over: transport)     // for the client itself
-/// let request = try await tokens.begin(for: client.id, boundTo: key.id)            // or for a person, who opens request.url
+/// try await tokens.request(for: client.id, boundTo: clientKey.id, over: transport)     // for the client itself
+/// let request = try await tokens.begin(for: client.id, boundTo: clientKey.id)            // or for a person, who opens request.url
 /// try await tokens.finish(request, with: redirection, over: transport)
 /// let headers = try await tokens.authorization(for: client.id, method: "GET", url: "https://api.example/orders")
 /// ```

@@ -1,13 +1,15 @@
 public import VaultKit
 
 extension VaultError {
-  /// An error of a peer, by its word (`docs/guides/transport.md`, *Errors*): `CODE`, `STATE`, `TIMEOUT` and so on. A word that
-  /// is not on that page counts as `OTHER`.
+  /// An error of a peer.
   ///
   /// - Parameters:
+  ///   - word: Its word, by the section *Errors* of the guide *Transports*: `CODE`, `STATE`, `TIMEOUT` and so on. A word that
+  ///     is not there counts as `OTHER`.
   ///   - message: One line for a person, without a final period. What would not show as itself is replaced by words of
   ///     the library.
   ///   - hint: What to do next.
+  ///   - attemptsLeft: How many more wrong codes the peer takes; `nil` if it does not say.
   ///   - isUnsent: Whether the request surely did not reach the peer; only with `NETWORK` and `OTHER`. Then the code of an
   ///     unlock does not count as a try. A lost answer, and one that is cut, are no reason: the peer may have judged the code.
   public init(

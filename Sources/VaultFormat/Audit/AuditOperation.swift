@@ -1,4 +1,4 @@
-/// What was done. An open registry, with the numbers of section 9.
+/// What was done. An open registry: a later version of the file format can add numbers.
 public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   /// The number or word in the file.
   public let rawValue: UInt16

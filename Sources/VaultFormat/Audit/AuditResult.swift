@@ -1,4 +1,4 @@
-/// How an operation in the log ended. An open registry, with the numbers of section 9.
+/// How an operation in the log ended. An open registry: a later version of the file format can add numbers.
 public struct AuditResult: RawRepresentable, Hashable, Sendable {
   /// The number in the file.
   public let rawValue: UInt16

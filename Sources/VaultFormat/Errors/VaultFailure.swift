@@ -7,7 +7,9 @@
 ///   case limitReached
 ///   init(vault error: VaultError) { self = .vault(error) }
 /// }
-/// try await vault.write { transaction throws(PaymentError) in … }  // throws(PaymentError)
+/// try await vault.write { transaction throws(PaymentError) in
+///   throw PaymentError.limitReached
+/// }
 /// ```
 public protocol VaultFailure: Error {
   /// The error for an error of the vault.

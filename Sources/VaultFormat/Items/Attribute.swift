@@ -2,7 +2,7 @@
 ///
 /// Attributes are readable with the device key alone, like those of Apple's metadata class: put no secret into one.
 public struct Attribute<Value: AttributeValue>: Sendable {
-  /// The code of the format, section 6.
+  /// The number of the attribute in the file format.
   public let code: UInt16
 
   /// An attribute with your own code; 0x8000–0xBFFF are reserved for programs.

@@ -1,6 +1,6 @@
+// Layout 1 of docs/format/vault-file.md, section 7. Bytes unknown to this version are kept.
+
 /// The small mutable part of an item: counters, failures, offsets. 160 bytes, sealed, rewritten separately.
-///
-/// Layout 1 of docs/format/vault-file.md, section 7. Bytes unknown to this version are kept.
 public struct ItemState: Sendable, Equatable {
   private typealias Offset = FieldOffset.ItemState
 

@@ -8,8 +8,8 @@ import TextPreparation
 ///
 /// ```swift
 /// let context = AuthenticationContext(reason: "pay 12 EUR to Anna", prompt: terminal, reuse: .seconds(60))
-/// let first = try await vault.secret(of: item, context: context)
-/// let second = try await vault.secret(of: other, context: context)   // within a minute: nobody is asked again
+/// let first = try await vault.secret(of: item.id, context: context)
+/// let second = try await vault.secret(of: other.id, context: context)   // within a minute: nobody is asked again
 /// ```
 public struct AuthenticationContext: Sendable {
   /// Whether prompts may appear.
