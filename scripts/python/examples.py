@@ -57,7 +57,10 @@ def complaints(root, build, modules, graphs):
         with open(path, "w", encoding="utf-8") as file:
             file.write("".join(f"import {name}\n" for name in sorted(imports)) + "\n" + "\n".join(functions))
         done = subprocess.run(
-            ["swiftc", "-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm", "-I", f"{build}/Modules",
+            ["swiftc", "-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm",
+             "-strict-memory-safety", "-Werror", "StrictMemorySafety", "-I", f"{build}/Modules",
              *symbols.clang_options(root, build), path, f"{root}/{SURROUNDINGS}"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return [line for line in done.stdout.splitlines() if " error: " in line] if done.returncode else []
+    lines = done.stdout.splitlines()
+    # Where no line has that word, the compiler itself failed.
+    return ([line for line in lines if " error: " in line] or lines or ["swiftc failed"]) if done.returncode else []
