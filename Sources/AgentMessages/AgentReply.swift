@@ -15,7 +15,7 @@ package struct AgentReply: Sendable {
   package enum Failure: UInt8, Sendable {
     case kind = 1
     case exit, code, message, hint, attemptsLeft, retrySeconds, retryAttoseconds, promptEnd
-    case action, subject, underlying, isFinal
+    case toolHint, underlying, isFinal
     case number, text, terminal, vault
   }
 

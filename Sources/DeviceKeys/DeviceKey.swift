@@ -24,8 +24,7 @@ public struct DeviceKey: ~Copyable, Sendable {
       throw VaultError(
         .deviceKeyDamaged,
         "the device key is damaged: \(place) has \(bytes.byteCount == 0 ? "no" : "not 32") bytes",
-        hint: Hint(
-          .putKeyBack, saying: "put its copy back, name the copy, or use the recovery code or a backup"))
+        hint: .putKeyBack)
     }
     try self.init(bytes)
   }

@@ -27,12 +27,7 @@ extension SealedStore {
     let difference = try sumProblem(head, progress: progress).problem
     if let difference {
       throw VaultError(
-        .damaged, difference,
-        hint: Hint(
-          .acceptDamage,
-          saying:
-            "the file was altered outside of this program: restore it from a backup; or accept the rows "
-            + "that are left: rotate the epoch and remove what is damaged"))
+        .damaged, difference, hint: .acceptDamage)
     }
   }
 

@@ -431,11 +431,7 @@ package struct SealedStore: ~Copyable, Sendable {
       guard error.code == .damaged else { throw error }
       throw VaultError(
         .damaged, "the vault's own state, with its count of wrong passcodes, does not open",
-        hint: Hint(
-          .renewVaultState,
-          saying:
-            "rotate the epoch and remove what is damaged, with the recovery code where a passcode is set; "
-            + "or restore the vault from a backup"))
+        hint: .renewVaultState)
     }
   }
 

@@ -240,7 +240,7 @@ package enum VaultFindings {
     var findings: [Finding] = []
     if let state = damage.state {
       findings.append(
-        Finding("ownState", .problem, state.message, state.advice.map(HintWords.sentence)))
+        Finding("ownState", .problem, state.message, state.advice?.toolSentence))
     }
     if !damage.items.isEmpty {
       findings.append(

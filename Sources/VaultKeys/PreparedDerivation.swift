@@ -57,7 +57,7 @@ extension KeyDerivation {
     let advice = "free memory, or raise the limit of the process, and try again"
     return VaultError(
       .io, "not enough memory: the key of the \(secret.rawValue) is made in \(size)",
-      hint: Hint(secret.isJudged ? "no attempt was counted; \(advice)" : advice))
+      hint: secret.isJudged ? "no attempt was counted; \(advice)" : advice)
   }
 }
 

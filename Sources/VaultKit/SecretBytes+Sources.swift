@@ -137,7 +137,7 @@ extension SecretBytes {
     _ bytes: consuming SecretBytes, named what: String
   ) throws(VaultError) -> SecretBytes {
     do throws(TextLine.Fault) { return try TextLine.whole(bytes) } catch {
-      throw VaultError(.malformed, error.message(what), hint: Hint(TextLine.Fault.hint))
+      throw VaultError(.malformed, error.message(what), hint: TextLine.Fault.hint)
     }
   }
 

@@ -26,8 +26,6 @@ public struct VaultPath: Sendable, Hashable {
     if let home = variable("HOME"), home.hasPrefix("/") {
       return VaultPath(home + "/.local/share/vault/default.vault")
     }
-    throw VaultError(
-      .vaultMissing, "there is no place for a vault: HOME is not set",
-      hint: Hint(.setVaultPath, saying: "name a vault, or set VAULT_PATH"))
+    throw VaultError(.vaultMissing, "there is no place for a vault: HOME is not set", hint: .setVaultPath)
   }
 }

@@ -19,7 +19,7 @@ struct BiokeyWordsTests {
         _ = try scene.core.nextHOTPCode(
           of: scene.bank, by: .biometric, context: try! BiokeyScene.given(phrase: "right"))
       })
-    #expect(error.code == .invalidated && error.advice?.action == .registerBiokey)
+    #expect(error.code == .invalidated && error.advice == .registerBiokey)
     #expect(error.hint?.contains("delete") == false && error.message.contains("biokey"))
   }
 

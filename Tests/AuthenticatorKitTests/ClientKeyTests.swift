@@ -64,7 +64,7 @@ struct ClientKeyTests {
     let fixed = try generate(core)
     let open = try generate(core, .ed25519, "open") { $0.isExportable = true }
     let refused = thrown { () throws(VaultError) in _ = try core.secret(of: fixed.item.id) }
-    #expect(refused?.code == .policy && refused?.advice?.action == .signWithKey)
+    #expect(refused?.code == .policy && refused?.advice == .signWithKey)
     expect(.policy) { () throws(VaultError) in
       _ = try core.update(fixed.item.id, ItemChanges(), secret: SecretBytes(testing: "x"))
     }

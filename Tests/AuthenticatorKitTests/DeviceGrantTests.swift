@@ -114,7 +114,7 @@ struct DeviceGrantTests {
     let error = thrown { () throws(VaultError) in
       _ = try rig.core.finishDeviceAuthorization(begun, over: server)
     }
-    #expect(error?.code == .expired && error?.advice?.action == .requestTokens)
+    #expect(error?.code == .expired && error?.advice == .requestTokens)
     expect(rig.waits.seconds, equals: 60)
     expect(server.requests.count, equals: count + 12)
     #expect(try rig.core.tokenSet(of: rig.client) == nil)

@@ -75,7 +75,7 @@ struct KnownClientTests {
     let error = thrown { () throws(VaultError) in
       _ = try scene.core.addClient(Self.new(), known, over: scene.server)
     }
-    #expect(error != nil && (status != 404 || error?.advice?.action == .nameEndpoints))
+    #expect(error != nil && (status != 404 || error?.advice == .nameEndpoints))
     let made = try scene.core.addClient(Self.new(), known, at: Self.endpoints, over: scene.server)
     expect(made.issuer, equals: Self.at)
     _ = try scene.authorize(made.id)
@@ -157,6 +157,6 @@ struct KnownClientTests {
         body: #"{"issuer":"\#(OAuthServer.issuer)","token_endpoint":"\#(OAuthServer.issuer)/t"}"#)
     }
     let error = thrown { () throws(VaultError) in try scene.register() }
-    #expect(error?.code == .unsupported && error?.advice?.action == .giveClient)
+    #expect(error?.code == .unsupported && error?.advice == .giveClient)
   }
 }

@@ -173,13 +173,13 @@ struct OfflineLimitTests {
     try scene.code()
     scene.rig.clock.advance(by: .seconds(60))
     let error = thrown { () throws(VaultError) in try scene.code() }
-    expect(error?.advice?.action, equals: .setCounter)
+    expect(error?.advice, equals: .setCounter)
     try scene.core.setCounter(of: scene.id, to: 5)
     try expect(scene.code(), equals: PINRig.rfc4226[5])
     try scene.core.activate(scene.id)
     try scene.core.setCounter(of: scene.id, to: 7)
     let again = thrown { () throws(VaultError) in try scene.code() }
-    #expect(again?.code == .outOfStep && again?.advice?.action == .synchronize)
+    #expect(again?.code == .outOfStep && again?.advice == .synchronize)
   }
 
   /// An offline seal: its own check of the synchronization, its PIN, and its remaining time.

@@ -19,7 +19,7 @@ struct PeerStateTests {
   func blocked(call: Call) throws {
     let scene = try TransactionScene()
     let error = try scene.answering("BLOCKED", to: call)
-    #expect(error?.code == .blocked && error?.advice?.action == .unlockCredential)
+    #expect(error?.code == .blocked && error?.advice == .unlockCredential)
     try expect(scene.core.credentialStatus(of: scene.bank).state, equals: .blocked)
     let unlock = ScriptedTransport { _ throws(VaultError) in TransportFields(["unlock": .text("u-1")]) }
     try scene.core.startUnlock(of: scene.bank, over: unlock)
@@ -51,7 +51,7 @@ struct PeerStateTests {
     let scene = try TransactionScene()
     let error = try scene.answering("NODEVICE", to: call)
     try expect(scene.core.credentialStatus(of: scene.bank).state, equals: .active)
-    #expect(error?.code == .deviceUnknown && error?.advice?.action == .disableCredential)
+    #expect(error?.code == .deviceUnknown && error?.advice == .disableCredential)
     let unknown = ScriptedTransport { _ throws(VaultError) in throw VaultError(peer: "NODEVICE", "who?") }
     try scene.core.disableCredential(scene.bank, evenIfUnknown: true, over: unknown)
     try expect(scene.core.credentialStatus(of: scene.bank).state, equals: .disabled)
@@ -87,13 +87,13 @@ struct PeerStateTests {
       _ = try scene.core.verifyPIN(pin, context: try! scene.context(pin: "8306"))
     }
     #expect(error?.code == .blocked)
-    let expected: Hint.Action? =
+    let expected: Hint? =
       switch situation {
       case .server: .unlockCredential
       case .unlockKey: .unlockPIN
       case .nothing: nil
       }
-    #expect(error?.advice?.action == expected && error?.advice != nil)
+    #expect(error?.advice == expected && error?.advice != nil)
   }
 }
 

@@ -232,7 +232,7 @@ struct SynchronizationTests {
     scene.rig.derivations.reset()
     let peer = Scene.answering(["state": .text("active"), "counter": .number(3)])
     let error = thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }
-    #expect(error?.code == .blocked && error?.advice?.action == .unlockCredential)
+    #expect(error?.code == .blocked && error?.advice == .unlockCredential)
     #expect(scene.rig.derivations.count == 0 && peer.requests.first?.fields["code"] == nil)
     try expect(scene.state.counter, equals: 3)
   }

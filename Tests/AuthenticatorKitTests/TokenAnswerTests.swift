@@ -134,8 +134,8 @@ struct TokenAnswerTests {
       let expected = isRefresh && !revoked.contains("rt-9") ? [] : revoked
       let sent = scene.server.requests[(count + 1)...].map { $0.form["token"] ?? "" }
       expect(sent, equals: expected)
-      let next: Hint.Action = isRefresh && expected.isEmpty ? .refreshOnce : .requestTokens
-      expect(error?.advice?.action, equals: next)
+      let next: Hint = isRefresh && expected.isEmpty ? .refreshOnce : .requestTokens
+      expect(error?.advice, equals: next)
     }
     try expect(scene.headers(client).authorization, equals: before)
   }
@@ -153,7 +153,7 @@ struct TokenAnswerTests {
       _ = try scene.core.requestTokens(for: client, boundTo: key, over: scene.server)
     }
     #expect(error?.code == .policy && error?.message.contains("revoked the new ones") == true)
-    expect(error?.advice?.action, equals: .requestUnboundTokens)
+    expect(error?.advice, equals: .requestUnboundTokens)
     expect(scene.server.requests.suffix(2).map { $0.form["token"] }, equals: ["rt-9", "at-9"])
   }
 
@@ -211,6 +211,6 @@ struct TokenAnswerTests {
     let error = thrown { () throws(VaultError) in try scene.register(new) }
     expect(
       error?.message, equals: "the server calls itself https://as.example, and https://as.example/ was asked")
-    #expect(error?.advice?.action == .nameIssuer && error?.recovery.condition == nil)
+    #expect(error?.advice == .nameIssuer && error?.recovery.condition == nil)
   }
 }

@@ -143,7 +143,7 @@ struct TransactionDecisionTests {
       let error = thrown { () throws(VaultError) in _ = try scene.accept(id, by: factor, context) }
       // Nothing can be asked for about a device credential alone.
       #expect(error?.code == .outOfStep && prompt.requests.isEmpty)
-      #expect(error?.advice?.action == (factor == .device ? .setCounter : .synchronize))
+      #expect(error?.advice == (factor == .device ? .setCounter : .synchronize))
     }
     #expect(try scene.uses() == [5, 0, 10, 5] && scene.status(id) == .pending)
   }
@@ -311,7 +311,7 @@ struct TransactionDecisionTests {
     for factor in TransactionFactor.allCases {
       let (context, prompt) = scene.asking(.confirm(true))
       let error = thrown { () throws(VaultError) in _ = try scene.accept(id, by: factor, context) }
-      #expect(error?.code == .blocked && error?.advice?.action == .unlockCredential)
+      #expect(error?.code == .blocked && error?.advice == .unlockCredential)
       #expect(prompt.requests.isEmpty)
     }
     expect(.blocked) { () throws(VaultError) in
@@ -394,7 +394,7 @@ struct TransactionDecisionTests {
     let error = thrown { () throws(VaultError) in
       _ = try scene.accept(asked.id, try! scene.context(pin: "8306"))
     }
-    #expect(error?.code == .policy && error?.advice?.action == .activateCredential)
+    #expect(error?.code == .policy && error?.advice == .activateCredential)
     _ = try scene.core.declineTransaction(
       asked.id, as: .rejected, over: scene.server, context: scene.context())
     try expect(scene.status(asked.id), equals: .rejected)

@@ -19,7 +19,7 @@ struct UntoldBehindCamouflageTests {
     let scene = try CamouflagedScene(suite: suite)
     let id = try scene.pushed()
     let error = try scene.loseAcceptance(of: id)
-    #expect(error.advice?.action == .acceptAgain && error.recovery.word == "nonRecoverable")
+    #expect(error.advice == .acceptAgain && error.recovery.word == "nonRecoverable")
     try scene.expectNoCode()
     // A contact cannot tell it, and says so.
     let received = try scene.core.receiveTransactions(

@@ -41,7 +41,7 @@ struct UntoldDecisionTests {
     let fault = FaultOnce(.transactionAnswer, Self.lost)
     if reachesServer { scene.server.afterwards(fault.hook) } else { scene.server.before(fault.hook) }
     let error = thrown { () throws(VaultError) in try scene.decide(id, way) }
-    #expect(error?.code == .network && error?.advice?.action == .receiveTransactions)
+    #expect(error?.code == .network && error?.advice == .receiveTransactions)
     try expect(scene.summary(id).delivery, equals: .untold)
     let uses = try scene.uses()
     scene.server.push()

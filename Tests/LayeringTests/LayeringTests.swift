@@ -80,7 +80,7 @@ struct LayeringTests {
       {
         count += 1
         for name in ToolNames.found(in: String(line)) {
-          Issue.record("\(file):\(number + 1) names \(name) in a string; give the hint an action instead")
+          Issue.record("\(file):\(number + 1) names \(name) in a string; only a hint does, as \\(tool:)")
         }
       }
     }
@@ -93,6 +93,8 @@ struct LayeringTests {
       ("hint: \"run 'vaultctl verify'\")", ["vaultctl"]),
       ("hint: \"name it with --device-key\")", ["--device-key"]),
       ("\"'--drop-damaged' removes it\"", ["--drop-damaged"]), ("\"\\(path) vaultctl\"", ["vaultctl"]),
+      ("\"make one\\(tool: \" with 'vaultctl init'\"), or name it with --vault\"", ["--vault"]),
+      ("\"\\(\"purge\", tool: \"run 'vaultctl purge'\") again\"", []),
       ("/// \"vaultctl --force\"", []), ("count -= 1 // --vault", []),
       ("\"scripts/install-pam --print\"", []),
     ])

@@ -2,6 +2,7 @@ import TestSupport
 
 /// The names of the tool and of options in the string literals of one line of Swift.
 ///
+/// What only the tool shows of a hint is its own: `\(tool: "…")`, also with the words of the library before it.
 /// A script of this repository is no part of the tool: its options may be named after it.
 enum ToolNames {
   static func found(in line: String) -> [String] {
@@ -9,7 +10,8 @@ enum ToolNames {
     else {
       return []
     }
-    return line.matches(of: /"(?:[^"\\]|\\.)*"/).flatMap { literal in
+    let shared = line.replacing(/\btool: "(?:[^"\\]|\\.)*"\)/, with: "tool)")
+    return shared.matches(of: /"(?:[^"\\]|\\.)*"/).flatMap { literal in
       literal.0.replacing(/scripts\/[a-z-]+ --[a-z-]+/, with: "")
         .matches(of: /vaultctl|[^\w-](--[a-z][a-z-]*)/).map { String($0.1 ?? $0.0) }
     }

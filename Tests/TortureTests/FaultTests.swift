@@ -141,7 +141,7 @@ extension Torture {
       } catch {
         expect(error.code, equals: .busy)
         #expect(error.message.contains("epoch and device key are rotated"), "\(error.message)")
-        expect(error.advice?.action, equals: .purgeAgain)
+        expect(error.advice, equals: .purgeAgain)
       }
       try expect(core.status().generation, equals: before + 1)
       reader.rollback()

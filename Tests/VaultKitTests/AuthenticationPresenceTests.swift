@@ -371,7 +371,7 @@ struct AuthenticationReaderTests {
       for id in [set, any] {
         let error = try #require(throws: VaultError.self) { _ = try core.secret(of: id, context: context) }
         #expect(error.code == .unsupported && error.message.contains("biometry is unavailable"))
-        expect(error.advice?.action, equals: .enrollFingersAgain)
+        expect(error.advice, equals: .enrollFingersAgain)
       }
       try expect(core.enrolledMembers().map(\.name), equals: ["left-thumb", "right-thumb"])
     }

@@ -85,8 +85,7 @@ struct ExpiryTests {
         try expect(later.secret(of: id).byteCount, equals: 1)
       } else {
         let error = thrown { () throws(VaultError) in _ = try later.secret(of: id) }
-        #expect(
-          error?.code == .expired && error?.advice?.action == .removeExpiry && error?.advice?.subject == "n")
+        #expect(error?.code == .expired && error?.advice == .removeExpiry(of: "n"))
       }
       try expect(later.verify().problems, equals: [])
       clock.reboot()

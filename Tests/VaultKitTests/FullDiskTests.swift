@@ -26,7 +26,7 @@ struct FullDiskTests {
       do throws(VaultError) {
         try other.unlock(with: Passcode(testing: "pass"))
         require(false, "unlocked for another user")
-      } catch { require(error.code == .io && error.advice?.action == .freeSpace, "\(error)") }
+      } catch { require(error.code == .io && error.advice == .freeSpace, "\(error)") }
       require(!core.isUnlocked, "unlocked")
       let own = core.asked(by: Caller(user: geteuid(), process: 4711))
       do throws(VaultError) {

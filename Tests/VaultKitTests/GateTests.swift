@@ -140,15 +140,15 @@ struct GateTests {
     let context = AuthenticationContext(reason: "a test", prompt: prompt)
     for id in ids {
       let error = thrown { () throws(VaultError) in _ = try locked.secret(of: id, context: context) }
-      #expect(error?.code == .policy && error?.advice?.action == .usePIN)
+      #expect(error?.code == .policy && error?.advice == .usePIN)
       #expect(prompt.requests.isEmpty && !locked.isUnlocked)
     }
-    let hints: [(ItemKind, Hint.Action)] = [(.otp, .useCredential), (.biokey, .manageBiokeys)]
+    let hints: [(ItemKind, Hint)] = [(.otp, .useCredential), (.biokey, .manageBiokeys)]
     for (kind, action) in hints {
       try locked.unlock(with: Passcode(testing: "passcode"))
       let id = try locked.add(NewItem(kind, name: "\(kind)"), by: Component(kind)).id
       let error = thrown { () throws(VaultError) in _ = try locked.secret(of: id) }
-      expect(error?.advice?.action, equals: action)
+      expect(error?.advice, equals: action)
     }
   }
 

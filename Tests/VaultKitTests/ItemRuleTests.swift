@@ -114,7 +114,7 @@ struct ItemRuleTests {
     let behind = try ["a", "b"].map { try add(.otp, $0, behind: GuardingPIN(mode, item: pin), to: core) }
     let before = try core.items(matching: Query()).map(\.id)
     let error = thrown { () throws(VaultError) in try core.delete(pin) }
-    #expect(error?.code == .policy && error?.advice?.action == .deleteWithPIN)
+    #expect(error?.code == .policy && error?.advice == .deleteWithPIN)
     expect(.policy) { () throws(VaultError) in try core.delete(Query(.pin)) }
     expect(.policy) { () throws(VaultError) in
       try core.writing { transaction throws(VaultError) in

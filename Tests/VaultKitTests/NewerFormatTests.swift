@@ -48,7 +48,7 @@ struct NewerFormatTests {
     #expect(
       error?.code == .olderFormat
         && error?.message.contains("export its items with the program that made it") == true)
-    expect(error?.advice?.action, equals: .exportWithOldProgram)
+    expect(error?.advice, equals: .exportWithOldProgram)
   }
 
   /// Verified to fail when such a table is a strange schema like any other.

@@ -94,7 +94,7 @@ struct VaultOfTestTests {
       _ = try VaultCore.open(at: place.path, protector: place.protector)
     }
     #expect(error?.message.contains("a cheap key derivation and predictable random numbers") == true)
-    expect(error?.advice?.action, equals: .createRealVault)
+    expect(error?.advice, equals: .createRealVault)
   }
 
   @Test("the public calls refuse a vault of a test")

@@ -124,7 +124,6 @@ extension Item {
 extension VaultError {
   static var activationLapsed: VaultError {
     VaultError(
-      .expired, "the activation was not finished in time, and was deleted",
-      hint: Hint(.activateCredential, saying: "start another one with a new code of the server"))
+      .expired, "the activation was not finished in time, and was deleted", hint: .activateCredential)
   }
 }

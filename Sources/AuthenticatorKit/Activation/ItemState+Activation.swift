@@ -11,13 +11,9 @@ extension ItemState {
     case .none, .active: return
     case .started: throw .activationIncomplete
     case .blocked, .unlockStarted:
-      throw VaultError(
-        .blocked, "the credential is blocked",
-        hint: Hint(.unlockCredential, saying: "unlock it with a code of the server, or synchronize it"))
+      throw VaultError(.blocked, "the credential is blocked", hint: .unlockCredential)
     case .disabled:
-      throw VaultError(
-        .wrongState, "the server has disabled the credential",
-        hint: Hint(.activateCredential, saying: "activate it again"))
+      throw VaultError(.wrongState, "the server has disabled the credential", hint: .activateCredential)
     }
   }
 
@@ -29,9 +25,7 @@ extension ItemState {
   /// - Throws: ``VaultError/Code/wrongState`` if the event is refused in the present state.
   mutating func apply(_ event: CredentialEvent) throws(VaultError) {
     guard let next = try credentialState().after(event) else {
-      throw VaultError(
-        .wrongState, "the credential is not in a state for that",
-        hint: Hint(.showCredentialStatus, saying: "look at its status"))
+      throw VaultError(.wrongState, "the credential is not in a state for that", hint: .showCredentialStatus)
     }
     set(next)
   }
@@ -48,8 +42,6 @@ extension VaultClock {
 
 extension VaultError {
   static var activationIncomplete: VaultError {
-    VaultError(
-      .wrongState, "the activation of the credential is not complete",
-      hint: Hint(.finishActivation, saying: "finish the activation"))
+    VaultError(.wrongState, "the activation of the credential is not complete", hint: .finishActivation)
   }
 }

@@ -95,9 +95,7 @@ extension VaultCore {
     new.id = found.credential
     guard let pin else {
       guard found.peer.mode.isEmpty else {
-        throw VaultError(
-          .policy, "the server wants a PIN for the credential",
-          hint: Hint(.guardWithPIN, saying: "name a PIN item, or make one"))
+        throw VaultError(.policy, "the server wants a PIN for the credential", hint: .guardWithPIN)
       }
       return (secret, nil)
     }
@@ -130,8 +128,7 @@ extension VaultCore {
     try transaction.commit()
     return VaultError(
       error.code, "\(error.message); the activation was deleted",
-      hint: error.advice
-        ?? Hint(.activateCredential, saying: "start another one with a new code of the server"))
+      hint: error.advice ?? .activateCredential)
   }
 }
 
@@ -256,7 +253,7 @@ extension WriteTransaction {
 extension ReadTransaction {
   /// Why a credential has no activation to finish: the second code of an active one was used for that.
   mutating func nothingToFinish(of item: Item) throws(VaultError) -> VaultError {
-    let hint = Hint(.showCredentialStatus, saying: "look at its status")
+    let hint = Hint.showCredentialStatus
     let isDisabled = try state(of: item.id).credentialState() == .disabled
     return item.hasServer && !isDisabled
       ? VaultError(.authenticationFailed, "the activation is finished, and its code was used", hint: hint)

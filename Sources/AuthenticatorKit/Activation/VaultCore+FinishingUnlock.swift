@@ -34,7 +34,7 @@ extension VaultCore {
         guard error.code == .wrongState else { throw error }
         // The unlock that is named is over there: the same call would name it again.
         throw error.advising(
-          error.advice ?? Hint(.beginUnlock, saying: "have the server begin another unlock, with a new code"))
+          error.advice ?? .beginUnlock)
       }
       throw try refusedCode(of: unlock, error, left: left)
     }
@@ -158,9 +158,7 @@ struct UnlockUnderWay {
         && item.attributes[.unlock] != nil
       throw isRefused
         ? .unlockRefused
-        : VaultError(
-          .wrongState, "no unlock of the credential is under way",
-          hint: Hint(.unlockCredential, saying: "ask the server to begin one"))
+        : VaultError(.wrongState, "no unlock of the credential is under way", hint: .unlockCredential)
     }
     (self.item, self.name) = (item, name)
     needsNewPIN = item.attributes[.unlockPINMode] == 2

@@ -97,9 +97,7 @@ extension VaultError {
     switch state {
     case .started: .activationIncomplete
     case .disabled:
-      VaultError(
-        .wrongState, "the server has disabled the credential",
-        hint: Hint(.activateCredential, saying: "activate it again"))
+      VaultError(.wrongState, "the server has disabled the credential", hint: .activateCredential)
     default: VaultError(.wrongState, "the credential is not blocked")
     }
   }

@@ -120,6 +120,6 @@ extension VaultError {
   fileprivate static var noCheckedPIN: VaultError {
     VaultError(
       .policy, "the server asks for a new PIN, and no checked PIN guards the credential",
-      hint: Hint(.activateCredential, saying: "activate the credential again"))
+      hint: .activateCredential)
   }
 }

@@ -135,6 +135,6 @@ extension VaultError {
   fileprivate static var biokeyInvalidated: VaultError {
     VaultError(
       .invalidated, "the biokey no longer opens: the enrolled set has changed since it was registered",
-      hint: Hint(.registerBiokey, saying: "register a biokey again, with the PIN"))
+      hint: .registerBiokey)
   }
 }

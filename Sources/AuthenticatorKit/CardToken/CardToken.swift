@@ -74,7 +74,7 @@ extension TokenLife {
   /// - Throws: ``VaultError/Code/verificationNeeded`` without one, ``VaultError/Code/policy`` for another one.
   func refuseOther(_ given: ViewingSession?) throws(VaultError) {
     guard let session else { return }
-    let hint = Hint(.giveSession, saying: "give the session in which it was stored")
+    let hint = Hint.giveSession
     guard let given else {
       throw VaultError(.verificationNeeded, "it belongs to a session, and none was given", hint: hint)
     }

@@ -215,9 +215,7 @@ extension VaultError {
     item.kind == .cardToken
       ? VaultError(
         .expired, "the card token has ended: its time, its uses or its session are over, or it was revoked",
-        hint: Hint(.storeToken, saying: "store a new one, or confirm a consent for it"))
-      : VaultError(
-        .expired, "the time of the consent is over",
-        hint: Hint(.requestConsent, saying: "request a new one"))
+        hint: .storeToken)
+      : VaultError(.expired, "the time of the consent is over", hint: .requestConsent)
   }
 }

@@ -156,13 +156,13 @@ extension VaultCore {
       _ = try request(NewConsent(item), replacing: item, session: bound, over: transport, context: context)
       return VaultError(
         .expired, "the time of the consent was over, so a new one was requested, with a new code",
-        hint: Hint(.confirmConsent, saying: "confirm it with the new code")
+        hint: .confirmConsent
       ).final()
     } catch {
       guard error.code != .appCancelled else { return error }
       return VaultError(
         .expired, "the time of the consent is over, and a new one could not be requested: \(error.message)",
-        hint: error.advice ?? Hint(.requestConsent, saying: "request a new one"), underlying: error.underlying
+        hint: error.advice ?? .requestConsent, underlying: error.underlying
       )
     }
   }
@@ -185,7 +185,7 @@ extension VaultCore {
     try transaction.commit()
     return VaultError(
       .authenticationFailed, error.message,
-      hint: known > 0 ? error.advice : Hint(.requestConsent, saying: "request a new one"), attemptsLeft: known
+      hint: known > 0 ? error.advice : .requestConsent, attemptsLeft: known
     )
   }
 

@@ -47,7 +47,7 @@ extension VaultCore {
       throw VaultError(
         .authenticationFailed,
         left > 0 ? "the code is wrong" : "the code is wrong, and it was the last attempt",
-        hint: left > 0 ? "compare it with the message" : Hint(.requestConsent, saying: "request a new one"),
+        hint: left > 0 ? "compare it with the message" : .requestConsent,
         attemptsLeft: left)
     }
     return try consent(id)

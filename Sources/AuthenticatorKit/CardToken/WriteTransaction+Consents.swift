@@ -22,9 +22,7 @@ extension WriteTransaction {
     let now = reading.clock.bootMilliseconds()
     try changeState(of: id) { state throws(VaultError) in
       guard state.resends < CardConsent.mostResends else {
-        throw VaultError(
-          .policy, "the code was sent again three times already",
-          hint: Hint(.requestConsent, saying: "request a new consent"))
+        throw VaultError(.policy, "the code was sent again three times already", hint: .requestConsent)
       }
       let next = state.lastResend + ItemState.resendPause
       guard state.resends == 0 || now >= next else {
@@ -78,13 +76,11 @@ extension ReadTransaction {
     case .requested, .expired: try refuseEnded(item, life)
     case .confirmed:
       throw VaultError(
-        .wrongState, "the consent is confirmed already, and that is final",
-        hint: Hint(.requestConsent, saying: "request a new one"))
+        .wrongState, "the consent is confirmed already, and that is final", hint: .requestConsent)
     case .failed: throw .consentFailed
     case .revoked:
       throw VaultError(
-        .wrongState, "the consent was revoked, or its session is closed",
-        hint: Hint(.requestConsent, saying: "request a new one"))
+        .wrongState, "the consent was revoked, or its session is closed", hint: .requestConsent)
     }
   }
 }
@@ -178,8 +174,7 @@ extension ConsentRecord {
 extension VaultError {
   static var consentFailed: VaultError {
     VaultError(
-      .wrongState, "the code of the consent was wrong five times, and that is final",
-      hint: Hint(.requestConsent, saying: "request a new one"))
+      .wrongState, "the code of the consent was wrong five times, and that is final", hint: .requestConsent)
   }
 }
 

@@ -13,8 +13,7 @@ struct ClientKeyItem {
   ///   program, which this component does not know.
   init(_ item: Item) throws(VaultError) {
     guard item.kind == .key else {
-      throw VaultError(
-        .itemNotFound, "the item is no key", hint: Hint(.listKeys, saying: "list the keys for their names"))
+      throw VaultError(.itemNotFound, "the item is no key", hint: .listKeys)
     }
     guard let spki = item.attributes[.subjectPublicKeyInfo] else {
       throw VaultError(
@@ -34,8 +33,7 @@ struct ClientKeyItem {
   }
 
   static var damaged: VaultError {
-    VaultError(
-      .damaged, "the attributes of the key do not belong to it", hint: .verifyAndRestore)
+    VaultError(.damaged, "the attributes of the key do not belong to it", hint: .verifyAndRestore)
   }
 }
 

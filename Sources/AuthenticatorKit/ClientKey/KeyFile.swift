@@ -39,7 +39,7 @@ public struct KeyFile: Sendable {
     }
     let text: SecretBytes
     do throws(TextLine.Fault) { text = try TextLine.unmarked(bytes) } catch {
-      throw VaultError(.malformed, error.message("the file"), hint: Hint(TextLine.Fault.hint))
+      throw VaultError(.malformed, error.message("the file"), hint: TextLine.Fault.hint)
     }
     let blocks = try text.expose { (text) throws(VaultError) in
       do throws(TextError) { return try PEMBlock.blocks(in: text) } catch {
@@ -114,9 +114,7 @@ public struct KeyFile: Sendable {
 
 extension VaultError {
   init(keyFile error: KeyFileError) {
-    let convert = Hint(
-      .convertKeyFile,
-      saying: "write the key to a file in memory with another encryption or none, import that, and delete it")
+    let convert = Hint.convertKeyFile
     self =
       switch error {
       case .malformed:

@@ -137,8 +137,6 @@ public struct NewClientRegistration: Sendable {
 
 extension VaultError {
   static var noRegistration: VaultError {
-    VaultError(
-      .itemNotFound, "there is no such client registration",
-      hint: Hint(.registerClient, saying: "register the client"))
+    VaultError(.itemNotFound, "there is no such client registration", hint: .registerClient)
   }
 }

@@ -16,9 +16,7 @@ extension VaultCore {
     let key = try new.key.map { id throws(VaultError) in try describeClientKey(of: id).publicKey }
     let metadata = try serverMetadata(at: address, over: transport, context: context)
     guard let endpoint = metadata.registrationEndpoint else {
-      throw VaultError(
-        .unsupported, "the server registers no clients by itself",
-        hint: Hint(.giveClient, saying: "register the client at the server by hand, and give its id"))
+      throw VaultError(.unsupported, "the server registers no clients by itself", hint: .giveClient)
     }
     let headers = OAuthHeaders()
     if let token {

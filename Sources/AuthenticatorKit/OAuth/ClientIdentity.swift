@@ -14,9 +14,7 @@ struct ClientIdentity: Sendable {
     _ registration: RegistrationRecord, in core: VaultCore, context: AuthenticationContext?
   ) throws(VaultError) {
     if let end = registration.secretExpires, try core.expiryTime() >= end {
-      throw VaultError(
-        .expired, "the secret of the client has expired at the server",
-        hint: Hint(.registerClient, saying: "register the client again"))
+      throw VaultError(.expired, "the secret of the client has expired at the server", hint: .registerClient)
     }
     self.registration = registration
     signer = try registration.key.map { key throws(VaultError) in
@@ -72,8 +70,7 @@ struct ClientIdentity: Sendable {
 
   private static var unreadable: VaultError {
     VaultError(
-      .damaged, "the client registration has not what the client proves itself with",
-      hint: Hint(.registerClient, saying: "register the client again"))
+      .damaged, "the client registration has not what the client proves itself with", hint: .registerClient)
   }
 }
 
@@ -88,8 +85,7 @@ final class OpenSigner: Sendable {
     do throws(VaultError) { signer = try core.signer(of: key, to: action, context: context) } catch {
       guard error.code == .itemNotFound else { throw error }
       throw VaultError(
-        .itemNotFound, "the client key that is needed is no longer in the vault",
-        hint: Hint(.requestTokens, saying: "get new tokens with another key, or register the client again"))
+        .itemNotFound, "the client key that is needed is no longer in the vault", hint: .requestTokens)
     }
   }
 }

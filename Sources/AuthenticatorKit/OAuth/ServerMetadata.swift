@@ -33,9 +33,7 @@ struct ServerMetadata {
     // RFC 8414 §3.3: another server could send its tokens to this one, or ours to it.
     guard issuer.isSame(as: address.issuer) else {
       throw VaultError(
-        .network, "the server calls itself \(issuer), and \(address.issuer) was asked",
-        hint: Hint(
-          .nameIssuer, saying: "if that is the server that you mean, give the name that it calls itself")
+        .network, "the server calls itself \(issuer), and \(address.issuer) was asked", hint: .nameIssuer
       ).final()
     }
     tokenEndpoint = try TransportFields.required(
@@ -133,7 +131,7 @@ extension VaultCore {
     let refusal = VaultError.oauth(last!, of: "to describe itself")
     guard last!.status == 404 else { throw refusal }
     throw refusal.advising(
-      Hint(.nameEndpoints, saying: "give the addresses of the server, if it does not describe itself"))
+      .nameEndpoints)
   }
 
   /// The same of a server whose addresses a person gives. Where it describes itself all the same, both must say the same.

@@ -69,28 +69,19 @@ struct OAuthRefusal {
   private static let operatorHint: Hint = "nothing was stored; tell the operator of the server"
 
   private static let known: [String: (code: VaultError.Code, what: String?, hint: Hint)] = [
-    "invalid_grant": (.expired, nil, Hint(.requestTokens, saying: "get new tokens")),
+    "invalid_grant": (.expired, nil, .requestTokens),
     // RFC 8628 §3.5.
-    "expired_token": (.expired, nil, Hint(.requestTokens, saying: "get new tokens")),
+    "expired_token": (.expired, nil, .requestTokens),
     // Words of GitHub, which answers with 200.
-    "bad_verification_code": (.expired, nil, Hint(.requestTokens, saying: "get new tokens")),
-    "bad_refresh_token": (.expired, nil, Hint(.requestTokens, saying: "get new tokens")),
-    "incorrect_client_credentials": (
-      .deviceUnknown, "this client", Hint(.registerClient, saying: "register the client again")
-    ),
+    "bad_verification_code": (.expired, nil, .requestTokens),
+    "bad_refresh_token": (.expired, nil, .requestTokens),
+    "incorrect_client_credentials": (.deviceUnknown, "this client", .registerClient),
     "redirect_uri_mismatch": (.policy, "the address of the redirection", "register another one"),
-    "invalid_client": (
-      .deviceUnknown, "this client", Hint(.registerClient, saying: "register the client again")
-    ),
-    "unauthorized_client": (
-      .policy, nil, Hint(.registerClient, saying: "register the client for this grant")
-    ),
+    "invalid_client": (.deviceUnknown, "this client", .registerClient),
+    "unauthorized_client": (.policy, nil, .registerClient),
     "invalid_scope": (.policy, "the scope", "ask for another scope"),
-    "access_denied": (.policy, nil, Hint(.requestTokens, saying: "ask the person again")),
-    "invalid_dpop_proof": (
-      .peerFailed, "the proof of the key",
-      Hint(.bindTokens, saying: "give a key if it demands one, and compare the clock with the right time")
-    ),
+    "access_denied": (.policy, nil, .requestTokens),
+    "invalid_dpop_proof": (.peerFailed, "the proof of the key", .bindTokens),
     "use_dpop_nonce": (
       .peerFailed, "each nonce that it gave", "nothing was stored; tell the operator of the server"
     ),

@@ -19,9 +19,7 @@ struct OCRAItem {
     guard !item.isActivation else { throw .activationIncomplete }
     let attributes = item.attributes
     guard attributes[.otpType] == Self.type else {
-      throw VaultError(
-        .policy, "the credential has no suite: it signs nothing",
-        hint: Hint(.addSuite, saying: "add a credential with a suite, or make codes with this one"))
+      throw VaultError(.policy, "the credential has no suite: it signs nothing", hint: .addSuite)
     }
     guard let role = attributes[.otpRole].flatMap(OTPRole.init),
       let suite = attributes[.ocraSuite].flatMap({ try? OCRASuite($0) }), suite.isUsable
@@ -45,12 +43,8 @@ struct OCRAItem {
   func refuse(unless wanted: OTPRole) throws(VaultError) {
     guard role != wanted else { return }
     throw wanted == .prover
-      ? VaultError(
-        .policy, "the credential is a verifier: it never prints codes",
-        hint: Hint(.verifySignature, saying: "use it to verify codes"))
-      : VaultError(
-        .policy, "the credential is a prover: it does not judge codes",
-        hint: Hint(.signQuestion, saying: "use it to make codes"))
+      ? VaultError(.policy, "the credential is a verifier: it never prints codes", hint: .verifySignature)
+      : VaultError(.policy, "the credential is a prover: it does not judge codes", hint: .signQuestion)
   }
 }
 

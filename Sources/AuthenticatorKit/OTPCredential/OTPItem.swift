@@ -20,8 +20,7 @@ struct OTPItem {
     let attributes = item.attributes
     guard !item.hasSuite else {
       throw VaultError(
-        .policy, "the credential has a suite: its codes are for questions",
-        hint: Hint(.signQuestion, saying: "sign a question with it, or verify the code of one"))
+        .policy, "the credential has a suite: its codes are for questions", hint: .signQuestion)
     }
     guard let kind = attributes[.otpType].flatMap(OTPDescription.Kind.init),
       let role = attributes[.otpRole].flatMap(OTPRole.init),
@@ -137,10 +136,7 @@ func otp<R: ~Copyable>(_ body: () throws(OTPError) -> R) throws(VaultError) -> R
 extension VaultError {
   static var noCredential: VaultError {
     VaultError(
-      .itemNotFound, "there is no one-time-password credential with that name",
-      hint: Hint(
-        .listCredentials,
-        saying: "the item of that name is of another kind; list the credentials for their names"))
+      .itemNotFound, "there is no one-time-password credential with that name", hint: .listCredentials)
   }
 
   /// An error of the module OneTimePassword about a URI, a code or a credential, with what to do next.
@@ -149,7 +145,7 @@ extension VaultError {
       switch error.code {
       case .emptyKey, .invalidBase32: (.malformed, "copy the whole URI again")
       case .secretTooShort, .invalidDigits:
-        (.malformed, Hint(.allowWeak, saying: "allow weak credentials, if the server chose it"))
+        (.malformed, .allowWeak)
       case .unknownAlgorithm:
         (
           .malformed,
@@ -182,7 +178,7 @@ extension VaultError {
     case .secretTooShort:
       self.init(
         .malformed, error.message,
-        hint: Hint(.allowWeak, saying: "give a key of 10 to 512 bytes; 20 are recommended"))
+        hint: Hint("give a key of 10 to 512 bytes; 20 are recommended", tool: Hint.allowWeak.toolSentence))
     case .invalidURI:
       let fault = error.fault.map { ": \($0)" } ?? ""
       self.init(.malformed, "the issuer or the account cannot be part of a URI\(fault)")

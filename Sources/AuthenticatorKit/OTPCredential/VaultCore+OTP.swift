@@ -213,7 +213,7 @@ extension VaultCore {
     guard !isBackward || use != nil else {
       throw VaultError(
         .policy, "the counter is \(before.counter) already; a smaller one would use codes twice",
-        hint: Hint(.forceCounter, saying: "force it if the server really is behind"))
+        hint: .forceCounter)
     }
     // Repeated codes are as sensitive as the secret, so the same rules apply.
     try transaction.permitChange(
@@ -260,12 +260,8 @@ extension OTPItem {
   func refuse(unless wanted: OTPRole) throws(VaultError) {
     guard role != wanted else { return }
     throw wanted == .prover
-      ? VaultError(
-        .policy, "the credential is a verifier: it never prints codes",
-        hint: Hint(.verifyCode, saying: "use it to verify codes"))
-      : VaultError(
-        .policy, "the credential is a prover: it does not judge codes",
-        hint: Hint(.makeCode, saying: "use it to make codes"))
+      ? VaultError(.policy, "the credential is a verifier: it never prints codes", hint: .verifyCode)
+      : VaultError(.policy, "the credential is a prover: it does not judge codes", hint: .makeCode)
   }
 }
 
@@ -293,7 +289,7 @@ extension WriteTransaction {
       throw VaultError(
         .wrongState,
         "the transaction was accepted with the counter \(counter), and the counter of the credential was set back behind it",
-        hint: Hint(.setCounter, saying: "set it to the counter of the server, or let the transaction lapse"))
+        hint: .setCounter)
     }
     return counter
   }
@@ -306,9 +302,7 @@ extension ItemState {
     guard !needsResync else {
       throw VaultError(
         .outOfStep, "the counter may be behind its server: the vault was copied or restored",
-        hint: item.hasServer
-          ? Hint(.synchronize, saying: "synchronize it with its server")
-          : Hint(.setCounter, saying: "ask the server for its counter and set it"))
+        hint: item.hasServer ? .synchronize : .setCounter)
     }
     guard !isBlocked else { throw VaultError(otp: .counterExhausted) }
   }

@@ -29,8 +29,7 @@ extension WriteTransaction {
   ) throws(VaultError) -> SecretBytes {
     guard !item.hasSuite else {
       throw VaultError(
-        .policy, "no otpauth URI has a place for the suite of the credential",
-        hint: Hint(.exportItems, saying: "export the items of the vault instead"))
+        .policy, "no otpauth URI has a place for the suite of the credential", hint: .exportItems)
     }
     let credential = try OTPItem(item)
     try item.refuseIfCamouflaged(

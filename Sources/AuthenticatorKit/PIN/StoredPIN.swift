@@ -70,10 +70,7 @@ extension Item {
   /// - Throws: ``VaultError/Code/itemNotFound``.
   func refuseUnlessPIN() throws(VaultError) {
     guard kind != .pin else { return }
-    throw VaultError(
-      .itemNotFound, "there is no PIN with that name",
-      hint: Hint(
-        .listItems, saying: "the item of that name is of another kind; list the items for their names"))
+    throw VaultError(.itemNotFound, "there is no PIN with that name", hint: .listItems)
   }
 }
 
@@ -95,7 +92,7 @@ extension ReadTransaction {
       return
         "the PIN has no unlock key and no server, so nothing ends that: make another PIN, and enroll again what is behind it"
     }
-    return Hint(.unlockPIN, saying: "unlock it with the unlock key of the PIN")
+    return .unlockPIN
   }
 }
 

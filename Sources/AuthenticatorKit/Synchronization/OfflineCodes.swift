@@ -56,9 +56,7 @@ struct OfflineCodes {
   private func outOfStep(_ why: String) -> VaultError {
     VaultError(
       .outOfStep, "the credential is out of step: \(why)",
-      hint: hasPeer
-        ? Hint(.synchronize, saying: "synchronize it with its server")
-        : Hint(.setCounter, saying: "ask the server for its counter and set it, or add the credential again"))
+      hint: hasPeer ? .synchronize : .setCounter)
   }
 }
 

@@ -141,9 +141,7 @@ extension ReadTransaction {
     switch try state.credentialState() {
     case .none, .started:
       try state.refuseUnlessActive()
-      throw VaultError(
-        .wrongState, "the credential is not activated",
-        hint: Hint(.activateCredential, saying: "activate a credential with the server's code"))
+      throw VaultError(.wrongState, "the credential is not activated", hint: .activateCredential)
     default: return credential
     }
   }

@@ -66,7 +66,7 @@ struct AuthorizationAnswer {
     guard let state = parameters["state"]?.plain, state.isSame(as: request.state) else {
       throw VaultError(
         .policy, "the redirection is not the answer to this request: its state is another one",
-        hint: Hint(.requestTokens, saying: "begin again, and give the answer to that request"))
+        hint: .requestTokens)
     }
     let issuer = parameters["iss"]?.plain
     // RFC 9207 §2.4. A server that does not say that it names itself may do so all the same.
@@ -75,7 +75,7 @@ struct AuthorizationAnswer {
         .policy,
         issuer == nil
           ? "the redirection does not name its server" : "the redirection comes from another server",
-        hint: Hint(.requestTokens, saying: "begin again, and give the answer to that request"))
+        hint: .requestTokens)
     }
     if let word = parameters["error"]?.plain { throw OAuthRefusal(word: word).error(of: "the request") }
     guard let code = parameters["code"] else { throw Self.malformed }

@@ -54,7 +54,7 @@ package struct TokenAnswer {
   private static var unbound: VaultError {
     VaultError(
       .policy, "the server does not bind its tokens to the key, so they are discarded",
-      hint: Hint(.requestUnboundTokens, saying: "ask without a key, if tokens that anybody can use will do"))
+      hint: .requestUnboundTokens)
   }
 }
 

@@ -62,15 +62,6 @@ extension VaultError {
   }
 }
 
-extension Hint {
-  static let requestTokens = Hint(.requestTokens, saying: "get new tokens")
-  fileprivate static let refreshOnce = Hint(
-    .refreshOnce,
-    saying:
-      "the server may have used the refresh token up: refresh once more, and get new tokens if that is refused"
-  )
-}
-
 extension SharedSecret {
   package func isSame(as other: SharedSecret?) -> Bool {
     other.map { bytes.isEqualInConstantTime(to: $0.bytes) } ?? false

@@ -14,8 +14,7 @@ extension VaultCore {
     let item = try transaction.tokenItem(of: client)
     transaction.end()
     guard let item else {
-      throw VaultError(
-        .itemNotFound, "the client has no tokens", hint: Hint(.requestTokens, saying: "get tokens for it"))
+      throw VaultError(.itemNotFound, "the client has no tokens", hint: .requestTokens)
     }
     let record = try authorizing(.use, on: item.id, by: .tokenSet, context: context) {
       (grant) throws(VaultError) in

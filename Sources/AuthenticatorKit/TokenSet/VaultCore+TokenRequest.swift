@@ -150,9 +150,7 @@ struct TokenRequest {
   func askForDeviceCode(_ scope: String?) throws(VaultError) -> OAuthReply {
     guard let endpoint = registration.deviceEndpoint else {
       throw VaultError(
-        .unsupported, "the server asks no person on another device",
-        hint: Hint(
-          .useAuthorizationCode, saying: "use authorization_code, whose address opens in any browser"))
+        .unsupported, "the server asks no person on another device", hint: .useAuthorizationCode)
     }
     return try post(.oauthDevice, to: endpoint, as: registration.tokenEndpoint) { form in
       form.set("scope", scope)

@@ -67,7 +67,7 @@ extension VaultCore {
     throw request.withdraw(
       answer,
       because: VaultError(.wrongState, "the registration was deleted while its tokens were requested"),
-      next: Hint(.registerClient, saying: "register the client again"))
+      next: .registerClient)
   }
 
   /// Refreshes the tokens of a client. One refresh at a time: the others wait, and take its result.
@@ -125,9 +125,7 @@ extension VaultCore {
   ) throws(VaultError) -> (tokens: StoredTokens, refresh: SharedSecret) {
     let tokens = try openTokens(of: client, context: context)
     guard let refresh = tokens.record.refresh else {
-      throw VaultError(
-        .policy, "the server gave no refresh token with these tokens",
-        hint: Hint(.requestTokens, saying: "get new tokens"))
+      throw VaultError(.policy, "the server gave no refresh token with these tokens", hint: .requestTokens)
     }
     return (tokens, refresh)
   }
@@ -163,9 +161,7 @@ extension VaultCore {
     if let end = stored.record.expires, try expiryTime() >= end {
       throw VaultError(
         .expired, "the access token has expired",
-        hint: stored.record.refresh == nil
-          ? Hint(.requestTokens, saying: "get new tokens")
-          : Hint(.refreshTokens, saying: "refresh the tokens"))
+        hint: stored.record.refresh == nil ? .requestTokens : .refreshTokens)
     }
     if let nonce { try remember(nonce, for: target, of: client) }
     let access = stored.record.access

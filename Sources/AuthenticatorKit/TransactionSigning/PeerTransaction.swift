@@ -116,8 +116,6 @@ extension Attributes {
 
 extension VaultError {
   static var noTransaction: VaultError {
-    VaultError(
-      .itemNotFound, "there is no such transaction",
-      hint: Hint(.listTransactions, saying: "list the transactions"))
+    VaultError(.itemNotFound, "there is no such transaction", hint: .listTransactions)
   }
 }

@@ -23,7 +23,7 @@ extension VaultCore {
     guard asked.action != .activate else {
       throw VaultError(
         .policy, "the server wants an activation, which is not accepted but made with its code",
-        hint: Hint(.activateCredential, saying: "activate a credential with the server's code"))
+        hint: .activateCredential)
     }
     _ = try credential(of: asked.transaction)
     let factor = try asked.chosen(isBiokeyLocked(factor, for: asked) ? .pin : factor)
@@ -185,8 +185,7 @@ extension Item {
     }
     guard state == .pending else {
       throw VaultError(
-        .wrongState, "the transaction is \(state.word) already, and that is final",
-        hint: Hint(.listTransactions, saying: "list the transactions"))
+        .wrongState, "the transaction is \(state.word) already, and that is final", hint: .listTransactions)
     }
   }
 }

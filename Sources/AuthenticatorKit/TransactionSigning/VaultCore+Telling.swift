@@ -162,13 +162,12 @@ extension VaultCore {
         underlying: error.underlying
       ).final()
     }
-    let later = Hint(
-      .receiveTransactions, saying: "the server is told when it is asked for transactions the next time")
+    let later = Hint.receiveTransactions
     let needsPIN = try untoldNeedsPIN(id)
     return VaultError(
       error.code, "\(decided) for good, and the server does not know that yet: \(error.message)",
       hint: needsPIN
-        ? Hint(.acceptAgain, saying: "accept it again: the PIN is needed to tell the server")
+        ? .acceptAgain
         : error.code == .blocked ? error.advice ?? later : later,
       attemptsLeft: error.attemptsLeft, underlying: error.underlying
     ).final()

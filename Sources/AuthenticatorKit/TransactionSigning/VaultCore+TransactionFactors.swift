@@ -75,7 +75,7 @@ extension TransactionDetails {
     guard choices.count == 1 else {
       throw VaultError(
         .policy, "the transaction can be accepted in several ways, and none is chosen",
-        hint: Hint("choose one of: \(names)"))
+        hint: "choose one of: \(names)")
     }
     return only
   }

@@ -24,8 +24,7 @@ struct PeerCredential {
     guard let device = attributes[.device].flatMap(DeviceID.init), let transport = attributes[.transport]
     else {
       throw VaultError(
-        .policy, "no server has activated the credential, so there is none to ask",
-        hint: Hint(.activateCredential, saying: "activate a credential with the server's code"))
+        .policy, "no server has activated the credential, so there is none to ask", hint: .activateCredential)
     }
     guard let peer = attributes[.peer] else {
       throw VaultError(

@@ -27,12 +27,12 @@ extension VaultCore {
     _ error: VaultError, of operation: TransportOperation, _ fields: TransportFields,
     about credential: PeerCredential
   ) -> VaultError {
-    if error.code == .deviceUnknown { return error.advising(error.advice ?? .endUnknownCredential) }
+    if error.code == .deviceUnknown { return error.advising(error.advice ?? .disableCredential) }
     guard let event = CredentialEvent(error, of: operation, fields) else { return error }
     try? writing { transaction throws(VaultError) in
       try transaction.change(transaction.present(credential), by: event)
     }
-    return error.advising(error.advice ?? (event == .peerBlocks ? .unlockCredential : .activateAgain))
+    return error.advising(error.advice ?? (event == .peerBlocks ? .unlockCredential : .activateCredential))
   }
 
   /// Sends a request, as ``exchange(_:about:_:over:context:)``.
@@ -98,12 +98,4 @@ extension CredentialEvent {
   private static let concernCredential: Set<TransportOperation> = [
     .synchronize, .onlineStart, .transactionNext, .login,
   ]
-}
-
-extension Hint {
-  static let unlockCredential = Hint(.unlockCredential, saying: "unlock it with a code of the server")
-  fileprivate static let activateAgain = Hint(.activateCredential, saying: "activate it again")
-  static let endUnknownCredential = Hint(
-    .disableCredential,
-    saying: "synchronize it to ask again; if the server removed this device, disable the credential here")
 }

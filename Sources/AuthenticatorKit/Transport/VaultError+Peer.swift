@@ -20,7 +20,8 @@ extension VaultError {
     self.init(
       known?.code ?? .peerFailed,
       Self.shown(message) ?? known?.words ?? "the server refused it",
-      hint: hint.flatMap(Self.shown).map { Hint(.followServer, saying: $0) }, attemptsLeft: attemptsLeft,
+      hint: hint.flatMap(Self.shown).map { Hint($0, tool: "the server says: \($0)") },
+      attemptsLeft: attemptsLeft,
       underlying: word == "SYNCHROFAILED" ? Self.synchronizationFailed : isUnsent ? Self.unsent : nil)
   }
 

@@ -75,14 +75,12 @@ extension FileProtector {
     guard namedKey != nil else {
       return VaultError(
         .vaultExists, "there is something already in the place of the device key: \(file)",
-        hint: Hint(.nameOtherKeyFile, saying: "name another file, or move that one away"))
+        hint: .nameOtherKeyFile)
     }
     return VaultError(
       .vaultExists,
       "there is a device key already: \(file); which vault needs it cannot be told from here",
-      hint: Hint(
-        .nameOtherKeyFileOrRemove,
-        saying: "name another file; if this one is left of a vault that was never made, remove it"))
+      hint: .nameOtherKeyFileOrRemove)
   }
 
   /// The directories of keys, one for each vault id, and the number of keys in each. Empty for a named file. The vault

@@ -35,8 +35,7 @@ public struct FileProtector: Protector {
     if let state = variable("XDG_STATE_HOME") { return state + "/vault" }
     if let home = variable("HOME") { return home + "/.local/state/vault" }
     throw VaultError(
-      .deviceKeyUnavailable, "there is no folder for the device key: HOME is not set",
-      hint: Hint(.setKeyFolder, saying: "set HOME or XDG_STATE_HOME, or name the key file"))
+      .deviceKeyUnavailable, "there is no folder for the device key: HOME is not set", hint: .setKeyFolder)
   }
 
   /// Key files below a directory.
@@ -276,9 +275,7 @@ public struct FileProtector: Protector {
     switch fault {
     case .failed(ENOENT), .failed(ENOTDIR):
       return VaultError(
-        .deviceKeyAbsent, "the device key is absent: there is no \(path)",
-        hint: Hint(
-          .putKeyBack, saying: "put its copy back, name the copy, or use the recovery code or a backup"),
+        .deviceKeyAbsent, "the device key is absent: there is no \(path)", hint: .putKeyBack,
         underlying: ENOENT)
     case .failed(ELOOP): return VaultError(.deviceKeyDamaged, "the device key is a symbolic link: \(path)")
     case .failed(let number), .unexaminable(let number):
@@ -289,8 +286,7 @@ public struct FileProtector: Protector {
     case .notRegular: return VaultError(.deviceKeyDamaged, "the device key is not a file: \(path)")
     case .foreign:
       return VaultError(
-        .deviceKeyUnavailable, "the device key belongs to another user: \(path)",
-        hint: Hint(.nameKey, saying: "name your device key"))
+        .deviceKeyUnavailable, "the device key belongs to another user: \(path)", hint: .nameKey)
     case .replaceable(let part):
       return VaultError(
         .deviceKeyUnavailable, "the device key can be replaced by others, who decide about \(part): \(path)",
@@ -321,18 +317,9 @@ public struct FileProtector: Protector {
   /// program.
   private static func adviceForOpenFile(_ path: String, byteCount: Int) -> Hint {
     guard byteCount == 32 else {
-      return Hint(
-        .nameKeyOfRightSize, saying: "the file is no device key, which has 32 bytes: name your device key")
+      return .nameKeyOfRightSize
     }
-    return OwnFile.isOurs(path)
-      ? Hint(
-        .closeKeyFile, subject: path,
-        saying: "chmod 600 \(path); if others have read it, rotate the device key")
-      : Hint(
-        .moveKeyHome,
-        saying:
-          "if it is your device key, move it into your home and let only yourself read it; else name your device key"
-      )
+    return OwnFile.isOurs(path) ? .closeKeyFile(path) : .moveKeyHome
   }
 
   private func readAll(_ file: Int32, byteCount: Int, path: String) throws(VaultError) -> SecretBytes {
@@ -363,8 +350,7 @@ public struct FileProtector: Protector {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else {
       if errno == EEXIST {
-        throw VaultError(
-          .vaultExists, "there is a device key already: \(path)", hint: .nameOtherKeyPlace)
+        throw VaultError(.vaultExists, "there is a device key already: \(path)", hint: .nameOtherKeyPlace)
       }
       throw Self.failure("create", path: path)
     }

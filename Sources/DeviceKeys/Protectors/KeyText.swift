@@ -57,7 +57,7 @@ enum KeyText {
   static var damaged: VaultError {
     VaultError(
       .deviceKeyDamaged, "the device key in the Secret Service is damaged: it is not the text of 32 bytes",
-      hint: Hint(.putKeyCopyBack, saying: "put it back from a copy, or use the recovery code"))
+      hint: .putKeyCopyBack)
   }
 
   private static func byte(of span: RawSpan, at index: Int) -> UInt8 {

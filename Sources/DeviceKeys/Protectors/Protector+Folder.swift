@@ -16,7 +16,7 @@ extension Protector {
     guard isBeside else { return }
     throw VaultError(
       .policy, "the device key must not lie in the vault's folder: whoever copies the vault gets the key",
-      hint: Hint(.nameOtherKeyFolder, saying: "name another folder for the device key"))
+      hint: .nameOtherKeyFolder)
   }
 
   /// The directory of a path with its links resolved, even if its last parts do not exist yet.

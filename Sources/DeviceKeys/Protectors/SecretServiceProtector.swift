@@ -112,7 +112,7 @@ public struct SecretServiceProtector: Protector {
       guard try loadKey(key.id, of: vault).isEqual(to: key) else {
         throw VaultError(
           .deviceKeyDamaged, "the Secret Service gave another device key back than it was given",
-          hint: Hint(.keepKeyInFile, saying: "keep the key in a file"))
+          hint: .keepKeyInFile)
       }
     } catch {
       // No vault names the key yet. A key that cannot be removed now opens nothing.
@@ -182,16 +182,13 @@ public struct SecretServiceProtector: Protector {
   private static var wrong: VaultError {
     VaultError(
       .deviceKeyWrong, "the device key in the Secret Service is not the one of this vault",
-      hint: Hint(
-        .putRightKeyBack, saying: "put the right one back from a copy, or use the recovery code"))
+      hint: .putRightKeyBack)
   }
 
   private static var absent: VaultError {
     VaultError(
       .deviceKeyAbsent, "the device key is absent: the Secret Service has no item of it",
-      hint: Hint(
-        .openKeyCollection,
-        saying: "open the collection that it is in, name a copy, or use the recovery code or a backup"))
+      hint: .openKeyCollection)
   }
 
   /// The error when a person must unlock the keyring first.

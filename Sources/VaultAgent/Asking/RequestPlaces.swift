@@ -110,6 +110,6 @@ struct RequestPlaces: PromptPlaces {
   }
 
   private func nowhere(_ problem: String, _ hint: String) -> PromptPlace {
-    .nowhere(VaultError(.interactionNotAllowed, problem, hint: Hint(hint)))
+    .nowhere(VaultError(.interactionNotAllowed, problem, hint: hint))
   }
 }

@@ -7,8 +7,7 @@ extension VaultError {
     fields.set(.code, code.rawValue)
     fields.set(.message, message)
     fields.set(.hint, advice?.sentence)
-    fields.set(.action, advice?.action?.rawValue)
-    fields.set(.subject, advice?.subject)
+    fields.set(.toolHint, advice?.toolSentence)
     fields.set(.attemptsLeft, attemptsLeft.map(Int64.init))
     fields.set(.retrySeconds, retryAfter?.components.seconds)
     fields.set(.retryAttoseconds, retryAfter?.components.attoseconds)
@@ -32,9 +31,7 @@ extension VaultError {
 
   private static func hint(_ fields: FailureMessage) throws(AgentMessageError) -> Hint? {
     guard let sentence = try fields.ifAny(.hint, fields.text) else { return nil }
-    guard let action = try fields.ifAny(.action, fields.text) else { return Hint(sentence) }
-    return Hint(
-      Hint.Action(rawValue: action), subject: try fields.ifAny(.subject, fields.text), saying: sentence)
+    return Hint(sentence, tool: try fields.text(.toolHint))
   }
 
   /// The seconds of a delay that a message can name: up to a hundred years. The sum of others has no room in a `Duration`.

@@ -65,8 +65,8 @@ extension Item {
   private var called: String { "'\(printable(name ?? id.hexadecimal))'" }
 
   private var waysOut: String {
-    let typed = name.flatMap(HintWords.plainName) ?? "--id \(id.hexadecimal)"
-    let removing = HintWords.removingExpiry(of: typed)
+    let typed = name.flatMap(Hint.plainName) ?? "--id \(id.hexadecimal)"
+    let removing = Hint.removingExpiry(ofItem: typed)
     return kind.isGivenWhenExpired
       ? "store a new one with 'vaultctl item update \(typed)', or " + removing : removing
   }

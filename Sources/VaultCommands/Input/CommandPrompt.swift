@@ -114,7 +114,7 @@ package final class CommandPrompt: GrantPrompt {
     let options = "give " + channel.options.advice
     return VaultError(
       .interactionNotAllowed, "the \(channel.title) is needed, and \(why)",
-      hint: Hint(cause.flatMap { CommandError($0).hint }.map { options + "; or " + $0 } ?? options),
+      hint: cause.flatMap { CommandError($0).hint }.map { options + "; or " + $0 } ?? options,
       underlying: cause?.underlying)
   }
 }

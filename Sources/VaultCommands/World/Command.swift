@@ -61,9 +61,9 @@ package struct Command {
 
   /// The refusal of an item that has expired, with its name and its date where the command names the item.
   private func naming(_ error: VaultError) -> any Error {
-    guard error.advice?.action == .removeExpiry, let item = try? target(), item.expires != nil,
-      item.name == error.advice?.subject
-    else { return error }
+    guard let item = try? target(), item.expires != nil, error.advice == .removeExpiry(of: item.name) else {
+      return error
+    }
     return item.expiredError
   }
 

@@ -1,40 +1,44 @@
-/// What to do next after a failure, as a value: one sentence without a final period, and the action that it advises.
+/// What to do next after a failure: one sentence without a final period, written once for programs and for the tool.
 ///
-/// A hint that names only the vault and its system is a string literal. If a program has its own command for the
-/// advice, the hint has an ``Action``. Then the program can word the hint for its users. A sentence of the library
-/// never names a program, a command or an option.
-public struct Hint: Sendable, Hashable, ExpressibleByStringInterpolation {
-  /// The advised action, if a program can have a command for it; `nil` if the sentence says everything.
-  public let action: Action?
-  /// The object of the action, such as a path, if the sentence names it.
-  public let subject: String?
-  /// The hint in the words of the library.
-  public let sentence: String
+/// A program reads the sentence of the library, which names no program, command or option. Where the tool has a command or an
+/// option for a step, the same text has it at its place as `\(tool:)`, and only the tool shows it:
+///
+/// ```swift
+/// let hint: Hint = "set one\(tool: " with 'vaultctl passcode set'")"
+/// let other: Hint = "\("rotate the epoch", tool: "run 'vaultctl rotate epoch'")"
+/// ```
+///
+/// A hint that several places give, or that a test expects, has a name: in `Hint+Known.swift`, or beside its component.
+package struct Hint: Sendable, Hashable {
+  /// The hint for programs.
+  package let sentence: String
+  /// The hint for a person at a command line.
+  package let toolSentence: String
 
-  /// A hint that is only a sentence.
-  public init(stringLiteral sentence: String) { self.init(sentence) }
+  package init(_ sentence: String) { self.init(sentence, tool: sentence) }
 
-  /// A hint that is only a sentence.
-  package init(_ sentence: String) { (action, subject, self.sentence) = (nil, nil, sentence) }
-
-  /// A hint that programs word themselves.
-  package init(_ action: Action, subject: String? = nil, saying sentence: String) {
-    (self.action, self.subject, self.sentence) = (action, subject, sentence)
-  }
+  package init(_ sentence: String, tool: String) { (self.sentence, toolSentence) = (sentence, tool) }
 }
 
-/// Hints that several places give.
-extension Hint {
-  package static let verifyAndRestore = Hint(
-    .verifyAndRestore, saying: "verify the vault and restore it from a backup")
-  package static let useAnotherBackup: Hint = "use another backup"
-  package static let rotateEpoch = Hint(.rotateEpoch, saying: "rotate the epoch")
-  package static let useNewerVersion = Hint(
-    .useNewerVersion, saying: "open it with the version of the program that made it")
-  package static let setPasscodeFirst = Hint(.setPasscodeFirst, saying: "set a passcode first")
-  package static let makeRecoveryCode = Hint(.makeRecoveryCode, saying: "make a recovery code")
-  package static let nameRightKey = Hint(
-    .nameRightKey, saying: "name the right device key, or use the recovery code")
-  package static let nameOtherKeyPlace = Hint(
-    .nameOtherKeyPlace, saying: "name another place for the device key")
+extension Hint: ExpressibleByStringInterpolation {
+  package init(stringLiteral sentence: String) { self.init(sentence) }
+
+  package init(stringInterpolation text: StringInterpolation) {
+    self.init(text.sentence, tool: text.toolSentence)
+  }
+
+  package struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var sentence = "", toolSentence = ""
+
+    package init(literalCapacity: Int, interpolationCount: Int) {}
+
+    package mutating func appendLiteral(_ literal: String) { appendInterpolation(literal, tool: literal) }
+
+    package mutating func appendInterpolation(_ text: String) { appendInterpolation(text, tool: text) }
+
+    package mutating func appendInterpolation(_ text: String = "", tool: String) {
+      sentence += text
+      toolSentence += tool
+    }
+  }
 }

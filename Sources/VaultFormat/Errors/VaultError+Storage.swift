@@ -13,7 +13,7 @@ extension VaultError: StorageFailure {
 
   /// The same error of a file that was named as a backup: where it is damage, it says of which file, and advises another backup.
   package func inBackup(at path: String) -> VaultError {
-    guard code == .damaged, advice != .useAnotherBackup, advice?.action != .nameBackup else { return self }
+    guard code == .damaged, advice != .useAnotherBackup, advice != .nameBackup else { return self }
     return VaultError(
       .damaged, "the backup \(path) is damaged: \(message)", hint: .useAnotherBackup, underlying: underlying)
   }
@@ -35,15 +35,12 @@ extension VaultError: StorageFailure {
     self =
       switch error {
       case .missing where isBackup:
-        VaultError(.vaultMissing, "there is no backup at \(path ?? "that path")", hint: Self.nameBackup)
+        VaultError(.vaultMissing, "there is no backup at \(path ?? "that path")", hint: .nameBackup)
       case .missing:
-        VaultError(
-          .vaultMissing, "there is no vault at \(path ?? "that path")",
-          hint: Hint(.createVault, saying: "make one, or name another path"))
+        VaultError(.vaultMissing, "there is no vault at \(path ?? "that path")", hint: .createVault)
       case .alreadyExists:
         VaultError(
-          .vaultExists, "there is something at \(path ?? "that path") already",
-          hint: Hint(.nameOtherVault, saying: "choose another path"))
+          .vaultExists, "there is something at \(path ?? "that path") already", hint: .nameOtherVault)
       case .existsBeside(let beside):
         VaultError(
           .vaultExists, "there is something at \(beside), which would belong to \(path ?? "the new file")",
@@ -62,8 +59,7 @@ extension VaultError: StorageFailure {
       case .duplicate(.name): VaultError(.duplicateItem, "an item with that name exists already")
       case .duplicate(.row), .duplicate(.id):
         VaultError(
-          .damaged, "the vault's rows are not those that its head row counts",
-          hint: .verifyAndRestore)
+          .damaged, "the vault's rows are not those that its head row counts", hint: .verifyAndRestore)
       case .duplicate:
         VaultError(
           .duplicateItem,
@@ -71,13 +67,7 @@ extension VaultError: StorageFailure {
         )
       case .full:
         // A call can have made other changes before this one.
-        VaultError(
-          .io, "the disk is full; what was to be written was not stored",
-          hint: Hint(
-            .freeSpace,
-            saying:
-              "free some space and try again, or restore a backup on another disk, which a full one does not prevent"
-          ))
+        VaultError(.io, "the disk is full; what was to be written was not stored", hint: .freeSpace)
       case .io(let code, let number):
         VaultError(
           .io,
@@ -136,8 +126,6 @@ extension VaultError: StorageFailure {
       "check the permissions; in a container or service, its filter of system calls (seccomp) may deny a call, which doctor names"
   }
 
-  private static var nameBackup: Hint { Hint(.nameBackup, saying: "name a backup") }
-
   private static func damaged(_ damage: StorageError.Damage, file: String, isBackup: Bool) -> VaultError {
     let what =
       switch damage {
@@ -150,10 +138,9 @@ extension VaultError: StorageFailure {
     let isOther = damage == .notADatabase || damage == .notAVault
     let hint: Hint =
       switch (isOther, isBackup) {
-      case (true, true): nameBackup
+      case (true, true): .nameBackup
       case (false, true): .useAnotherBackup
-      case (true, false):
-        Hint(.nameVault, saying: "name your vault; if it was at this path, restore it from a backup")
+      case (true, false): .nameVault
       case (false, false): "restore it from a backup"
       }
     return VaultError(.damaged, what, hint: hint)
@@ -184,7 +171,7 @@ extension VaultError: StorageFailure {
       case .notAFileName:
         (
           "\(path.map { "'\($0)'" } ?? "that") is not a file name for a \(noun)",
-          noun == "vault" ? Hint(.nameVaultFile, saying: "name a file") : nameBackup
+          noun == "vault" ? .nameVaultFile : .nameBackup
         )
       case .notALock: ("\(file) is not a lock", "move it away")
       case .notOfSQLite: ("\(file) is not what SQLite keeps there", "move it away")
@@ -209,9 +196,6 @@ extension VaultError: StorageFailure {
 
   private static func adviceForOpenFile(_ path: String?, noun: String = "vault") -> Hint {
     if let path, OwnFile.isOurs(path) { return "chmod 600 \(path)" }
-    return Hint(
-      .moveVaultHome,
-      saying: "if it is your \(noun), move it into your home and let only yourself read it; else name another"
-    )
+    return .moveVaultHome
   }
 }

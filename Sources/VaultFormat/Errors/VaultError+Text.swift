@@ -30,8 +30,3 @@ extension VaultError.Code: CustomStringConvertible {
   /// Whether there is no such item, or none that can ever be opened.
   public var isAbsence: Bool { [.itemNotFound, .invalidated].contains(self) }
 }
-
-extension Hint: CustomStringConvertible {
-  /// The sentence.
-  public var description: String { sentence }
-}

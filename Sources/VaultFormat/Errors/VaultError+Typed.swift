@@ -25,7 +25,7 @@ extension VaultError {
   fileprivate init(_ fault: TypedSecret.Fault, in name: String) {
     self.init(
       fault == .libraryMissing ? .unsupported : .malformed, fault.message(name),
-      hint: fault.hint.map { Hint($0) })
+      hint: fault.hint)
   }
 
   /// The error for text that cannot be prepared.

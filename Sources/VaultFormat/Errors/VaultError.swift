@@ -8,7 +8,7 @@ public struct VaultError: Error, Sendable {
   /// One line for a person, without a final period.
   public let message: String
   /// What to do next, or `nil` when the message says it.
-  public private(set) var advice: Hint?
+  package private(set) var advice: Hint?
   /// How many more wrong attempts are judged before a delay or a lock, where attempts are counted: for a wrong passcode,
   /// phrase, finger or one-time password. 0 if the delay or the lock has begun; with one-time passwords it begins with
   /// the first wrong one.
@@ -41,11 +41,21 @@ public struct VaultError: Error, Sendable {
   /// - Parameters:
   ///   - message: One line for a person, without a final period. The audit log can contain it, so it must never contain
   ///     a secret.
-  ///   - hint: What to do next; a string literal serves.
+  ///   - hint: What to do next, one line without a final period.
   ///   - underlying: The code of a C library or of the kernel.
   public init(
-    _ code: Code, _ message: String, hint: Hint? = nil, attemptsLeft: Int? = nil,
+    _ code: Code, _ message: String, hint: String? = nil, attemptsLeft: Int? = nil,
     retryAfter: Duration? = nil, underlying: Int32? = nil
+  ) {
+    self.init(
+      code, message, hint: hint.map { Hint($0) }, attemptsLeft: attemptsLeft, retryAfter: retryAfter,
+      underlying: underlying, prompt: nil)
+  }
+
+  /// An error with a hint that the tool words with its commands.
+  package init(
+    _ code: Code, _ message: String, hint: Hint?, attemptsLeft: Int? = nil, retryAfter: Duration? = nil,
+    underlying: Int32? = nil
   ) {
     self.init(
       code, message, hint: hint, attemptsLeft: attemptsLeft, retryAfter: retryAfter, underlying: underlying,
@@ -66,7 +76,7 @@ public struct VaultError: Error, Sendable {
     promptOutcome = prompt
   }
 
-  /// What to do next in the words of the library, one line, or `nil` when the message says it.
+  /// What to do next, one line without a final period, or `nil` when the message says it.
   public var hint: String? { advice?.sentence }
 }
 

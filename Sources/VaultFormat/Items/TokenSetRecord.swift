@@ -86,8 +86,13 @@ package struct TokenSetRecord: Sendable {
 
   private static func damaged(_ message: String) -> VaultError {
     VaultError(
-      .damaged, message,
-      hint: Hint(
-        .deleteTokens, saying: "delete the set of tokens by its id, and get new ones from the server"))
+      .damaged, message, hint: .deleteTokens)
   }
+}
+
+extension Hint {
+  package static let deleteTokens: Hint = """
+    \(tool: "'vaultctl item list --json' shows the id of the set; ")delete \("the set by its id", tool: "it with 'vaultctl item rm --id ID'"), \
+    then get new ones\(" from the server", tool: " with 'vaultctl oauth token'")
+    """
 }

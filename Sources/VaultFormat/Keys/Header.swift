@@ -154,10 +154,7 @@ package struct Header: Sendable, Equatable {
       throw VaultError(
         .olderFormat,
         "made before the first release: export its items with the program that made it, then import them",
-        hint: Hint(
-          .exportWithOldProgram,
-          saying:
-            "docs/guides/backup-and-recovery.md says which commit that is, and what an export leaves out"))
+        hint: .exportWithOldProgram)
     }
   }
 

@@ -61,7 +61,7 @@ package struct VaultEnvironment: Sendable {
     case _ where kind.isOwn:
       throw VaultError(
         .deviceKeyUnavailable, "the vault's device key is kept by a protector of another program",
-        hint: Hint(.nameKey, saying: "open the vault with that program, or name its protector"))
+        hint: .nameKey)
     default:
       throw VaultError(
         .unsupported, "this version does not know the protector that keeps the vault's device key")
@@ -85,7 +85,7 @@ package struct VaultEnvironment: Sendable {
     guard !header.testMarks.isEmpty, testMarks.isEmpty else { return }
     throw VaultError(
       .policy, "this vault was made or changed by a test, with \(header.testMarks.words)",
-      hint: Hint(.createRealVault, saying: "only a test may use it; make another vault, without a test"))
+      hint: .createRealVault)
   }
 }
 

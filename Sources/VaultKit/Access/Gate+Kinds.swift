@@ -33,11 +33,7 @@ extension Gate {
       try refuseUnlessOwner(of: new.kind, component, isExportable: new.isExportable)
     } catch {
       guard error.code == .policy else { throw error }
-      throw VaultError(
-        .policy, "only the component of its kind adds such an item",
-        hint: Hint(
-          .addWithComponent,
-          saying: "add it through its component; for data of your own, use a kind of your own"))
+      throw VaultError(.policy, "only the component of its kind adds such an item", hint: .addWithComponent)
     }
     try ItemRule.check(new.expiry, for: new.kind)
     if component == nil { try ItemLimits.check(expires: new.expires) }
@@ -67,8 +63,7 @@ extension Gate {
     }
     guard required.life?.session == nil || component?.session != nil else {
       throw VaultError(
-        .verificationNeeded, "the item belongs to a session, which was not given",
-        hint: Hint(.giveSession, saying: "give the session in which it was stored"))
+        .verificationNeeded, "the item belongs to a session, which was not given", hint: .giveSession)
     }
   }
 
@@ -76,30 +71,15 @@ extension Gate {
   private static func ofComponent(_ kind: ItemKind) -> VaultError {
     let (what, hint): (String, Hint?) =
       switch kind {
-      case .otp:
-        (
-          "a one-time-password credential",
-          Hint(.useCredential, saying: "make codes with it, or export it through its component")
-        )
-      case .pin: ("a PIN", Hint(.usePIN, saying: "verify or change the PIN through its component"))
-      case .biokey:
-        ("a biokey", Hint(.manageBiokeys, saying: "list or reset the biokeys through their component"))
-      case .key:
-        ("a key that is not exportable", Hint(.signWithKey, saying: "sign with it through its component"))
-      case .cardToken:
-        ("a card token", Hint(.takeToken, saying: "take the token through its component"))
+      case .otp: ("a one-time-password credential", .useCredential)
+      case .pin: ("a PIN", .usePIN)
+      case .biokey: ("a biokey", .manageBiokeys)
+      case .key: ("a key that is not exportable", .signWithKey)
+      case .cardToken: ("a card token", .takeToken)
       case .consent: ("a consent", nil)
       case .clientRegistration: ("a client registration", nil)
-      case .transaction:
-        (
-          "a transaction",
-          Hint(.listTransactions, saying: "list and answer transactions through their component")
-        )
-      case .tokenSet:
-        (
-          "a set of tokens",
-          Hint(.authorizeRequest, saying: "authorize requests with it through its component")
-        )
+      case .transaction: ("a transaction", .listTransactions)
+      case .tokenSet: ("a set of tokens", .authorizeRequest)
       case .responseJWT: ("a signed answer", nil)
       default: ("an attachment", nil)
       }

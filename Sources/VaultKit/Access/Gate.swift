@@ -152,8 +152,7 @@ enum Gate {
     let access = new.access
     if keys.isShut, access.accessibility != .afterFirstUnlock { throw KeyRing.shutError }
     if access.accessibility == .whenPasscodeSet, !keys.header.hasPasscode {
-      throw VaultError(
-        .policy, "items of when-passcode-set need a passcode", hint: .setPasscodeFirst)
+      throw VaultError(.policy, "items of when-passcode-set need a passcode", hint: .setPasscodeFirst)
     }
     let factors = try factors(for: access.constraints, keys)
     guard let key = keys.classKey(access.classNumber, generation: keys.current.generation),
@@ -171,9 +170,7 @@ enum Gate {
     if constraints.isEmpty { return [] }
     try constraints.check()
     guard constraints.single.isEmpty || keys.header.hasPasscode else {
-      throw VaultError(
-        .policy, "that access rule needs a passcode, and none is set",
-        hint: .setPasscodeFirst)
+      throw VaultError(.policy, "that access rule needs a passcode, and none is set", hint: .setPasscodeFirst)
     }
     var bound: [BoundConstraint] = []
     for flag in constraints.single {
@@ -210,7 +207,7 @@ enum Gate {
       .expired, "the item has expired",
       hint: ItemRule.endsByClock(item)
         ? "store a new one"
-        : Hint(.removeExpiry, subject: item.name, saying: "remove its expiry, or store a new one"))
+        : .removeExpiry(of: item.name))
   }
 
   /// Whether its expiry has passed. ``Item/expiry`` says whether that refuses its use.
@@ -272,8 +269,7 @@ enum Gate {
   }
 
   static var nobodyEnrolled: VaultError {
-    VaultError(
-      .policy, "no member is enrolled", hint: Hint(.enrollMember, saying: "enroll one"))
+    VaultError(.policy, "no member is enrolled", hint: .enrollMember)
   }
 
   /// Reading an item without constraints logs nothing, unless the item's audit policy requires an entry.

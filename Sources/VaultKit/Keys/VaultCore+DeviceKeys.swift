@@ -85,9 +85,7 @@ extension VaultCore {
     return files.map { file in
       VaultError(
         .io, "no replaced device key was removed, because \(file) cannot be read and may need one of them",
-        hint: Hint(
-          .removeOldKeys,
-          saying: "if you do not need that file, move it away, then remove the replaced keys again"))
+        hint: .removeOldKeys)
     }
   }
 
@@ -114,7 +112,7 @@ extension VaultCore {
       throw VaultError(
         error.code,
         "the vault has its new device key, but the old one could not be removed: \(error.message)",
-        hint: Hint(.removeOldKey, saying: "the old key no longer opens this vault; remove it"),
+        hint: .removeOldKey,
         underlying: error.underlying)
     }
   }

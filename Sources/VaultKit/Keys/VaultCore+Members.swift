@@ -109,9 +109,7 @@ extension VaultCore {
     try changeKeys(.memberRemoved, detail: name) { change, transaction throws(VaultError) in
       let set = try change.keys.enrolledSet(of: change.header)
       guard let member = set.members.first(where: { $0.label == name }) else {
-        throw VaultError(
-          .itemNotFound, "no member has that name",
-          hint: Hint(.listMembers, saying: "list the members for their names"))
+        throw VaultError(.itemNotFound, "no member has that name", hint: .listMembers)
       }
       if !isOwnerHere, member.source != .login {
         for item in try transaction.store.itemsBehindCurrentSet() {
@@ -218,9 +216,7 @@ extension VaultCore {
   private static let mostMembers = 16
 
   private static var nameTaken: VaultError {
-    VaultError(
-      .duplicateItem, "a member has that name already",
-      hint: Hint(.removeMember, saying: "choose another name, or remove that member first"))
+    VaultError(.duplicateItem, "a member has that name already", hint: .removeMember)
   }
 
   private static var setIsFull: VaultError {
@@ -228,9 +224,7 @@ extension VaultCore {
   }
 
   private static var needsPasscode: VaultError {
-    VaultError(
-      .policy, "members are enrolled behind a passcode, and none is set",
-      hint: .setPasscodeFirst)
+    VaultError(.policy, "members are enrolled behind a passcode, and none is set", hint: .setPasscodeFirst)
   }
 }
 

@@ -21,8 +21,7 @@ extension VaultCore {
     _ new: consuming Passcode, recovery: consuming RecoveryChoice? = nil
   ) throws(VaultError) -> ForgottenTrust {
     guard !hasPasscode else {
-      throw VaultError(
-        .policy, "a passcode is set already", hint: Hint(.changePasscode, saying: "change it instead"))
+      throw VaultError(.policy, "a passcode is set already", hint: .changePasscode)
     }
     let validity = CallValidity(self)
     let choice = try RecoverySettlement(recovery)

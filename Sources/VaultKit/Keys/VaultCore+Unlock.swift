@@ -163,7 +163,7 @@ extension VaultCore {
     while race.mayTry() {
       guard let prepared = try countAttempt() else {
         try refuseShut()
-        throw VaultError(.policy, "no passcode is set", hint: Hint(.setPasscode, saying: "set one"))
+        throw VaultError(.policy, "no passcode is set", hint: .setPasscode)
       }
       do throws(VaultError) {
         if let keys = try right(passcode, by: prepared, opening: isRight) { return keys }

@@ -144,8 +144,7 @@ extension VaultCore {
     let header = try Header(decoding: row.body)
     try environment.refuseVaultOfTest(header)
     guard let derivation = header.backupDerivation else {
-      throw VaultError(
-        .malformed, "\(path) is a vault, not a backup", hint: Hint(.nameBackup, saying: "name a backup"))
+      throw VaultError(.malformed, "\(path) is a vault, not a backup", hint: .nameBackup)
     }
     let ring = try open(row, slots, derivation)
     var store = SealedStore(rows: rows, keys: ring, environment: environment)
@@ -171,7 +170,7 @@ extension VaultCore {
       try transaction.commit()
       return true
     } catch {
-      guard error.advice?.action == .freeSpace else { throw error }
+      guard error.advice == .freeSpace else { throw error }
       return false
     }
   }

@@ -73,8 +73,7 @@ extension VaultCore {
   static func refuseForeign(_ header: Header, environment: VaultEnvironment) throws(VaultError) {
     try environment.refuseVaultOfTest(header)
     if header.isBackup {
-      throw VaultError(
-        .policy, "this file is a backup", hint: Hint(.restoreBackup, saying: "restore a vault from it"))
+      throw VaultError(.policy, "this file is a backup", hint: .restoreBackup)
     }
   }
 

@@ -87,6 +87,6 @@ extension VaultCore {
     guard let trace = traces.first, unsafe lstat(path, &entry) != 0, errno == ENOENT else { return }
     throw VaultError(
       .vaultMissing, "the vault at \(path) is missing, and no new one was made: there is still \(trace)",
-      hint: Hint(.nameVault, saying: "put the vault back, or restore it from a backup"))
+      hint: .nameVault)
   }
 }

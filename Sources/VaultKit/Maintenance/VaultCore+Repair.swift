@@ -85,11 +85,7 @@ extension VaultCore {
       found.forEach(told)
       guard newer.isEmpty else { throw Self.refusal("the keys stay as they are", newer: newer) }
       guard needed.isEmpty else { throw Self.refusal("the keys stay as they are", needed: needed) }
-      throw VaultError(
-        .damaged, "the keys stay as they are: \(Self.named(found))",
-        hint: Hint(
-          .dropDamaged,
-          saying: "let the rotation remove what does not open, or restore the vault from a backup"))
+      throw VaultError(.damaged, "the keys stay as they are: \(Self.named(found))", hint: .dropDamaged)
     }
     var transaction = try beginWriting()
     try transaction.removeDamaged(&found)

@@ -196,8 +196,7 @@ extension VaultCore {
     VaultError(
       .busy,
       "epoch and device key are rotated, but another process reads an older state of the vault: "
-        + "what was deleted is still in the file or its log",
-      hint: Hint(.purgeAgain, saying: "purge again when that process has ended"))
+        + "what was deleted is still in the file or its log", hint: .purgeAgain)
   }
 
   /// Begins a new epoch and moves nothing, like a process that is killed immediately.
@@ -262,23 +261,12 @@ extension VaultCore {
     guard needed.isEmpty else { return refusal("the rotation is paused", needed: needed) }
     return VaultError(
       .damaged,
-      "the rotation is paused" + (found.isEmpty ? "" : ": \(named(found))"),
-      hint: Hint(
-        .resumeRotation,
-        saying:
-          "the vault works meanwhile; let the rotation remove what does not open, or remove one item by its id"
-      ))
+      "the rotation is paused" + (found.isEmpty ? "" : ": \(named(found))"), hint: .resumeRotation)
   }
 
   /// - Parameter newer: The parts that a newer version made.
   static func refusal(_ state: String, newer: [DamagedPart]) -> VaultError {
-    VaultError(
-      .newerFormat, "\(state): \(named(newer))",
-      hint: Hint(
-        .rotateWithNewerVersion,
-        saying:
-          "rotate with the newer version that made this, which no rotation removes; remove one item by its id, "
-          + "or restore the vault from a backup without its log"))
+    VaultError(.newerFormat, "\(state): \(named(newer))", hint: .rotateWithNewerVersion)
   }
 
   /// - Parameter needed: The damaged PINs that items are behind.

@@ -31,9 +31,7 @@ package struct VaultReplacement: Sendable {
     (self.oldProtector, self.environment) = (oldProtector, environment)
     old = try Self.outline(at: path)
     guard try old.vault == backup.outline().vault else {
-      throw VaultError(
-        .policy, "the vault there is another one than the backup's",
-        hint: Hint(.restoreElsewhere, saying: "restore to another path"))
+      throw VaultError(.policy, "the vault there is another one than the backup's", hint: .restoreElsewhere)
     }
     try left.refuseTaken()
     try refuseTakenKey()

@@ -43,9 +43,7 @@ public struct ReadTransaction: ~Copyable, Sendable {
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/damaged``.
   public mutating func item(named name: String) throws(VaultError) -> Item {
     guard let item = try store.item(named: name) else {
-      throw VaultError(
-        .itemNotFound, "there is no item with that name",
-        hint: Hint(.listItems, saying: "list the items for their names"))
+      throw VaultError(.itemNotFound, "there is no item with that name", hint: .listItems)
     }
     return item
   }

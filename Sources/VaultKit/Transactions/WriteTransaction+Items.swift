@@ -221,7 +221,7 @@ extension WriteTransaction {
       throw VaultError(
         .policy,
         "\(left) \(left == 1 ? "item is" : "items are") behind the PIN and would never open again\(names)",
-        hint: Hint(.deleteWithPIN, saying: "delete them in the same transaction, or first"))
+        hint: .deleteWithPIN)
     }
   }
 

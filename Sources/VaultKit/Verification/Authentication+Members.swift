@@ -132,9 +132,6 @@ extension Authentication {
   private static var otherFingers: VaultError {
     VaultError(
       .unsupported, "biometry is unavailable: the reader's fingers are not those of the enrolled set",
-      hint: Hint(
-        .enrollFingersAgain,
-        saying: "make the reader's fingers those of the set again, or enroll them again: "
-          + "items of the set as it was then stay closed"))
+      hint: .enrollFingersAgain)
   }
 }

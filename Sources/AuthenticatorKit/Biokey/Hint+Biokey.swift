@@ -1,0 +1,6 @@
+package import VaultKit
+
+extension Hint {
+  package static let registerBiokey: Hint =
+    "register it again with \("the PIN", tool: "'vaultctl biokey register', which asks for the PIN")"
+}
