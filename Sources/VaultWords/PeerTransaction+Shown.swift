@@ -67,7 +67,7 @@ extension TransactionDetails {
     return columns(rows) + (context.map { ["", $0.text] } ?? [])
   }
 
-  private static func words(_ delivery: PeerTransaction.Delivery) -> String? {
+  private static func words(_ delivery: TransactionDelivery) -> String? {
     switch delivery {
     case .untold: "does not have the decision yet"
     case .refused: "refused the decision"

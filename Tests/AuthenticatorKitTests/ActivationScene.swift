@@ -142,7 +142,7 @@ struct ActivationScene {
     return (try finish(pin: pin, rig.context("8306")).credential, pin)
   }
 
-  func state(_ name: String = "bank") throws(VaultError) -> CredentialStatus.State {
+  func state(_ name: String = "bank") throws(VaultError) -> CredentialState {
     try core.credentialStatus(named: name).state
   }
 

@@ -89,7 +89,7 @@ struct CardScene {
       over: transport)
   }
 
-  func status(_ id: ItemID) throws -> CardConsent.Status { try core.consent(id).status }
+  func status(_ id: ItemID) throws -> ConsentState { try core.consent(id).status }
 }
 
 /// A server of consents, which sends the code 471199 for each challenge.

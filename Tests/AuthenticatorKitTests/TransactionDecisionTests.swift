@@ -44,7 +44,7 @@ struct TransactionDecisionTests {
     let id = try scene.pushed()
     let decision = try scene.core.declineTransaction(
       id, as: state, over: scene.server, context: scene.context())
-    let (status, word, operation): (PeerTransaction.Status, String, AuditOperation) =
+    let (status, word, operation): (TransactionState, String, AuditOperation) =
       state == .rejected
       ? (.rejected, "reject", .transactionRejected) : (.cancelled, "cancel", .transactionCancelled)
     #expect(decision.transaction.status == status && decision.factor == nil)

@@ -94,7 +94,7 @@ struct TransactionScene {
     try core.acceptTransaction(id, by: factor, over: server, context: context)
   }
 
-  func status(_ id: ItemID) throws -> PeerTransaction.Status {
+  func status(_ id: ItemID) throws -> TransactionState {
     try core.transactionDetails(of: id).transaction.status
   }
 

@@ -41,7 +41,7 @@ extension Torture {
       "unlock": ["pin", "unlock", "--credential", "bank"] + server + pin,
     ]
     /// What a command may lead to, from each state; `none` is also no credential.
-    private static let next: [String: Set<CredentialStatus.State>] = [
+    private static let next: [String: Set<CredentialState>] = [
       "start": [.started], "finish": [.active], "code": [.active], "unlockStart": [.unlockStarted],
       // With the current PIN, a kill after the code leaves the attempt under way: it may be the last one.
       "unlock": [.active, .unlockStarted, .blocked],
@@ -72,7 +72,7 @@ extension Torture {
       }
     }
 
-    private func command(in state: CredentialStatus.State) -> String {
+    private func command(in state: CredentialState) -> String {
       switch state {
       case .none: "start"
       case .started: random.below(5) == 0 ? "start" : "finish"
@@ -82,7 +82,7 @@ extension Torture {
       }
     }
 
-    private func take(_ name: String, from state: CredentialStatus.State) throws {
+    private func take(_ name: String, from state: CredentialState) throws {
       let (status, lines) = try commands.run(name, home.words(Self.calls[name]!))
       counts[name, default: 0] += 1
       // A PIN whose killed attempts were its last ones is blocked, and five killed codes refuse an unlock.
@@ -135,7 +135,7 @@ extension Torture {
     }
 
     /// The state as it is stored, and with the PIN. A PIN item of an activation that was killed is taken away.
-    private func state() throws -> CredentialStatus.State {
+    private func state() throws -> CredentialState {
       let core = try home.open()
       faults += try core.verify().problems.map { "\($0)" }
       let names = try core.items(matching: Query()).compactMap(\.name)

@@ -74,7 +74,7 @@ private struct TransactionVault {
   }
 
   /// What became of a transaction, and the next counter.
-  func state(of alias: String) throws -> (PeerTransaction.Status?, UInt64) {
+  func state(of alias: String) throws -> (TransactionState?, UInt64) {
     let core = try vault.openCore()
     let status = try core.transactions().first { $0.alias == alias }?.status
     return (status, try core.state(of: core.item(named: "bank").id).counter)

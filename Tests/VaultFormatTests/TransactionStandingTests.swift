@@ -29,7 +29,7 @@ struct TransactionStandingTests {
       let found = try #require(read(bytes))
       #expect(found == standing && found.state == state && found.deadline == deadline)
     }
-    expect(TransactionState.allCases, equals: [.pending, .accepted, .rejected, .cancelled, .timeout])
+    expect(TransactionState.allCases, equals: [.pending, .accepted, .rejected, .cancelled, .timedOut])
   }
 
   /// The bytes of the page, section 6.

@@ -2,41 +2,12 @@ public import VaultKit
 
 /// What the device key alone shows of a credential and its server. No person is asked for it.
 public struct CredentialStatus: Sendable, Identifiable {
-  /// How far the activation of a credential is. The guide *Credentials of a server* has the table of all transitions.
-  @nonexhaustive
-  public enum State: String, Sendable {
-    /// No server has activated it: it is used as it is.
-    case none
-    /// The server has accepted the first code.
-    case started
-    /// It makes codes.
-    case active
-    /// It makes no code until an unlock: the server has blocked it, or its PIN is blocked.
-    case blocked
-    /// The server has sent a code that ends the block.
-    case unlockStarted
-    /// It makes no code until a new activation.
-    case disabled
-
-    init(_ state: CredentialState) {
-      self =
-        switch state {
-        case .none: .none
-        case .started: .started
-        case .active: .active
-        case .blocked: .blocked
-        case .unlockStarted: .unlockStarted
-        case .disabled: .disabled
-        }
-    }
-  }
-
   /// The item.
   public let id: ItemID
   /// The vault-wide name.
   public let name: String
   /// The state, after its deadline and together with the PIN.
-  public let state: State
+  public let state: CredentialState
   /// Whether the PIN is blocked, so that only an unlock with a PIN ends it.
   public let isPINBlocked: Bool
   /// Seconds until the activation, the unlock, or the activation that replaces a disabled credential ends; otherwise `nil`.
@@ -103,7 +74,7 @@ public struct CredentialStatus: Sendable, Identifiable {
     let attributes = item.attributes
     id = item.id
     name = item.name ?? item.id.hexadecimal
-    self.state = State(state)
+    self.state = state
     self.isPINBlocked = isPINBlocked
     self.isBeingReplaced = isBeingReplaced
     self.secondsLeft = [.started, .unlockStarted].contains(state) || isBeingReplaced ? secondsLeft : nil

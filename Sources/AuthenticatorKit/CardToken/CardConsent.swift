@@ -11,29 +11,14 @@ public struct CardConsent: Sendable, Identifiable {
     case issuer
   }
 
-  /// What became of it.
-  @nonexhaustive
-  public enum Status: String, Sendable, Hashable {
-    /// It waits for its code.
-    case requested
-    /// The code was right.
-    case confirmed
-    /// The code was wrong five times.
-    case failed
-    /// Its 300 seconds are over.
-    case expired
-    /// It was revoked, or its session was closed.
-    case revoked
-  }
-
   /// The item that stores it.
   public let id: ItemID
   /// Its name.
   public let name: String
   /// Which side the vault is. For display: what the item's secret says counts.
   public let role: Role
-  /// What became of it. All but ``Status/requested`` are final.
-  public let status: Status
+  /// What became of it. All but ``ConsentState/requested`` are final.
+  public let status: ConsentState
   /// Whole seconds in which it can be confirmed, by the clock since boot; 0 if it waits no more.
   public let secondsLeft: Int
   /// How many codes can be tried; 0 if it waits no more.
@@ -65,15 +50,9 @@ public struct CardConsent: Sendable, Identifiable {
     let attributes = item.attributes
     (id, name, requested) = (item.id, item.name ?? "", item.created)
     role = attributes[.otpRole] == 2 ? .issuer : .holder
-    status =
-      switch try state.consentState() {
-      case .requested:
-        life.standing(moment.clock) == .valid && !moment.hasExpired(item) ? .requested : .expired
-      case .confirmed: .confirmed
-      case .failed: .failed
-      case .expired: .expired
-      case .revoked: .revoked
-      }
+    let stored = try state.consentState()
+    let isOver = life.standing(moment.clock) != .valid || moment.hasExpired(item)
+    status = stored == .requested && isOver ? .expired : stored
     let waits = status == .requested
     secondsLeft = waits ? Int(clamping: (life.millisecondsLeft(moment.clock) + 999) / 1000) : 0
     attemptsLeft = waits ? Int(Self.mostAttempts - min(state.failures, Self.mostAttempts)) : 0

@@ -1,44 +1,6 @@
 import JOSE
 public import VaultKit
 
-/// How a client proves to its server who it is.
-@nonexhaustive
-public enum ClientAuthentication: String, Sendable, CaseIterable {
-  /// Not at all: a public client.
-  case none
-  /// By its secret, in the header `Authorization`.
-  case clientSecretBasic = "client_secret_basic"
-  /// By its secret, in the form.
-  case clientSecretPost = "client_secret_post"
-  /// By a token that it signs with its secret (HS256); the secret is not sent.
-  case clientSecretJWT = "client_secret_jwt"
-  /// By a token that it signs with a client key.
-  case privateKeyJWT = "private_key_jwt"
-
-  init(_ stored: RegistrationRecord.Authentication) {
-    self =
-      switch stored {
-      case .none: .none
-      case .clientSecretBasic: .clientSecretBasic
-      case .clientSecretPost: .clientSecretPost
-      case .clientSecretJWT: .clientSecretJWT
-      case .privateKeyJWT: .privateKeyJWT
-      }
-  }
-
-  var stored: RegistrationRecord.Authentication {
-    switch self {
-    case .none: .none
-    case .clientSecretBasic: .clientSecretBasic
-    case .clientSecretPost: .clientSecretPost
-    case .clientSecretJWT: .clientSecretJWT
-    case .privateKeyJWT: .privateKeyJWT
-    }
-  }
-
-  var needsSecret: Bool { self != .none && self != .privateKeyJWT }
-}
-
 /// What a client gets tokens for.
 @nonexhaustive
 public enum ClientGrant: String, Sendable, CaseIterable {

@@ -210,7 +210,7 @@ extension RegistrationRecord {
   ) {
     self.init(
       client: answer.client, issuer: metadata.issuer, tokenEndpoint: metadata.tokenEndpoint,
-      authentication: answer.authentication.stored, template: new.template)
+      authentication: answer.authentication, template: new.template)
     authorizationEndpoint = metadata.authorizationEndpoint
     (revocationEndpoint, deviceEndpoint) = (metadata.revocationEndpoint, metadata.deviceEndpoint)
     (secret, secretExpires) = (answer.secret, answer.secretExpires)

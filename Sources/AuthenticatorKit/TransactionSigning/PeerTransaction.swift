@@ -2,32 +2,6 @@ public import VaultKit
 
 /// A transaction that a server sent, without its text.
 public struct PeerTransaction: Sendable, Identifiable {
-  /// What became of it.
-  @nonexhaustive
-  public enum Status: String, Sendable, Hashable {
-    /// It waits for the person.
-    case pending
-    /// The person accepted it.
-    case accepted
-    /// The person rejected it.
-    case rejected
-    /// It was cancelled.
-    case cancelled
-    /// It was not answered in time.
-    case timedOut = "timeout"
-  }
-
-  /// Whether the server has a decision of the person.
-  @nonexhaustive
-  public enum Delivery: String, Sendable, Hashable {
-    /// It took it.
-    case told
-    /// It does not have it yet: it is told at the next contact.
-    case untold
-    /// It refused it. Ask there what became of the transaction.
-    case refused
-  }
-
   /// The item that stores it.
   public var id: ItemID { item.id }
   /// The name that the server gave it.
@@ -36,10 +10,10 @@ public struct PeerTransaction: Sendable, Identifiable {
   public let credential: ItemID
   /// Whole seconds in which it can be answered, by the clock since boot; 0 after its end.
   public let secondsLeft: Int
-  /// What became of it. All but ``Status/pending`` are final.
-  public let status: Status
+  /// What became of it. All but ``TransactionState/pending`` are final.
+  public let status: TransactionState
   /// Whether the server has the decision; `nil` while there is none, and after a timeout.
-  public let delivery: Delivery?
+  public let delivery: TransactionDelivery?
   /// Whether its text must not be shown, so that it can be rejected and not accepted.
   public var hasHiddenText: Bool { item.attributes.hiddenText != nil }
   /// Whether its time is over, which is not recorded yet.
@@ -64,32 +38,11 @@ public struct PeerTransaction: Sendable, Identifiable {
     guard let alias = attributes[.label], let credential = attributes.itemID(.credential)
     else { throw VaultError(.unsupported, "the transaction has attributes that this version does not know") }
     (self.item, self.alias, self.credential) = (item, alias, credential)
-    delivery =
-      switch standing.state {
-      case .pending, .timeout: nil
-      case .accepted, .rejected, .cancelled: Delivery(attributes.delivery)
-      }
+    let isDecision = [.accepted, .rejected, .cancelled].contains(standing.state)
+    delivery = isDecision ? attributes.delivery : nil
     secondsLeft = standing.state == .pending ? Int(clamping: standing.deadline.secondsLeft(now)) : 0
     hasLapsed = standing.state == .pending && secondsLeft == 0
-    status =
-      switch standing.state {
-      case .pending: hasLapsed ? .timedOut : .pending
-      case .accepted: .accepted
-      case .rejected: .rejected
-      case .cancelled: .cancelled
-      case .timeout: .timedOut
-      }
-  }
-}
-
-extension PeerTransaction.Delivery {
-  fileprivate init(_ stored: TransactionDelivery?) {
-    self =
-      switch stored {
-      case .untold: .untold
-      case .refused: .refused
-      case nil: .told
-      }
+    status = hasLapsed ? .timedOut : standing.state
   }
 }
 

@@ -21,7 +21,7 @@ public import VaultKit
 ///
 /// A transaction is stored when it is received, and its end is stored before the server is told: it is final. A decision that the
 /// server does not have (``PeerTransaction/delivery``) is told at the next contact about the credential, with the same code. A
-/// transaction that is not answered in time is ``PeerTransaction/Status/timedOut``. It is kept for a day.
+/// transaction that is not answered in time is ``TransactionState/timedOut``. It is kept for a day.
 public struct TransactionSigner: Sendable {
   private let vault: Vault
 

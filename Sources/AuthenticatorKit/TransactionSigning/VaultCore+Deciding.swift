@@ -179,7 +179,7 @@ extension Item {
   /// - Throws: ``VaultError/Code/wrongState`` after a decision, ``VaultError/Code/expired`` after the deadline.
   fileprivate func refuseUnlessPending(_ now: BootTime) throws(VaultError) {
     let (state, deadline) = try standing()
-    guard state != .timeout, state != .pending || deadline.secondsLeft(now) > 0 else {
+    guard state != .timedOut, state != .pending || deadline.secondsLeft(now) > 0 else {
       throw VaultError(
         .expired, "the transaction was not answered in time", hint: "have the other side ask again")
     }
@@ -197,7 +197,7 @@ extension TransactionState {
     case .accepted: "accepted"
     case .rejected: "rejected"
     case .cancelled: "cancelled"
-    case .timeout: "timed out"
+    case .timedOut: "timed out"
     }
   }
 }

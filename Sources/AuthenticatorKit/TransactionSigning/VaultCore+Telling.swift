@@ -117,7 +117,7 @@ extension VaultCore {
   ///
   /// - Parameter refusal: `nil` if the peer took the decision.
   private func record(_ refusal: VaultError?, of id: ItemID) {
-    let delivery: TransactionDelivery? = refusal == nil ? nil : .refused
+    let delivery: TransactionDelivery = refusal == nil ? .told : .refused
     try? writing { transaction throws(VaultError) in
       guard let item = try transaction.items(matching: Query(id: id)).first,
         item.attributes.delivery == .untold

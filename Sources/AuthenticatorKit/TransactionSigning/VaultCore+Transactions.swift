@@ -189,7 +189,7 @@ extension VaultCore {
         // One that was deleted meanwhile, or does not open any more, keeps no other from being recorded.
         guard let item = try? transaction.item(id), (try? PeerTransaction(item, at: now))?.hasLapsed == true
         else { continue }
-        try transaction.end(item, as: .timeout)
+        try transaction.end(item, as: .timedOut)
       }
     }
   }
@@ -298,7 +298,7 @@ extension WriteTransaction {
   mutating func end(_ item: Item, as state: TransactionState) throws(VaultError) {
     let isDecision = [.accepted, .rejected, .cancelled].contains(state)
     try setStanding(
-      TransactionStanding(state, until: try item.standing().deadline), delivery: isDecision ? .untold : nil,
+      TransactionStanding(state, until: try item.standing().deadline), delivery: isDecision ? .untold : .told,
       of: item.id)
     try log(state.operation, item: item)
   }
@@ -310,7 +310,7 @@ extension TransactionState {
     switch self {
     case .accepted: .transactionAccepted
     case .rejected: .transactionRejected
-    case .timeout: .transactionTimedOut
+    case .timedOut: .transactionTimedOut
     case .pending, .cancelled: .transactionCancelled
     }
   }

@@ -43,14 +43,14 @@ extension ItemState {
 
   /// - Throws: ``VaultError/Code/unsupported`` for a state that this version does not know.
   package func credentialState() throws(VaultError) -> CredentialState {
-    try known(CredentialState(rawValue: progress))
+    try known(CredentialState(number: progress))
   }
   /// - Throws: ``VaultError/Code/unsupported`` for a state that this version does not know.
   package func consentState() throws(VaultError) -> ConsentState {
-    try known(ConsentState(rawValue: progress))
+    try known(ConsentState(number: progress))
   }
-  package mutating func set(_ state: CredentialState) { progress = state.rawValue }
-  package mutating func set(_ state: ConsentState) { progress = state.rawValue }
+  package mutating func set(_ state: CredentialState) { progress = state.number }
+  package mutating func set(_ state: ConsentState) { progress = state.number }
 
   /// Wrong codes for an unlock.
   package var wrongUnlockCodes: UInt8 {
@@ -110,7 +110,7 @@ extension ItemState {
     wrongUnlockCodes = max(wrongUnlockCodes, newer.wrongUnlockCodes)
     guard kind == .otp else { return }
     codesSinceSynchronization = max(codesSinceSynchronization, newer.codesSinceSynchronization)
-    switch CredentialState(rawValue: newer.progress) {
+    switch CredentialState(number: newer.progress) {
     case .disabled: set(CredentialState.disabled)
     // The unlock may be over at the peer. The block is not.
     case .blocked, .unlockStarted: set(CredentialState.blocked)

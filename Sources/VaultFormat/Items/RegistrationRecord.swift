@@ -4,15 +4,6 @@ package import SecretMemory
 package struct RegistrationRecord: Sendable {
   private typealias Number = FieldNumber.RegistrationData
 
-  /// How the client says who it is.
-  package enum Authentication: UInt8, Sendable, CaseIterable {
-    case none = 1
-    case clientSecretBasic = 2
-    case clientSecretPost = 3
-    case clientSecretJWT = 4
-    case privateKeyJWT = 5
-  }
-
   /// The bytes of a client, a template and an address.
   package static let nameBytes = 1...255
   package static let addressBytes = 1...2048
@@ -22,7 +13,7 @@ package struct RegistrationRecord: Sendable {
   package var client: String
   package var issuer: String
   package var tokenEndpoint: String
-  package var authentication: Authentication
+  package var authentication: ClientAuthentication
   package var authorizationEndpoint: String?
   package var revocationEndpoint: String?
   /// Where a person on another device is sent from (RFC 8628).
@@ -30,7 +21,7 @@ package struct RegistrationRecord: Sendable {
   package var secret: SharedSecret?
   /// `nil` for a secret that stays valid.
   package var secretExpires: Instant?
-  /// The key of ``Authentication/privateKeyJWT``.
+  /// The key of ``ClientAuthentication/privateKeyJWT``.
   package var key: ItemID?
   package var redirect: String?
   package var template: String
@@ -38,7 +29,8 @@ package struct RegistrationRecord: Sendable {
   package var namesIssuer = false
 
   package init(
-    client: String, issuer: String, tokenEndpoint: String, authentication: Authentication, template: String
+    client: String, issuer: String, tokenEndpoint: String, authentication: ClientAuthentication,
+    template: String
   ) {
     (self.client, self.issuer, self.tokenEndpoint) = (client, issuer, tokenEndpoint)
     (self.authentication, self.template) = (authentication, template)
@@ -71,7 +63,7 @@ package struct RegistrationRecord: Sendable {
       throw VaultError(
         .damaged, "the client registration is not readable", hint: "delete it, and register again")
     }
-    guard let known = Authentication(rawValue: number) else {
+    guard let known = ClientAuthentication(number: number) else {
       throw VaultError(
         .unsupported, "the client proves who it is in a way that this version does not know",
         hint: .useNewerVersion)
@@ -85,7 +77,7 @@ package struct RegistrationRecord: Sendable {
     fields.put(Number.client, client)
     fields.put(Number.issuer, issuer)
     fields.put(Number.tokenEndpoint, tokenEndpoint)
-    fields.put(Number.authentication, Optional(authentication.rawValue))
+    fields.put(Number.authentication, Optional(authentication.number))
     fields.put(Number.authorizationEndpoint, authorizationEndpoint)
     fields.put(Number.revocationEndpoint, revocationEndpoint)
     fields.put(Number.secret, secret)

@@ -1,10 +1,16 @@
-/// Whether the server of a transaction has its decision: attribute 93 (section 6). Absent, it has, or there is none.
-package enum TransactionDelivery: Int64, Sendable {
-  /// It does not have it yet.
-  case untold = 1
-  /// It refused it.
-  case refused = 2
+/// Whether the server of a transaction has the person's decision.
+@nonexhaustive
+public enum TransactionDelivery: String, Sendable, CaseIterable {
+  /// It took it.
+  case told
+  /// It does not have it yet: it is told at the next contact.
+  case untold
+  /// It refused it. Ask there what became of the transaction.
+  case refused
 }
+
+/// Attribute 93 (section 6). It is absent for ``told``, and where there is no decision.
+extension TransactionDelivery: Numbered { package static let firstNumber: UInt8 = 0 }
 
 /// Why the text of a transaction must not be shown: attribute 94 (section 6).
 package enum HiddenText: Int64, Sendable {
@@ -16,9 +22,9 @@ package enum HiddenText: Int64, Sendable {
 
 extension Attributes {
   /// Of a transaction.
-  package var delivery: TransactionDelivery? {
-    get { self[.delivery].flatMap(TransactionDelivery.init) }
-    set { self[.delivery] = newValue?.rawValue }
+  package var delivery: TransactionDelivery {
+    get { self[.delivery].flatMap { UInt8(exactly: $0) }.flatMap(TransactionDelivery.init(number:)) ?? .told }
+    set { self[.delivery] = newValue == .told ? nil : Int64(newValue.number) }
   }
 
   /// Of a transaction; `nil` where a person can see the text whole.

@@ -8,7 +8,7 @@ package struct TransactionStanding: Sendable, Equatable {
   private let isOfLaterVersion: Bool
 
   package init(_ state: TransactionState, until deadline: Deadline) {
-    (stored, isOfLaterVersion, self.deadline) = (state.rawValue, false, deadline)
+    (stored, isOfLaterVersion, self.deadline) = (state.number, false, deadline)
   }
 
   /// `nil` for fewer bytes. Of more, the first say what they always do.
@@ -20,7 +20,7 @@ package struct TransactionStanding: Sendable, Equatable {
   }
 
   /// `nil` for one that this version does not know, and for a standing with more bytes than it knows.
-  package var state: TransactionState? { isOfLaterVersion ? nil : TransactionState(rawValue: stored) }
+  package var state: TransactionState? { isOfLaterVersion ? nil : TransactionState(number: stored) }
 
   package var bytes: [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 9)

@@ -1,8 +1,17 @@
 /// What became of a transaction.
-package enum TransactionState: UInt8, Sendable, CaseIterable {
+@nonexhaustive
+public enum TransactionState: String, Sendable, CaseIterable {
+  /// It waits for the person.
   case pending
+  /// The person accepted it.
   case accepted
+  /// The person rejected it.
   case rejected
+  /// It was cancelled.
   case cancelled
-  case timeout
+  /// It was not answered in time.
+  case timedOut = "timeout"
 }
+
+/// The first byte of its standing.
+extension TransactionState: Numbered { package static let firstNumber: UInt8 = 0 }

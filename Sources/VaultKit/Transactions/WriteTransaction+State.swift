@@ -136,7 +136,7 @@ extension WriteTransaction {
 
   /// Replaces the standing of a transaction. Needs no unlocked session, and does not ask the gate.
   package mutating func setStanding(
-    _ standing: TransactionStanding, delivery: TransactionDelivery? = nil, of id: ItemID
+    _ standing: TransactionStanding, delivery: TransactionDelivery = .told, of id: ItemID
   ) throws(VaultError) {
     let now = store.now
     try rewriteInGeneration(id) { _, attributes in
@@ -147,7 +147,7 @@ extension WriteTransaction {
   }
 
   /// Replaces what is stored about the delivery of a decision, as ``setStanding(_:delivery:of:)`` does.
-  package mutating func setDelivery(_ delivery: TransactionDelivery?, of id: ItemID) throws(VaultError) {
+  package mutating func setDelivery(_ delivery: TransactionDelivery, of id: ItemID) throws(VaultError) {
     let now = store.now
     try rewriteInGeneration(id) { _, attributes in
       attributes.delivery = delivery
