@@ -165,7 +165,9 @@ let package = Package(
         "PasswordDerivation", "VaultStorage",
       ]),
     // Who keeps the device key: a file or the Secret Service; the one owner of device keys.
-    room("DeviceKeys", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "CSecretService"]),
+    room(
+      "DeviceKeys",
+      on: ["SecretMemory", "TextFormats", "VaultCrypto", "VaultStorage", "VaultFormat", "CSecretService"]),
     // The open keys of a vault and their changes: ring, slots, passcode, recovery code.
     room(
       "VaultKeys",

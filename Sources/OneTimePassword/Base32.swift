@@ -33,7 +33,7 @@ public enum Base32 {
       var decoder = Decoder()
       var code = TypedCode()
       while let (character, position) = code.next(in: text) {
-        if let byte = decoder.take(character, at: position) { output.append(byte) }
+        if let byte = try decoder.take(character, at: position) { output.append(byte) }
       }
       hasTrailingBits = try decoder.finish(at: text.byteCount)
     }
@@ -58,10 +58,9 @@ public enum Base32 {
     }
   }
 
-  /// The character of a 5-bit value. It is computed, because a table would be read at a secret address.
   private static func character(_ value: UInt32) -> UInt8 {
-    let isDigit = UInt8(truncatingIfNeeded: (25 &- value) >> 31)
-    return UInt8(ascii: "A") &+ UInt8(truncatingIfNeeded: value) &- 41 &* isDigit
+    let value = UInt8(value)
+    return value < 26 ? UInt8(ascii: "A") + value : UInt8(ascii: "2") + value - 26
   }
 }
 
@@ -70,48 +69,38 @@ private struct Decoder {
   private var pending: UInt32 = 0
   private var bitCount = 0
   private var paddingCount = 0
-  private var firstFault: Int?
 
   /// Takes one character. Returns the byte that it completes, if any.
-  mutating func take(_ character: UInt8, at position: Int) -> UInt8? {
+  mutating func take(_ character: UInt8, at position: Int) throws(OTPError) -> UInt8? {
     if character == UInt8(ascii: "=") {
       paddingCount += 1
-      if paddingCount > 6 { fault(at: position) }
+      if paddingCount > 6 { throw .invalidBase32(position: position) }
       return nil
     }
-    let value = Self.value(of: character)
-    if value > 31 || paddingCount > 0 { fault(at: position) }
-    pending = pending << 5 | value & 31
+    guard paddingCount == 0, let value = Self.value(of: character) else {
+      throw .invalidBase32(position: position)
+    }
+    pending = pending << 5 | UInt32(value)
     bitCount += 5
     guard bitCount >= 8 else { return nil }
     bitCount -= 8
     return UInt8(truncatingIfNeeded: pending >> UInt32(bitCount))
   }
 
-  /// Whether bits other than zero are left over. Throws the fault that was found on the way.
+  /// Whether bits other than zero are left over.
   func finish(at end: Int) throws(OTPError) -> Bool {
-    if let firstFault { throw .invalidBase32(position: firstFault) }
     // A character too many: the text lost one, or was never an encoding of bytes.
     if bitCount >= 5 { throw .invalidBase32(position: end) }
     return pending & (1 << UInt32(bitCount) - 1) != 0
   }
 
-  private mutating func fault(at position: Int) {
-    if firstFault == nil { firstFault = position }
-  }
-
-  /// The 5-bit value of a character, above 31 for a foreign one. It is computed, because a table would be read at a
-  /// secret address.
-  private static func value(of character: UInt8) -> UInt32 {
-    let letter = UInt32(character | 0x20) &- UInt32(UInt8(ascii: "a"))
-    let digit = UInt32(character) &- UInt32(UInt8(ascii: "2"))
-    let isLetter = 0 &- isBelow(letter, bound: 26)
-    let isDigit = 0 &- isBelow(digit, bound: 6)
-    return letter & isLetter | (digit &+ 26) & isDigit | 32 & ~(isLetter | isDigit)
-  }
-
-  /// 1 when `value` is below `bound`, else 0. Both are far below 2^31, or have wrapped around zero.
-  private static func isBelow(_ value: UInt32, bound: UInt32) -> UInt32 {
-    (value &- bound) >> 31 & ~value >> 31
+  /// The 5 bits of a character; `nil` for a foreign one.
+  private static func value(of character: UInt8) -> UInt8? {
+    switch character {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a")
+    case UInt8(ascii: "2")...UInt8(ascii: "7"): character - UInt8(ascii: "2") + 26
+    default: nil
+    }
   }
 }

@@ -53,7 +53,6 @@ extension Base64.Form {
     }
   }
 
-  /// Without a table, whose lookups would depend on the secret.
   func character(_ digit: UInt8) -> UInt8 {
     switch digit {
     case 0...25: digit + 65

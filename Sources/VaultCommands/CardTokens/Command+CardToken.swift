@@ -65,7 +65,7 @@ extension Command {
 }
 
 extension SharedSecret {
-  /// The bytes as lower-case hexadecimal digits. They are computed, because a table would be read at a secret address.
+  /// The bytes as lower-case hexadecimal digits.
   func hexadecimal() -> SharedSecret {
     SharedSecret(
       expose { bytes in
@@ -73,9 +73,7 @@ extension SharedSecret {
           for index in 0..<bytes.byteCount {
             let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
             for nibble in [byte >> 4, byte & 15] {
-              let isLetter = UInt8(truncatingIfNeeded: (9 - Int16(nibble)) >> 15)
-              output.append(
-                UInt8(ascii: "0") + nibble + isLetter & (UInt8(ascii: "a") - UInt8(ascii: "0") - 10))
+              output.append(nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10)
             }
           }
         }

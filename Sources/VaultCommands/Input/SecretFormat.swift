@@ -41,9 +41,11 @@ extension SecretBytes {
     let bytes = text.expose { text in
       SecretBytes(capacity: text.byteCount / 2) { output in
         for index in stride(from: 0, to: text.byteCount, by: 2) {
-          let (high, low) = (Self.digit(text, at: index), Self.digit(text, at: index + 1))
-          isWrong = isWrong || high | low > 15
-          output.append(high << 4 | low & 15)
+          guard let high = Self.digit(text, at: index), let low = Self.digit(text, at: index + 1) else {
+            isWrong = true
+            return
+          }
+          output.append(high << 4 | low)
         }
       }
     }
@@ -51,18 +53,14 @@ extension SecretBytes {
     self = bytes
   }
 
-  /// The value of a digit, above 15 for another character. It is computed, because a table would be read at a secret
-  /// address.
-  private static func digit(_ text: RawSpan, at index: Int) -> UInt8 {
+  /// The value of a digit; `nil` for another character.
+  private static func digit(_ text: RawSpan, at index: Int) -> UInt8? {
     let character = unsafe text.unsafeLoad(fromByteOffset: index, as: UInt8.self)
-    let digit = character &- UInt8(ascii: "0")
-    let letter = (character | 0x20) &- UInt8(ascii: "a")
-    let (isDigit, isLetter) = (mask(digit, below: 10), mask(letter, below: 6))
-    return digit & isDigit | (letter &+ 10) & isLetter | 16 & ~(isDigit | isLetter)
-  }
-
-  /// All ones if `value` is below `bound`, else zero.
-  private static func mask(_ value: UInt8, below bound: UInt8) -> UInt8 {
-    UInt8(truncatingIfNeeded: (Int16(value) - Int16(bound)) >> 15)
+    return switch character {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+    default: nil
+    }
   }
 }
