@@ -7,8 +7,7 @@ package import VaultStorage
 /// Each method does the same as the method of ``Store`` with that name. A row is still bytes: ``SealedStore`` opens it.
 package struct VaultRows: ~Copyable, Sendable {
   private var store: Store
-  /// The path, of a file that was named as a backup: its errors say so.
-  private let backup: String?
+  private let turned: Turned
 
   /// Opens the file at a path.
   ///
@@ -74,12 +73,9 @@ package struct VaultRows: ~Copyable, Sendable {
 
   private init(store: consuming Store, backup: String? = nil) {
     self.store = store
-    self.backup = backup
+    turned = Turned(backup: backup)
   }
 
-  private func failure(_ error: StorageError) -> VaultError {
-    backup.map { VaultError(error, backupAt: $0) } ?? VaultError(error)
-  }
 
   package var path: String { store.path }
   package var isReadOnly: Bool { store.isReadOnly }
@@ -89,234 +85,138 @@ package struct VaultRows: ~Copyable, Sendable {
   package mutating func rollback() { store.rollback() }
   package mutating func releasePages() { store.releasePages() }
 
-  package mutating func beginImmediate() throws(VaultError) {
-    do throws(StorageError) { return try store.beginImmediate() } catch { throw failure(error) }
-  }
+  // MARK: Calls
 
-  package mutating func beginRead() throws(VaultError) {
-    do throws(StorageError) { return try store.beginRead() } catch { throw failure(error) }
-  }
-
-  package mutating func commit() throws(VaultError) {
-    do throws(StorageError) { return try store.commit() } catch { throw failure(error) }
-  }
-
-  package mutating func header() throws(VaultError) -> HeaderRow {
-    do throws(StorageError) { return try store.header() } catch { throw failure(error) }
-  }
-
+  package mutating func beginImmediate() throws(VaultError) { try turned(store.beginImmediate()) }
+  package mutating func beginRead() throws(VaultError) { try turned(store.beginRead()) }
+  package mutating func commit() throws(VaultError) { try turned(store.commit()) }
+  package mutating func header() throws(VaultError) -> HeaderRow { try turned(store.header()) }
   package mutating func setHeader(_ header: HeaderRow) throws(VaultError) {
-    do throws(StorageError) { return try store.setHeader(header) } catch { throw failure(error) }
+    try turned(store.setHeader(header))
   }
-
-  package mutating func slots() throws(VaultError) -> [SlotRow] {
-    do throws(StorageError) { return try store.slots() } catch { throw failure(error) }
-  }
-
+  package mutating func slots() throws(VaultError) -> [SlotRow] { try turned(store.slots()) }
   package mutating func replaceSlots(_ slots: [SlotRow]) throws(VaultError) {
-    do throws(StorageError) { return try store.replaceSlots(slots) } catch { throw failure(error) }
+    try turned(store.replaceSlots(slots))
   }
-
-  package mutating func head() throws(VaultError) -> [UInt8] {
-    do throws(StorageError) { return try store.head() } catch { throw failure(error) }
-  }
-
-  package mutating func setHead(_ body: [UInt8]) throws(VaultError) {
-    do throws(StorageError) { return try store.setHead(body) } catch { throw failure(error) }
-  }
-
+  package mutating func head() throws(VaultError) -> [UInt8] { try turned(store.head()) }
+  package mutating func setHead(_ body: [UInt8]) throws(VaultError) { try turned(store.setHead(body)) }
   package mutating func item(row number: Int64) throws(VaultError) -> ItemRow? {
-    do throws(StorageError) { return try store.item(row: number) } catch { throw failure(error) }
+    try turned(store.item(row: number))
   }
-
-  package mutating func item(id: Bytes16) throws(VaultError) -> ItemRow? {
-    do throws(StorageError) { return try store.item(id: id) } catch { throw failure(error) }
-  }
-
+  package mutating func item(id: Bytes16) throws(VaultError) -> ItemRow? { try turned(store.item(id: id)) }
   package mutating func item(name: Bytes16) throws(VaultError) -> ItemRow? {
-    do throws(StorageError) { return try store.item(name: name) } catch { throw failure(error) }
+    try turned(store.item(name: name))
   }
-
   package mutating func withItem(name: Bytes16, _ body: (ItemFields, _ meta: RawSpan) -> Void)
     throws(VaultError)
   {
-    do throws(StorageError) { return try store.withItem(name: name, body) } catch { throw failure(error) }
+    try turned(store.withItem(name: name, body))
   }
-
   package mutating func item(primaryKey: Bytes16) throws(VaultError) -> ItemRow? {
-    do throws(StorageError) { return try store.item(primaryKey: primaryKey) } catch {
-      throw failure(error)
-    }
+    try turned(store.item(primaryKey: primaryKey))
   }
-
-  package mutating func insertItem(_ item: ItemRow) throws(VaultError) {
-    do throws(StorageError) { return try store.insertItem(item) } catch { throw failure(error) }
-  }
-
+  package mutating func insertItem(_ item: ItemRow) throws(VaultError) { try turned(store.insertItem(item)) }
   @discardableResult
   package mutating func updateItem(_ item: ItemRow) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.updateItem(item) } catch { throw failure(error) }
+    try turned(store.updateItem(item))
   }
-
   @discardableResult
   package mutating func deleteItem(row number: Int64) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.deleteItem(row: number) } catch { throw failure(error) }
+    try turned(store.deleteItem(row: number))
   }
-
   package mutating func scanItems(
     after number: Int64 = .min, limit: Int? = nil, _ body: (ItemFields, _ meta: RawSpan) -> Bool
   ) throws(VaultError) {
-    do throws(StorageError) { return try store.scanItems(after: number, limit: limit, body) } catch {
-      throw failure(error)
-    }
+    try turned(store.scanItems(after: number, limit: limit, body))
   }
-
   package mutating func expired(before time: Int64) throws(VaultError) -> [Int64] {
-    do throws(StorageError) { return try store.expired(before: time) } catch { throw failure(error) }
+    try turned(store.expired(before: time))
   }
-
   package mutating func material(row number: Int64) throws(VaultError) -> MaterialRow? {
-    do throws(StorageError) { return try store.material(row: number) } catch { throw failure(error) }
+    try turned(store.material(row: number))
   }
-
   package mutating func setMaterial(_ material: MaterialRow, row number: Int64) throws(VaultError) {
-    do throws(StorageError) { return try store.setMaterial(material, row: number) } catch {
-      throw failure(error)
-    }
+    try turned(store.setMaterial(material, row: number))
   }
-
   @discardableResult
   package mutating func deleteMaterial(row number: Int64) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.deleteMaterial(row: number) } catch { throw failure(error) }
+    try turned(store.deleteMaterial(row: number))
   }
-
   package mutating func state(row number: Int64) throws(VaultError) -> StateRow? {
-    do throws(StorageError) { return try store.state(row: number) } catch { throw failure(error) }
+    try turned(store.state(row: number))
   }
-
   package mutating func scanStates(
     from first: Int64, _ body: (_ row: Int64, _ revision: UInt64, _ state: RawSpan) -> Bool
   ) throws(VaultError) {
-    do throws(StorageError) { return try store.scanStates(from: first, body) } catch {
-      throw failure(error)
-    }
+    try turned(store.scanStates(from: first, body))
   }
-
   package mutating func setState(_ state: StateRow, row number: Int64) throws(VaultError) {
-    do throws(StorageError) { return try store.setState(state, row: number) } catch {
-      throw failure(error)
-    }
+    try turned(store.setState(state, row: number))
   }
-
   @discardableResult
   package mutating func deleteState(row number: Int64) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.deleteState(row: number) } catch { throw failure(error) }
+    try turned(store.deleteState(row: number))
   }
-
   @discardableResult
   package mutating func insertBlind(value: [UInt8], row number: Int64) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.insertBlind(value: value, row: number) } catch {
-      throw failure(error)
-    }
+    try turned(store.insertBlind(value: value, row: number))
   }
-
   @discardableResult
   package mutating func deleteBlind(value: [UInt8], row number: Int64) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.deleteBlind(value: value, row: number) } catch {
-      throw failure(error)
-    }
+    try turned(store.deleteBlind(value: value, row: number))
   }
-
   package mutating func hasBlind(value: [UInt8], row number: Int64) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.hasBlind(value: value, row: number) } catch {
-      throw failure(error)
-    }
+    try turned(store.hasBlind(value: value, row: number))
   }
-
   package mutating func rows(blind value: [UInt8]) throws(VaultError) -> [Int64] {
-    do throws(StorageError) { return try store.rows(blind: value) } catch { throw failure(error) }
+    try turned(store.rows(blind: value))
   }
-
   @discardableResult
   package mutating func moveItem(_ item: ItemRow) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.moveItem(item) } catch { throw failure(error) }
+    try turned(store.moveItem(item))
   }
-
   @discardableResult
   package mutating func setKeys(_ keys: [UInt8], row number: Int64) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.setKeys(keys, row: number) } catch { throw failure(error) }
+    try turned(store.setKeys(keys, row: number))
   }
-
-  package mutating func letLogGrow(_ may: Bool) throws(VaultError) {
-    do throws(StorageError) { return try store.letLogGrow(may) } catch { throw failure(error) }
-  }
-
+  package mutating func letLogGrow(_ may: Bool) throws(VaultError) { try turned(store.letLogGrow(may)) }
   package mutating func appendAudit(_ entry: AuditRow) throws(VaultError) {
-    do throws(StorageError) { return try store.appendAudit(entry) } catch { throw failure(error) }
+    try turned(store.appendAudit(entry))
   }
-
   @discardableResult
   package mutating func updateAudit(_ entry: AuditRow) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.updateAudit(entry) } catch { throw failure(error) }
+    try turned(store.updateAudit(entry))
   }
-
   @discardableResult
   package mutating func deleteAudit(sequence: UInt64) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.deleteAudit(sequence: sequence) } catch {
-      throw failure(error)
-    }
+    try turned(store.deleteAudit(sequence: sequence))
   }
-
   package mutating func auditEntries(from first: UInt64 = 0, limit: Int? = nil) throws(VaultError)
     -> [AuditRow]
   {
-    do throws(StorageError) { return try store.auditEntries(from: first, limit: limit) } catch {
-      throw failure(error)
-    }
+    try turned(store.auditEntries(from: first, limit: limit))
   }
-
   package mutating func insertSegment(_ segment: SegmentRow) throws(VaultError) {
-    do throws(StorageError) { return try store.insertSegment(segment) } catch { throw failure(error) }
+    try turned(store.insertSegment(segment))
   }
-
-  package mutating func segments() throws(VaultError) -> [SegmentRow] {
-    do throws(StorageError) { return try store.segments() } catch { throw failure(error) }
-  }
-
+  package mutating func segments() throws(VaultError) -> [SegmentRow] { try turned(store.segments()) }
   @discardableResult
   package mutating func deleteSegments(through number: UInt64) throws(VaultError) -> Int {
-    do throws(StorageError) { return try store.deleteSegments(through: number) } catch {
-      throw failure(error)
-    }
+    try turned(store.deleteSegments(through: number))
   }
-
   package mutating func checkpoint(truncate: Bool, isPatient: Bool = true) throws(VaultError) -> Bool {
-    do throws(StorageError) { return try store.checkpoint(truncate: truncate, isPatient: isPatient) } catch {
-      throw failure(error)
-    }
+    try turned(store.checkpoint(truncate: truncate, isPatient: isPatient))
   }
-
-  package mutating func writeOut() throws(VaultError) {
-    do throws(StorageError) { return try store.writeOut() } catch { throw failure(error) }
-  }
-
+  package mutating func writeOut() throws(VaultError) { try turned(store.writeOut()) }
   package mutating func integrityCheck(progress: (() -> Bool)? = nil) throws(VaultError) -> [String] {
-    do throws(StorageError) { return try store.integrityCheck(progress: progress) } catch {
-      throw failure(error)
-    }
+    try turned(store.integrityCheck(progress: progress))
   }
-
   package mutating func deleteImpossible(
     from limit: UInt64, afterEntry entry: UInt64, afterSegment segment: UInt64
   ) throws(VaultError) -> (all: Int64, items: Int64) {
-    do throws(StorageError) {
-      return try store.deleteImpossible(from: limit, afterEntry: entry, afterSegment: segment)
-    } catch { throw failure(error) }
+    try turned(store.deleteImpossible(from: limit, afterEntry: entry, afterSegment: segment))
   }
-
-  package mutating func vacuum() throws(VaultError) {
-    do throws(StorageError) { return try store.vacuum() } catch { throw failure(error) }
-  }
+  package mutating func vacuum() throws(VaultError) { try turned(store.vacuum()) }
 
   // MARK: Walks
 
@@ -334,5 +234,18 @@ package struct VaultRows: ~Copyable, Sendable {
 
   package mutating func forEachSummed(_ body: (SummedRow) throws(VaultError) -> Void) throws(VaultError) {
     try store.forEachSummed(body)
+  }
+}
+
+/// What a call of the store returns, or its error as one of a vault.
+private struct Turned {
+  /// The path, of a file that was named as a backup: its errors say so.
+  let backup: String?
+
+  @inline(__always)
+  func callAsFunction<R>(_ call: @autoclosure () throws(StorageError) -> R) throws(VaultError) -> R {
+    do throws(StorageError) { return try call() } catch {
+      throw backup.map { VaultError(error, backupAt: $0) } ?? VaultError(error)
+    }
   }
 }
