@@ -1,7 +1,7 @@
 /// What a program can do after an error.
 ///
 /// The room has one idea: every public error says the same four things. ``RecoverableFailure`` names them: a code for
-/// the program, a reason for a person, the cause below, and the way to recover. `OTPError` and `VaultError` conform.
+/// the program, a message for a person, the cause below, and the way to recover. `OTPError` and `VaultError` conform.
 @nonexhaustive
 public enum Recovery: Sendable, Hashable {
   /// The same call can succeed when the condition holds. Nothing about the call has to change.
@@ -62,7 +62,7 @@ public protocol RecoverableFailure: Error, Sendable {
   /// The kind of failure.
   var code: Code { get }
   /// What went wrong: one line for a person, without a final period.
-  var reason: String { get }
+  var message: String { get }
   /// What is behind the failure, where that is known: the code of a C library or of the kernel, or the part of the
   /// input that is wrong.
   var cause: String? { get }

@@ -14,14 +14,14 @@ public enum Base32 {
 
   /// The bytes of a Base32 text.
   ///
-  /// - Throws: ``OTPError/invalidBase32(position:)``, ``OTPError/secretTooLong``.
+  /// - Throws: ``OTPError/Code/invalidBase32``, ``OTPError/Code/secretTooLong``.
   public static func decode(_ text: borrowing SecretBytes) throws(OTPError) -> SecretBytes {
     try text.expose { (span) throws(OTPError) in try decode(span) }
   }
 
   /// The bytes of a Base32 text. The caller wipes `text`.
   ///
-  /// - Throws: ``OTPError/invalidBase32(position:)``, ``OTPError/secretTooLong``.
+  /// - Throws: ``OTPError/Code/invalidBase32``, ``OTPError/Code/secretTooLong``.
   public static func decode(_ text: RawSpan) throws(OTPError) -> SecretBytes {
     var hasTrailingBits = false
     return try decode(text, hasTrailingBits: &hasTrailingBits)

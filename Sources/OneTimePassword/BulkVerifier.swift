@@ -1,26 +1,26 @@
 import COTPKernels
-public import SecretMemory
+package import SecretMemory
 
 /// Judges the codes of many credentials at once: for the queue of a login server, or to find the credential of a
 /// code.
 ///
 /// The keyed midstates of all credentials are in one piece of secret memory (up to 64 KiB locked, above that kept
 /// out of core dumps). Every candidate of every question is computed and compared.
-public struct BulkVerifier: ~Copyable, Sendable {
+package struct BulkVerifier: ~Copyable, Sendable {
   /// The most credentials that one verifier holds, whatever the algorithm.
-  public static let maximumCapacity = 1 << 17
+  package static let maximumCapacity = 1 << 17
 
   /// One question: which counter of `window` does this code belong to?
-  public struct Query: Sendable, Hashable {
+  package struct Query: Sendable, Hashable {
     /// The credential's number, as ``BulkVerifier/add(key:)`` gave it.
-    public var credential: Int
+    package var credential: Int
     /// The code.
-    public var code: OTPCode
+    package var code: OTPCode
     /// The counters or time steps tried.
-    public var window: ClosedRange<UInt64>
+    package var window: ClosedRange<UInt64>
 
     /// A question about one credential.
-    public init(credential: Int, code: OTPCode, window: ClosedRange<UInt64>) {
+    package init(credential: Int, code: OTPCode, window: ClosedRange<UInt64>) {
       self.credential = credential
       self.code = code
       self.window = window
@@ -28,13 +28,13 @@ public struct BulkVerifier: ~Copyable, Sendable {
   }
 
   /// The hash under the HMAC of every credential.
-  public let algorithm: OTPAlgorithm
+  package let algorithm: OTPAlgorithm
   /// What the codes of every credential look like.
-  public let format: OTPFormat
+  package let format: OTPFormat
   /// How many credentials fit.
-  public let capacity: Int
+  package let capacity: Int
   /// How many credentials there are.
-  public private(set) var count = 0
+  package private(set) var count = 0
   private var midstates: SecretBytes
   private let lanes: OTPLanes
 
@@ -45,7 +45,7 @@ public struct BulkVerifier: ~Copyable, Sendable {
   ///   - algorithm: The hash under the HMAC, the same for all.
   ///   - format: The format of the codes, the same for all.
   /// - Precondition: `capacity` is 0 to ``maximumCapacity``.
-  public init(capacity: Int, algorithm: OTPAlgorithm = .sha1, format: OTPFormat = .sixDigits) {
+  package init(capacity: Int, algorithm: OTPAlgorithm = .sha1, format: OTPFormat = .sixDigits) {
     self.init(capacity: capacity, algorithm: algorithm, format: format, lanes: .best(for: algorithm))
   }
 
@@ -66,18 +66,18 @@ public struct BulkVerifier: ~Copyable, Sendable {
   /// Adds a credential.
   ///
   /// - Returns: Its number, counted from 0.
-  /// - Throws: ``OTPError/emptyKey``.
+  /// - Throws: ``OTPError/Code/emptyKey``.
   /// - Precondition: There is room for it.
-  public mutating func add(key: borrowing SecretBytes) throws(OTPError) -> Int {
+  package mutating func add(key: borrowing SecretBytes) throws(OTPError) -> Int {
     try add(HOTPGenerator(key: key, algorithm: algorithm, format: format))
   }
 
   /// Adds a credential whose key has been hashed already.
   ///
   /// - Returns: Its number, counted from 0.
-  /// - Throws: ``OTPError/unknownAlgorithm`` for one of another algorithm.
+  /// - Throws: ``OTPError/Code/unknownAlgorithm`` for one of another algorithm.
   /// - Precondition: There is room for it.
-  public mutating func add(_ generator: borrowing HOTPGenerator) throws(OTPError) -> Int {
+  package mutating func add(_ generator: borrowing HOTPGenerator) throws(OTPError) -> Int {
     guard generator.algorithm == algorithm else { throw .unknownAlgorithm }
     precondition(count < capacity, "BulkVerifier.add: no room for another credential")
     let size = algorithm.midstateByteCount
@@ -96,7 +96,7 @@ public struct BulkVerifier: ~Copyable, Sendable {
   /// - Precondition: Each credential has been added, each window has fewer than 2^63 counters, and there are at
   ///   most 2^32 questions.
   /// - Complexity: One HMAC over 8 bytes per candidate.
-  public func firstMatches(of queries: [Query]) -> [UInt64?] {
+  package func firstMatches(of queries: [Query]) -> [UInt64?] {
     precondition(queries.count <= 1 << 32, "BulkVerifier.firstMatches: too many questions")
     return unsafe [UInt64?](unsafeUninitializedCapacity: queries.count) { matches, initializedCount in
       unsafe queries.withUnsafeBufferPointer { queries in

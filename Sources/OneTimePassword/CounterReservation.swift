@@ -2,9 +2,9 @@
 ///
 /// What is left of a block when its owner ends is a gap. A counter is never issued twice. The look-ahead of the
 /// verifier must cover the gap, so a block is smaller than half of it.
-public struct CounterReservation: ~Copyable, Sendable {
+package struct CounterReservation: ~Copyable, Sendable {
   /// The next counter that the store must hold, durably, before the first code of the block is shown.
-  public let counterAfterBlock: UInt64
+  package let counterAfterBlock: UInt64
   private var next: UInt64
 
   /// A block that begins with the stored next counter.
@@ -13,9 +13,9 @@ public struct CounterReservation: ~Copyable, Sendable {
   ///   - counter: The stored next counter, the first of the block.
   ///   - count: The number of counters in the block.
   ///   - lookAhead: How many counters the verifier looks ahead.
-  /// - Throws: ``OTPError/invalidReservation`` for an empty block or one that is not smaller than half the
-  ///   look-ahead, ``OTPError/counterExhausted`` when the block would pass 2^64 − 1.
-  public init(startingAt counter: UInt64, count: UInt64, lookAhead: UInt64) throws(OTPError) {
+  /// - Throws: ``OTPError/Code/invalidReservation`` for an empty block or one that is not smaller than half the
+  ///   look-ahead, ``OTPError/Code/counterExhausted`` when the block would pass 2^64 − 1.
+  package init(startingAt counter: UInt64, count: UInt64, lookAhead: UInt64) throws(OTPError) {
     guard count > 0, count < lookAhead / 2 + lookAhead % 2 else { throw .invalidReservation }
     let (end, overflow) = counter.addingReportingOverflow(count)
     if overflow { throw .counterExhausted }
@@ -24,10 +24,10 @@ public struct CounterReservation: ~Copyable, Sendable {
   }
 
   /// How many counters are left.
-  public var remaining: UInt64 { counterAfterBlock - next }
+  package var remaining: UInt64 { counterAfterBlock - next }
 
   /// The next counter of the block; `nil` when it is used up.
-  public mutating func take() -> UInt64? {
+  package mutating func take() -> UInt64? {
     guard next < counterAfterBlock else { return nil }
     defer { next += 1 }
     return next

@@ -33,7 +33,7 @@ public struct HOTPGenerator: ~Copyable, Sendable {
   ///   - key: The shared secret, 1 byte or more; 20 recommended (RFC 4226 §4, R6).
   ///   - algorithm: The hash under the HMAC.
   ///   - digits: The length of a code, 6, 7 or 8.
-  /// - Throws: ``OTPError/emptyKey``, ``OTPError/invalidDigits``.
+  /// - Throws: ``OTPError/Code/emptyKey``, ``OTPError/Code/invalidDigits``.
   public init(
     key: borrowing SecretBytes, algorithm: OTPAlgorithm = .sha1, digits: Int = 6
   ) throws(OTPError) {
@@ -43,7 +43,7 @@ public struct HOTPGenerator: ~Copyable, Sendable {
 
   /// A generator of codes of any format.
   ///
-  /// - Throws: ``OTPError/emptyKey``.
+  /// - Throws: ``OTPError/Code/emptyKey``.
   public init(
     key: borrowing SecretBytes, algorithm: OTPAlgorithm, format: OTPFormat
   ) throws(OTPError) {
@@ -81,7 +81,7 @@ public struct HOTPGenerator: ~Copyable, Sendable {
   }
 
   /// The 31 bits that dynamic truncation leaves of the HMAC (RFC 4226 §5.3).
-  public func truncatedValue(at counter: UInt64) -> UInt32 {
+  package func truncatedValue(at counter: UInt64) -> UInt32 {
     hmac.truncatedCode(forCounter: counter)
   }
 
@@ -89,7 +89,7 @@ public struct HOTPGenerator: ~Copyable, Sendable {
   ///
   /// Every candidate is computed and compared, wherever the match is.
   /// - Precondition: `window` has fewer than 2^63 counters.
-  public func firstMatch(of code: OTPCode, in window: ClosedRange<UInt64>) -> UInt64? {
+  package func firstMatch(of code: OTPCode, in window: ClosedRange<UInt64>) -> UInt64? {
     guard code.format == format else { return nil }
     let count = Int(window.upperBound - window.lowerBound) + 1
     let index = unsafe withMidstates { midstates in
@@ -100,7 +100,7 @@ public struct HOTPGenerator: ~Copyable, Sendable {
   }
 
   /// The smallest counter of `window` whose code is `code`; `nil` for an empty window.
-  public func firstMatch(of code: OTPCode, in window: Range<UInt64>) -> UInt64? {
+  package func firstMatch(of code: OTPCode, in window: Range<UInt64>) -> UInt64? {
     window.isEmpty ? nil : firstMatch(of: code, in: window.lowerBound...window.upperBound - 1)
   }
 
@@ -108,7 +108,7 @@ public struct HOTPGenerator: ~Copyable, Sendable {
   ///
   /// Every candidate is computed and compared. A counter without a successor matches nothing.
   /// - Precondition: `window` has fewer than 2^63 counters.
-  public func firstMatch(
+  package func firstMatch(
     of first: OTPCode, then second: OTPCode, in window: ClosedRange<UInt64>
   ) -> UInt64? {
     guard first.format == format, second.format == format, window.lowerBound < .max else { return nil }

@@ -20,7 +20,7 @@ public struct HOTPVerifier: Sendable, Hashable {
 
   /// A verifier as it was stored, or a new one.
   ///
-  /// - Throws: ``OTPError/invalidWindow`` above ``maximumWindow``.
+  /// - Throws: ``OTPError/Code/invalidWindow`` above ``maximumWindow``.
   public init(
     nextCounter: UInt64 = 0, lastAccepted: UInt64? = nil, throttle: Throttle = Throttle(),
     lookAhead: UInt64 = 10, resyncWindow: UInt64 = 1000
@@ -41,7 +41,7 @@ public struct HOTPVerifier: Sendable, Hashable {
   ///   - code: What the person typed.
   ///   - generator: The credential.
   ///   - time: Seconds of the clock that ``Throttle`` describes.
-  /// - Throws: ``OTPError/invalidCode`` for a code of another format, ``OTPError/counterExhausted``; nothing is
+  /// - Throws: ``OTPError/Code/invalidCode`` for a code of another format, ``OTPError/Code/counterExhausted``; nothing is
   ///   counted then.
   public mutating func accept(
     _ code: OTPCode, by generator: borrowing HOTPGenerator, at time: Int64

@@ -10,7 +10,7 @@ public enum OTPAlgorithm: String, Sendable, Hashable, CaseIterable {
 
   /// The algorithm that a URI names: any case, with or without dashes and a leading `HMAC`.
   ///
-  /// - Throws: ``OTPError/unknownAlgorithm``; nothing is ever read as SHA-1 by default.
+  /// - Throws: ``OTPError/Code/unknownAlgorithm``; nothing is ever read as SHA-1 by default.
   init(uriName: [UInt8]) throws(OTPError) {
     var name = uriName.filter { $0 != UInt8(ascii: "-") }.map(ASCII.uppercased)
     let prefix = Array("HMAC".utf8)

@@ -76,9 +76,9 @@ public struct OTPAuthURI: ~Copyable, Sendable {
   ///   - digits: 6 when `nil`, else 6, 7 or 8; Steam codes have 5.
   ///   - allowsWeak: Whether a secret of 1 byte or more, and codes of 4 and 5 digits, are accepted as well: for a
   ///     person whose server chose them.
-  /// - Throws: ``OTPError/invalidURI(_:)`` for a name, ``OTPError/emptyKey``,
-  ///   ``OTPError/secretTooShort(bitCount:)``, ``OTPError/secretTooLong``, ``OTPError/invalidPeriod``,
-  ///   ``OTPError/invalidDigits``, ``OTPError/unknownAlgorithm``.
+  /// - Throws: ``OTPError/Code/invalidURI`` for a name, ``OTPError/Code/emptyKey``,
+  ///   ``OTPError/Code/secretTooShort``, ``OTPError/Code/secretTooLong``, ``OTPError/Code/invalidPeriod``,
+  ///   ``OTPError/Code/invalidDigits``, ``OTPError/Code/unknownAlgorithm``.
   public init(
     kind: Kind, issuer: String? = nil, account: String, secret: consuming SecretBytes,
     algorithm: OTPAlgorithm? = nil, digits: Int? = nil, allowingWeak allowsWeak: Bool = false

@@ -12,7 +12,7 @@ public struct OTPCode: Sendable, Hashable {
 
   /// A code of a known format.
   ///
-  /// - Throws: ``OTPError/invalidCode``.
+  /// - Throws: ``OTPError/Code/invalidCode``.
   public init(_ text: some StringProtocol, format: OTPFormat) throws(OTPError) {
     guard let value = format.value(of: TypedCode.characters(of: String(text)).utf8) else {
       throw .invalidCode
@@ -23,7 +23,7 @@ public struct OTPCode: Sendable, Hashable {
 
   /// A code whose format follows from its length: 6 to 8 digits, or 5 characters of Steam.
   ///
-  /// - Throws: ``OTPError/invalidCode``.
+  /// - Throws: ``OTPError/Code/invalidCode``.
   public init(_ text: some StringProtocol) throws(OTPError) {
     let text = TypedCode.characters(of: String(text))
     let length = text.utf8.count

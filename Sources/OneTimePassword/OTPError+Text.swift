@@ -49,9 +49,6 @@ extension OTPError: CustomStringConvertible {
 }
 
 extension OTPError: RecoverableFailure {
-  /// ``message``, under the name that all public errors share.
-  public var reason: String { message }
-
   /// The part of the input that is wrong, where the error names one.
   public var cause: String? { fault?.description ?? part?.description }
 
@@ -82,7 +79,7 @@ extension OTPError.Code: CustomStringConvertible {
 
 extension OTPError.URIFault: CustomStringConvertible {
   /// What is wrong, as a clause: "it has no label".
-  public var description: String {
+  package var description: String {
     switch self {
     case .tooLong: "it is longer than \(OTPAuthURI.maximumByteCount) bytes"
     case .notOTPAuth: "it does not begin with otpauth://"
@@ -106,7 +103,7 @@ extension OTPError.URIFault: CustomStringConvertible {
 
 extension OCRASuite.Part: CustomStringConvertible {
   /// What a suite may have there, as a clause: "the session is S and three digits from 001 to 512".
-  public var description: String {
+  package var description: String {
     switch self {
     case .algorithm: "it begins with OCRA-1"
     case .cryptoFunction: "OCRA-1 is followed by :HOTP"

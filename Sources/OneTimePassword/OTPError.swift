@@ -6,15 +6,15 @@ public struct OTPError: Error, Hashable, Sendable {
   /// The kind of failure.
   public let code: Code
   /// What is wrong with the URI, for ``Code/invalidURI``.
-  public let fault: URIFault?
+  package let fault: URIFault?
   /// How many bits the secret has, for ``Code/secretTooShort``.
-  public let bitCount: Int?
+  package let bitCount: Int?
   /// Where the Base32 text or the suite cannot be read, for ``Code/invalidBase32`` and ``Code/invalidSuite``: an offset in
   /// bytes, or the length of the text if it ends too early.
-  public let position: Int?
+  package let position: Int?
   /// Which part of the suite is meant, for ``Code/invalidSuite``, ``Code/missingInput``, ``Code/unexpectedInput`` and
   /// ``Code/invalidInput``. Its description says what is allowed there.
-  public let part: OCRASuite.Part?
+  package let part: OCRASuite.Part?
 
   private init(
     _ code: Code, fault: URIFault? = nil, bitCount: Int? = nil, position: Int? = nil,
@@ -27,108 +27,89 @@ public struct OTPError: Error, Hashable, Sendable {
     self.part = part
   }
 
-  /// The key has no bytes.
-  public static var emptyKey: OTPError { OTPError(.emptyKey) }
-  /// The secret of a URI has fewer than 80 bits.
-  public static func secretTooShort(bitCount: Int) -> OTPError {
+  package static var emptyKey: OTPError { OTPError(.emptyKey) }
+  package static func secretTooShort(bitCount: Int) -> OTPError {
     OTPError(.secretTooShort, bitCount: bitCount)
   }
-  /// The secret of a URI has more than ``OTPAuthURI/maximumSecretByteCount`` bytes, or a Base32 text is longer
-  /// than ``Base32/maximumTextByteCount``.
-  public static var secretTooLong: OTPError { OTPError(.secretTooLong) }
-  /// The Base32 text cannot be read at this offset; the length of the text when it ends too early.
-  public static func invalidBase32(position: Int) -> OTPError { OTPError(.invalidBase32, position: position) }
-  /// The algorithm is not SHA1, SHA256 or SHA512, or not the one that Steam codes use.
-  public static var unknownAlgorithm: OTPError { OTPError(.unknownAlgorithm) }
-  /// The number of digits is not 6, 7 or 8 (5 for Steam codes; 4 and 5 where weak credentials are allowed).
-  public static var invalidDigits: OTPError { OTPError(.invalidDigits) }
-  /// The period is not a whole number of seconds, 1 or more, or not the one that Steam codes use.
-  public static var invalidPeriod: OTPError { OTPError(.invalidPeriod) }
-  /// The counter is not a number from 0 to 2^64 − 1.
-  public static var invalidCounter: OTPError { OTPError(.invalidCounter) }
-  /// The counter has no successor: the credential must be replaced.
-  public static var counterExhausted: OTPError { OTPError(.counterExhausted) }
-  /// The time is before T0, or a clock offset moves T0 out of range.
-  public static var timeOutOfRange: OTPError { OTPError(.timeOutOfRange) }
-  /// The text is not a code of the expected format: wrong length, or a character that codes do not have.
-  public static var invalidCode: OTPError { OTPError(.invalidCode) }
-  /// The window has more candidates than a verifier may accept.
-  public static var invalidWindow: OTPError { OTPError(.invalidWindow) }
-  /// The block of counters is empty, or not smaller than half the look-ahead (or the counters run out).
-  public static var invalidReservation: OTPError { OTPError(.invalidReservation) }
-  /// Too many codes or too much time since the last synchronization.
-  public static var desynchronized: OTPError { OTPError(.desynchronized) }
-  /// The text is not an acceptable `otpauth:` URI.
-  public static func invalidURI(_ fault: URIFault) -> OTPError { OTPError(.invalidURI, fault: fault) }
-  /// The text is not an OCRA suite: at this offset, this part is missing or wrong.
-  public static func invalidSuite(_ part: OCRASuite.Part, position: Int) -> OTPError {
+  package static var secretTooLong: OTPError { OTPError(.secretTooLong) }
+  package static func invalidBase32(position: Int) -> OTPError {
+    OTPError(.invalidBase32, position: position)
+  }
+  package static var unknownAlgorithm: OTPError { OTPError(.unknownAlgorithm) }
+  package static var invalidDigits: OTPError { OTPError(.invalidDigits) }
+  package static var invalidPeriod: OTPError { OTPError(.invalidPeriod) }
+  package static var invalidCounter: OTPError { OTPError(.invalidCounter) }
+  package static var counterExhausted: OTPError { OTPError(.counterExhausted) }
+  package static var timeOutOfRange: OTPError { OTPError(.timeOutOfRange) }
+  package static var invalidCode: OTPError { OTPError(.invalidCode) }
+  package static var invalidWindow: OTPError { OTPError(.invalidWindow) }
+  package static var invalidReservation: OTPError { OTPError(.invalidReservation) }
+  package static var desynchronized: OTPError { OTPError(.desynchronized) }
+  package static func invalidURI(_ fault: URIFault) -> OTPError { OTPError(.invalidURI, fault: fault) }
+  package static func invalidSuite(_ part: OCRASuite.Part, position: Int) -> OTPError {
     OTPError(.invalidSuite, position: position, part: part)
   }
-  /// The suite names a value that was not given.
-  public static func missingInput(_ part: OCRASuite.Part) -> OTPError { OTPError(.missingInput, part: part) }
-  /// A value was given that the suite does not name, and that would not be a part of the code.
-  public static func unexpectedInput(_ part: OCRASuite.Part) -> OTPError {
+  package static func missingInput(_ part: OCRASuite.Part) -> OTPError { OTPError(.missingInput, part: part) }
+  package static func unexpectedInput(_ part: OCRASuite.Part) -> OTPError {
     OTPError(.unexpectedInput, part: part)
   }
-  /// The suite does not allow this question, PIN hash or session information.
-  public static func invalidInput(_ part: OCRASuite.Part) -> OTPError { OTPError(.invalidInput, part: part) }
-  /// The suite takes this data neither as it is nor as its hash value.
-  public static var invalidData: OTPError { OTPError(.invalidData) }
+  package static func invalidInput(_ part: OCRASuite.Part) -> OTPError { OTPError(.invalidInput, part: part) }
+  package static var invalidData: OTPError { OTPError(.invalidData) }
 }
 
 extension OTPError {
-  /// An open set of failure kinds. The raw value is the name of the member of ``OTPError`` that makes the error.
+  /// An open set of failure kinds. The raw value is the word of the code.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The word.
     public let rawValue: String
     /// The code of this word.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// See ``OTPError/emptyKey``.
+    /// The key has no bytes.
     public static let emptyKey = Code(rawValue: "emptyKey")
-    /// See ``OTPError/secretTooShort(bitCount:)``.
+    /// The secret of a URI has fewer than 80 bits.
     public static let secretTooShort = Code(rawValue: "secretTooShort")
-    /// See ``OTPError/secretTooLong``.
+    /// The secret of a URI has more than ``OTPAuthURI/maximumSecretByteCount`` bytes, or a Base32 text is longer
+    /// than ``Base32/maximumTextByteCount``.
     public static let secretTooLong = Code(rawValue: "secretTooLong")
-    /// See ``OTPError/invalidBase32(position:)``.
+    /// The Base32 text cannot be read at this offset; the length of the text when it ends too early.
     public static let invalidBase32 = Code(rawValue: "invalidBase32")
-    /// See ``OTPError/unknownAlgorithm``.
+    /// The algorithm is not SHA1, SHA256 or SHA512, or not the one that Steam codes use.
     public static let unknownAlgorithm = Code(rawValue: "unknownAlgorithm")
-    /// See ``OTPError/invalidDigits``.
+    /// The number of digits is not 6, 7 or 8 (5 for Steam codes; 4 and 5 where weak credentials are allowed).
     public static let invalidDigits = Code(rawValue: "invalidDigits")
-    /// See ``OTPError/invalidPeriod``.
+    /// The period is not a whole number of seconds, 1 or more, or not the one that Steam codes use.
     public static let invalidPeriod = Code(rawValue: "invalidPeriod")
-    /// See ``OTPError/invalidCounter``.
+    /// The counter is not a number from 0 to 2^64 − 1.
     public static let invalidCounter = Code(rawValue: "invalidCounter")
-    /// See ``OTPError/counterExhausted``.
+    /// The counter has no successor: the credential must be replaced.
     public static let counterExhausted = Code(rawValue: "counterExhausted")
-    /// See ``OTPError/timeOutOfRange``.
+    /// The time is before T0, or a clock offset moves T0 out of range.
     public static let timeOutOfRange = Code(rawValue: "timeOutOfRange")
-    /// See ``OTPError/invalidCode``.
+    /// The text is not a code of the expected format: wrong length, or a character that codes do not have.
     public static let invalidCode = Code(rawValue: "invalidCode")
-    /// See ``OTPError/invalidWindow``.
+    /// The window has more candidates than a verifier may accept.
     public static let invalidWindow = Code(rawValue: "invalidWindow")
-    /// See ``OTPError/invalidReservation``.
+    /// The block of counters is empty, or not smaller than half the look-ahead (or the counters run out).
     public static let invalidReservation = Code(rawValue: "invalidReservation")
-    /// See ``OTPError/desynchronized``.
+    /// Too many codes or too much time since the last synchronization.
     public static let desynchronized = Code(rawValue: "desynchronized")
-    /// See ``OTPError/invalidURI(_:)``.
+    /// The text is not an acceptable `otpauth:` URI.
     public static let invalidURI = Code(rawValue: "invalidURI")
-    /// See ``OTPError/invalidSuite(_:position:)``.
+    /// The text is not an OCRA suite: at this offset, this part is missing or wrong.
     public static let invalidSuite = Code(rawValue: "invalidSuite")
-    /// See ``OTPError/missingInput(_:)``.
+    /// The suite names a value that was not given.
     public static let missingInput = Code(rawValue: "missingInput")
-    /// See ``OTPError/unexpectedInput(_:)``.
+    /// A value was given that the suite does not name, and that would not be a part of the code.
     public static let unexpectedInput = Code(rawValue: "unexpectedInput")
-    /// See ``OTPError/invalidInput(_:)``.
+    /// The suite does not allow this question, PIN hash or session information.
     public static let invalidInput = Code(rawValue: "invalidInput")
-    /// See ``OTPError/invalidData``.
+    /// The suite takes this data neither as it is nor as its hash value.
     public static let invalidData = Code(rawValue: "invalidData")
   }
 
   /// What is wrong with an `otpauth:` URI.
-  @nonexhaustive
-  public enum URIFault: Hashable, Sendable {
+  package enum URIFault: Hashable, Sendable {
     /// Longer than ``OTPAuthURI/maximumByteCount``.
     case tooLong
     /// It does not begin with `otpauth://`.

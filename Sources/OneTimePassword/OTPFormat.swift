@@ -13,7 +13,7 @@ public struct OTPFormat: Sendable, Hashable {
   /// - Parameters:
   ///   - digits: The length of a code.
   ///   - allowsWeak: Whether 4 and 5 digits, fewer than RFC 4226 R4 allows, are accepted as well.
-  /// - Throws: ``OTPError/invalidDigits`` for any other number.
+  /// - Throws: ``OTPError/Code/invalidDigits`` for any other number.
   public static func decimal(
     _ digits: Int, allowingWeak allowsWeak: Bool = false
   ) throws(OTPError) -> OTPFormat {
@@ -30,7 +30,7 @@ public struct OTPFormat: Sendable, Hashable {
   /// How many characters a code has.
   public var length: Int { Int(characterCount) }
   /// How many different codes there are.
-  public var modulus: UInt32 {
+  package var modulus: UInt32 {
     switch characterCount {
     case 4: 10_000
     case 5: isSteam ? 26 * 26 * 26 * 26 * 26 : 100_000
@@ -40,9 +40,9 @@ public struct OTPFormat: Sendable, Hashable {
     }
   }
   /// Whether codes are written in Steam's alphabet.
-  public let isSteam: Bool
+  package let isSteam: Bool
   /// Whether codes have fewer digits than RFC 4226 R4 allows.
-  public var isWeak: Bool { characterCount < 6 && !isSteam }
+  package var isWeak: Bool { characterCount < 6 && !isSteam }
 
   private let characterCount: UInt8
 

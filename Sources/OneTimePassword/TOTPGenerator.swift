@@ -16,7 +16,7 @@ public struct TOTPGenerator: ~Copyable, Sendable {
   ///   - digits: The length of a code, 6, 7 or 8.
   ///   - periodSeconds: The length of a step, 1 or more.
   ///   - t0: The Unix time at which step 0 begins.
-  /// - Throws: ``OTPError/emptyKey``, ``OTPError/invalidDigits``, ``OTPError/invalidPeriod``.
+  /// - Throws: ``OTPError/Code/emptyKey``, ``OTPError/Code/invalidDigits``, ``OTPError/Code/invalidPeriod``.
   public init(
     key: borrowing SecretBytes, algorithm: OTPAlgorithm = .sha1, digits: Int = 6,
     periodSeconds: Int64 = 30, t0: Int64 = 0
@@ -28,14 +28,14 @@ public struct TOTPGenerator: ~Copyable, Sendable {
 
   /// A generator of Steam codes: SHA-1, 30 seconds, five characters.
   ///
-  /// - Throws: ``OTPError/emptyKey``.
+  /// - Throws: ``OTPError/Code/emptyKey``.
   public init(steamKey key: borrowing SecretBytes) throws(OTPError) {
     try self.init(key: key, algorithm: .sha1, format: .steam, steps: TimeSteps())
   }
 
   /// A generator of codes of any format.
   ///
-  /// - Throws: ``OTPError/emptyKey``.
+  /// - Throws: ``OTPError/Code/emptyKey``.
   public init(
     key: borrowing SecretBytes, algorithm: OTPAlgorithm, format: OTPFormat, steps: TimeSteps
   ) throws(OTPError) {
@@ -47,7 +47,7 @@ public struct TOTPGenerator: ~Copyable, Sendable {
   /// The code that is valid at a moment, and the step in which it is valid.
   ///
   /// - Parameter unixTime: Seconds since 1970.
-  /// - Throws: ``OTPError/timeOutOfRange`` before T0.
+  /// - Throws: ``OTPError/Code/timeOutOfRange`` before T0.
   public func code(at unixTime: Int64) throws(OTPError) -> TimedCode {
     let step = try steps.step(at: unixTime)
     return TimedCode(code: hotp.code(at: step.number), step: step)

@@ -21,7 +21,7 @@ public struct TOTPVerifier: Sendable, Hashable {
 
   /// A verifier as it was stored, or a new one.
   ///
-  /// - Throws: ``OTPError/invalidWindow`` above ``maximumWindow``.
+  /// - Throws: ``OTPError/Code/invalidWindow`` above ``maximumWindow``.
   public init(
     lastAccepted: UInt64? = nil, offsetSteps: Int64 = 0, lastDrift: Int64 = 0,
     throttle: Throttle = Throttle(), window: UInt64 = 1, resyncWindow: UInt64 = 120
@@ -44,7 +44,7 @@ public struct TOTPVerifier: Sendable, Hashable {
   ///   - generator: The credential.
   ///   - unixTime: The time that codes follow, seconds since 1970.
   ///   - time: Seconds of the clock that ``Throttle`` describes.
-  /// - Throws: ``OTPError/invalidCode`` for a code of another format, ``OTPError/timeOutOfRange``; nothing is
+  /// - Throws: ``OTPError/Code/invalidCode`` for a code of another format, ``OTPError/Code/timeOutOfRange``; nothing is
   ///   counted then.
   public mutating func accept(
     _ code: OTPCode, by generator: borrowing TOTPGenerator, unixTime: Int64, at time: Int64

@@ -7,7 +7,7 @@ public struct TimeSteps: Sendable, Hashable {
 
   /// Steps of `periodSeconds` that are counted from `t0` on.
   ///
-  /// - Throws: ``OTPError/invalidPeriod`` below one second.
+  /// - Throws: ``OTPError/Code/invalidPeriod`` below one second.
   public init(periodSeconds: Int64 = 30, t0: Int64 = 0) throws(OTPError) {
     guard periodSeconds >= 1 else { throw .invalidPeriod }
     self.periodSeconds = periodSeconds
@@ -16,7 +16,7 @@ public struct TimeSteps: Sendable, Hashable {
 
   /// The same steps for a clock that is behind the verifier's by `seconds` (ahead when negative).
   ///
-  /// - Throws: ``OTPError/timeOutOfRange`` when T0 leaves the range of 64 bits.
+  /// - Throws: ``OTPError/Code/timeOutOfRange`` when T0 leaves the range of 64 bits.
   public func correcting(clockOffsetSeconds seconds: Int64) throws(OTPError) -> TimeSteps {
     let (moved, overflow) = t0.subtractingReportingOverflow(seconds)
     if overflow { throw .timeOutOfRange }
@@ -26,7 +26,7 @@ public struct TimeSteps: Sendable, Hashable {
   /// The step that contains a moment.
   ///
   /// - Parameter unixTime: Seconds since 1970, any 64-bit value from T0 on.
-  /// - Throws: ``OTPError/timeOutOfRange`` before T0.
+  /// - Throws: ``OTPError/Code/timeOutOfRange`` before T0.
   public func step(at unixTime: Int64) throws(OTPError) -> TimeStep {
     guard unixTime >= t0 else { throw .timeOutOfRange }
     // The difference of two 64-bit integers always fits 64 bits when it is not negative.

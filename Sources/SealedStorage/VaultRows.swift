@@ -76,7 +76,6 @@ package struct VaultRows: ~Copyable, Sendable {
     turned = Turned(backup: backup)
   }
 
-
   package var path: String { store.path }
   package var isReadOnly: Bool { store.isReadOnly }
   package var lacksRoom: Bool { store.lacksRoom }

@@ -60,8 +60,8 @@ struct ItemStateTests {
       var bytes = ItemState().bytes
       bytes[112] = number
       let state = try ItemState(bytes: bytes)
-      #expect((try? state.credentialState())?.rawValue == (number < 6 ? number : nil))
-      #expect((try? state.consentState())?.rawValue == (number < 5 ? number : nil))
+      #expect((try? state.credentialState())?.number == (number < 6 ? number : nil))
+      #expect((try? state.consentState())?.number == (number < 5 ? number : nil))
     }
     var bytes = ItemState().bytes
     bytes[112] = 77

@@ -53,7 +53,7 @@ struct RecoveryTests {
     let code = VaultError.Code(rawValue: word)
     let error = VaultError(code, "the reason", hint: "what to do", underlying: 28)
     try check(error, try #require(Self.ofVault[code]), action: "what to do")
-    #expect(error.reason == "the reason" && error.cause == "error 28 of the system or of a library")
+    #expect(error.message == "the reason" && error.cause == "error 28 of the system or of a library")
     #expect(VaultError(code, "the reason").cause == nil)
     // Without a hint, the message says what there is to say.
     if case .nonRecoverable(action: let action) = VaultError(code, "the reason").recovery {
@@ -65,7 +65,7 @@ struct RecoveryTests {
   func passwords() throws {
     for (error, expected) in Self.ofPasswords {
       try check(error, expected, action: nil)
-      #expect(!error.reason.isEmpty && error.reason != error.code.rawValue)
+      #expect(!error.message.isEmpty && error.message != error.code.rawValue)
       #expect((error.cause == nil) == (error.fault == nil && error.part == nil))
     }
   }

@@ -14,7 +14,8 @@ enum KeyText {
   /// - Throws: ``VaultError/Code/deviceKeyDamaged`` for anything else.
   static func decode(_ text: RawSpan) throws(VaultError) -> DeviceKey {
     let newline = UInt8(ascii: "\n")
-    let hasNewline = unsafe text.byteCount == 45 && text.unsafeLoad(fromByteOffset: 44, as: UInt8.self) == newline
+    let hasNewline =
+      unsafe text.byteCount == 45 && text.unsafeLoad(fromByteOffset: 44, as: UInt8.self) == newline
     let bytes: SecretBytes
     do throws(TextError) {
       bytes = try Base64.decoded(hasNewline ? text.extracting(0..<44) : text, as: .padded)

@@ -15,7 +15,7 @@ public struct OCRAChallenges: Sendable, Hashable {
   /// - Parameters:
   ///   - client: The challenge that the client chose (RFC 6287: QC).
   ///   - server: The challenge that the server chose (RFC 6287: QS).
-  /// - Throws: ``OTPError/invalidInput(_:)`` if the formats of the challenges differ, if one is a question of two, or if
+  /// - Throws: ``OTPError/Code/invalidInput`` if the formats of the challenges differ, if one is a question of two, or if
   ///   both questions are the same, as for equal challenges: choose another challenge, or end the exchange.
   public init(client: OCRAQuestion, server: OCRAQuestion) throws(OTPError) {
     serverQuestion = try OCRAQuestion(joining: client, server)

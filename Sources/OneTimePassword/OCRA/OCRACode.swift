@@ -13,7 +13,7 @@ public struct OCRACode: Sendable, Hashable {
   /// - Parameters:
   ///   - text: ``OCRASuite/codeLength`` digits; hexadecimal digits of either case.
   ///   - suite: The suite of the code.
-  /// - Throws: ``OTPError/invalidCode``.
+  /// - Throws: ``OTPError/Code/invalidCode``.
   public init(_ text: some StringProtocol, for suite: OCRASuite) throws(OTPError) {
     let text = TypedCode.characters(of: String(text))
     let characters = Array(text.utf8.prefix(suite.codeLength + 1))

@@ -30,7 +30,7 @@ public struct OCRAGenerator: ~Copyable, Sendable {
   /// - Parameters:
   ///   - key: The shared secret, 1 byte or more; 20 recommended (RFC 4226 §4, R6).
   ///   - suite: The suite of the codes.
-  /// - Throws: ``OTPError/emptyKey``.
+  /// - Throws: ``OTPError/Code/emptyKey``.
   public init(key: borrowing SecretBytes, suite: OCRASuite) throws(OTPError) {
     guard key.byteCount > 0 else { throw .emptyKey }
     self.suite = suite
@@ -40,8 +40,8 @@ public struct OCRAGenerator: ~Copyable, Sendable {
 
   /// The code for these values: exactly ``OCRASuite/codeLength`` characters.
   ///
-  /// - Throws: ``OTPError/missingInput(_:)``, ``OTPError/unexpectedInput(_:)`` if the values are not those that the suite
-  ///   names; ``OTPError/invalidInput(_:)`` for a question of another format or length, a longer session information,
+  /// - Throws: ``OTPError/Code/missingInput``, ``OTPError/Code/unexpectedInput`` if the values are not those that the suite
+  ///   names; ``OTPError/Code/invalidInput`` for a question of another format or length, a longer session information,
   ///   and a PIN hashed by another function.
   /// - Complexity: One HMAC over the suite and what it names, 151 to 767 bytes.
   public func code(for input: borrowing OCRADataInput) throws(OTPError) -> String {
@@ -65,8 +65,8 @@ public struct OCRAGenerator: ~Copyable, Sendable {
   ///   - input: The other values; its counter is the first candidate.
   ///   - count: How many counters are tried from ``OCRADataInput/counter`` on, at most ``HOTPVerifier/maximumWindow``;
   ///     none comes after 2^64 − 1.
-  /// - Throws: As ``code(for:)``; ``OTPError/unexpectedInput(_:)`` for a suite without counter,
-  ///   ``OTPError/invalidWindow``.
+  /// - Throws: As ``code(for:)``; ``OTPError/Code/unexpectedInput`` for a suite without counter,
+  ///   ``OTPError/Code/invalidWindow``.
   public func firstCounter(
     of code: OCRACode, for input: borrowing OCRADataInput, count: UInt64
   ) throws(OTPError) -> UInt64? {

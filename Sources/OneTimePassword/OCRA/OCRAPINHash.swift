@@ -14,7 +14,7 @@ public struct OCRAPINHash: ~Copyable, Sendable {
   /// - Parameters:
   ///   - pin: The bytes as the person typed them, 1 or more.
   ///   - algorithm: ``OCRASuite/pinHash`` of the suite.
-  /// - Throws: ``OTPError/invalidInput(_:)`` for an empty PIN.
+  /// - Throws: ``OTPError/Code/invalidInput`` for an empty PIN.
   public init(of pin: borrowing SecretBytes, algorithm: OTPAlgorithm) throws(OTPError) {
     guard pin.byteCount > 0 else { throw .invalidInput(.pinHash) }
     self.algorithm = algorithm
@@ -26,7 +26,7 @@ public struct OCRAPINHash: ~Copyable, Sendable {
   /// - Parameters:
   ///   - hash: 20, 32 or 64 bytes, as many as the hash function has.
   ///   - algorithm: The hash function.
-  /// - Throws: ``OTPError/invalidInput(_:)`` for another length.
+  /// - Throws: ``OTPError/Code/invalidInput`` for another length.
   public init(hash: consuming SecretBytes, algorithm: OTPAlgorithm) throws(OTPError) {
     guard hash.byteCount == algorithm.hash.digestByteCount else { throw .invalidInput(.pinHash) }
     self.algorithm = algorithm

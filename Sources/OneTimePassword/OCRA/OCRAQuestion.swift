@@ -34,7 +34,7 @@ public struct OCRAQuestion: Sendable, Hashable {
   /// - Parameters:
   ///   - text: 1 to ``OCRASuite/questionLength`` characters of the format of the suite.
   ///   - suite: The suite of the code.
-  /// - Throws: ``OTPError/invalidInput(_:)``.
+  /// - Throws: ``OTPError/Code/invalidInput``.
   public init(_ text: some StringProtocol, for suite: OCRASuite) throws(OTPError) {
     let characters = Array(text.utf8.prefix(suite.questionLength + 1))
     guard (1...suite.questionLength).contains(characters.count),
@@ -45,7 +45,7 @@ public struct OCRAQuestion: Sendable, Hashable {
 
   /// Two challenges of one format, each at most 64 characters, one after the other as they are written.
   ///
-  /// - Throws: ``OTPError/invalidInput(_:)`` if the formats differ, or if one of them is two challenges already.
+  /// - Throws: ``OTPError/Code/invalidInput`` if the formats differ, or if one of them is two challenges already.
   init(joining first: OCRAQuestion, _ second: OCRAQuestion) throws(OTPError) {
     guard first.format == second.format, first.challengeCount + second.challengeCount == 2 else {
       throw .invalidInput(.question)
@@ -96,7 +96,7 @@ extension OCRAQuestion {
   /// - Parameters:
   ///   - data: What is signed.
   ///   - suite: The suite of the code.
-  /// - Throws: ``OTPError/invalidData`` if the suite takes neither.
+  /// - Throws: ``OTPError/Code/invalidData`` if the suite takes neither.
   public init(data: RawSpan, for suite: OCRASuite) throws(OTPError) {
     let format = suite.questionFormat
     if format == .hexadecimal && suite.questionLength == 64 {

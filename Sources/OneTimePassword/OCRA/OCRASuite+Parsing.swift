@@ -7,7 +7,7 @@ extension OCRASuite {
   /// or 0H to 48H. `Q`, `P`, `S` and `T` alone have the defaults of §6.3: QN08, PSHA1, S064 and T1M. The text stays as it
   /// is, also in the codes.
   ///
-  /// - Throws: ``OTPError/invalidSuite(_:position:)``, which says which part is missing or wrong, and where.
+  /// - Throws: ``OTPError/Code/invalidSuite``, which says which part is missing or wrong, and where.
   public init(_ text: some StringProtocol) throws(OTPError) {
     var reader = SuiteReader(text)
     try reader.algorithm()

@@ -32,8 +32,8 @@ public struct OCRASuite: Sendable, Hashable, CustomStringConvertible {
   /// The time step of a moment, whose number goes into a code (RFC 6287 §5.1).
   ///
   /// - Parameter unixTime: Seconds since 1970.
-  /// - Throws: ``OTPError/unexpectedInput(_:)`` for a suite without time, ``OTPError/invalidPeriod`` for `T0H`, which
-  ///   RFC 6287 §6.3 allows without a meaning, ``OTPError/timeOutOfRange`` before 1970.
+  /// - Throws: ``OTPError/Code/unexpectedInput`` for a suite without time, ``OTPError/Code/invalidPeriod`` for `T0H`, which
+  ///   RFC 6287 §6.3 allows without a meaning, ``OTPError/Code/timeOutOfRange`` before 1970.
   public func timeStep(at unixTime: Int64) throws(OTPError) -> TimeStep {
     guard let timeStepSeconds else { throw .unexpectedInput(.timeStep) }
     return try TimeSteps(periodSeconds: timeStepSeconds).step(at: unixTime)
@@ -42,8 +42,7 @@ public struct OCRASuite: Sendable, Hashable, CustomStringConvertible {
 
 extension OCRASuite {
   /// A part of a suite, and what a code needs because of it.
-  @nonexhaustive
-  public enum Part: Sendable, Hashable, CaseIterable {
+  package enum Part: Sendable, Hashable, CaseIterable {
     /// `OCRA-1`.
     case algorithm
     /// `HOTP`.

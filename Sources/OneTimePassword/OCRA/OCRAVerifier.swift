@@ -24,7 +24,7 @@ public struct OCRAVerifier: Sendable, Hashable {
 
   /// A verifier as it was stored, or a new one.
   ///
-  /// - Throws: ``OTPError/invalidWindow`` above ``maximumWindow``.
+  /// - Throws: ``OTPError/Code/invalidWindow`` above ``maximumWindow``.
   public init(
     nextCounter: UInt64 = 0, lastAccepted: UInt64? = nil, throttle: Throttle = Throttle(), window: UInt64
   ) throws(OTPError) {
@@ -46,7 +46,7 @@ public struct OCRAVerifier: Sendable, Hashable {
   ///   - unixTime: The time that codes follow, seconds since 1970.
   ///   - time: Seconds of the clock that ``Throttle`` describes.
   /// - Returns: The acceptance has the counter; for a suite with `T` alone the time step, and 0 for a suite with neither.
-  /// - Throws: As ``OCRAGenerator/code(for:)``, ``OTPError/counterExhausted``, ``OTPError/timeOutOfRange``; nothing is
+  /// - Throws: As ``OCRAGenerator/code(for:)``, ``OTPError/Code/counterExhausted``, ``OTPError/Code/timeOutOfRange``; nothing is
   ///   counted then.
   public mutating func accept(
     _ code: OCRACode, by generator: borrowing OCRAGenerator, input: consuming OCRADataInput, unixTime: Int64,

@@ -66,7 +66,7 @@ extension Item {
 
   private var waysOut: String {
     let typed = name.flatMap(Hint.plainName) ?? "--id \(id.hexadecimal)"
-    let removing = Hint.removingExpiry(ofItem: typed)
+    let removing = Hint.removeExpiry(of: name, typed: typed).toolSentence
     return kind.isGivenWhenExpired
       ? "store a new one with 'vaultctl item update \(typed)', or " + removing : removing
   }

@@ -24,7 +24,7 @@ public struct AuditEntry: Sendable {
   public let result: AuditResult
   /// A detail for people, such as the name of a deleted item.
   public let detail: String?
-  /// How the prompt ended; nil for every operation but ``AuditOperation/promptShown``.
+  /// How the prompt ended; nil for every operation but a prompt that was shown.
   public let outcome: PromptOutcome?
   /// The process that was served, as the writing process names it; nil if that process asked for itself.
   public let caller: Caller?

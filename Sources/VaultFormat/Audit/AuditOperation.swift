@@ -6,127 +6,127 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
   /// The vault was created.
-  public static let vaultCreated = AuditOperation(rawValue: 1)
+  package static let vaultCreated = AuditOperation(rawValue: 1)
   /// The vault was unlocked, or someone tried.
-  public static let unlocked = AuditOperation(rawValue: 2)
+  package static let unlocked = AuditOperation(rawValue: 2)
   /// An agent locked the vault; the entry's detail says why.
-  public static let locked = AuditOperation(rawValue: 3)
+  package static let locked = AuditOperation(rawValue: 3)
   /// A passcode was set.
-  public static let passcodeSet = AuditOperation(rawValue: 4)
+  package static let passcodeSet = AuditOperation(rawValue: 4)
   /// The passcode was changed.
-  public static let passcodeChanged = AuditOperation(rawValue: 5)
+  package static let passcodeChanged = AuditOperation(rawValue: 5)
   /// The passcode was removed.
-  public static let passcodeRemoved = AuditOperation(rawValue: 6)
+  package static let passcodeRemoved = AuditOperation(rawValue: 6)
   /// A recovery code was made.
-  public static let recoveryCodeMade = AuditOperation(rawValue: 7)
+  package static let recoveryCodeMade = AuditOperation(rawValue: 7)
   /// The recovery code was used.
-  public static let recoveryUsed = AuditOperation(rawValue: 8)
+  package static let recoveryUsed = AuditOperation(rawValue: 8)
   /// An item was added.
-  public static let itemAdded = AuditOperation(rawValue: 9)
+  package static let itemAdded = AuditOperation(rawValue: 9)
   /// An item's secret was read.
-  public static let itemRead = AuditOperation(rawValue: 10)
+  package static let itemRead = AuditOperation(rawValue: 10)
   /// An item was changed.
-  public static let itemUpdated = AuditOperation(rawValue: 11)
+  package static let itemUpdated = AuditOperation(rawValue: 11)
   /// An item was deleted.
-  public static let itemDeleted = AuditOperation(rawValue: 12)
+  package static let itemDeleted = AuditOperation(rawValue: 12)
   /// A one-time code was generated.
-  public static let codeGenerated = AuditOperation(rawValue: 13)
+  package static let codeGenerated = AuditOperation(rawValue: 13)
   /// A one-time code was verified.
-  public static let codeVerified = AuditOperation(rawValue: 14)
+  package static let codeVerified = AuditOperation(rawValue: 14)
   /// A counter was resynchronized.
-  public static let resynchronized = AuditOperation(rawValue: 15)
+  package static let resynchronized = AuditOperation(rawValue: 15)
   /// A counter was set by hand.
-  public static let counterSet = AuditOperation(rawValue: 16)
+  package static let counterSet = AuditOperation(rawValue: 16)
   /// A key was opened for signatures.
-  public static let keySigned = AuditOperation(rawValue: 17)
+  package static let keySigned = AuditOperation(rawValue: 17)
   /// A secret was exported.
-  public static let exported = AuditOperation(rawValue: 18)
+  package static let exported = AuditOperation(rawValue: 18)
   /// Items were imported from another program.
-  public static let imported = AuditOperation(rawValue: 19)
+  package static let imported = AuditOperation(rawValue: 19)
   /// The vault was made from a backup.
-  public static let restored = AuditOperation(rawValue: 21)
+  package static let restored = AuditOperation(rawValue: 21)
   /// The keys were rotated.
-  public static let rotated = AuditOperation(rawValue: 22)
+  package static let rotated = AuditOperation(rawValue: 22)
   /// The vault was verified.
-  public static let verified = AuditOperation(rawValue: 24)
+  package static let verified = AuditOperation(rawValue: 24)
   /// A person was asked for a secret; the entry's outcome says how the prompt ended.
-  public static let promptShown = AuditOperation(rawValue: 25)
+  package static let promptShown = AuditOperation(rawValue: 25)
   /// A PIN was changed, or a change of one was confirmed or undone.
-  public static let pinChanged = AuditOperation(rawValue: 27)
+  package static let pinChanged = AuditOperation(rawValue: 27)
   /// A checked PIN was judged.
-  public static let pinVerified = AuditOperation(rawValue: 28)
+  package static let pinVerified = AuditOperation(rawValue: 28)
   /// A new PIN was set with the unlock key of a PIN.
-  public static let pinUnlocked = AuditOperation(rawValue: 29)
+  package static let pinUnlocked = AuditOperation(rawValue: 29)
   /// A member of the enrolled set was enrolled.
-  public static let memberEnrolled = AuditOperation(rawValue: 30)
+  package static let memberEnrolled = AuditOperation(rawValue: 30)
   /// A member of the enrolled set was removed.
-  public static let memberRemoved = AuditOperation(rawValue: 31)
+  package static let memberRemoved = AuditOperation(rawValue: 31)
   /// Access was denied.
-  public static let accessDenied = AuditOperation(rawValue: 26)
+  package static let accessDenied = AuditOperation(rawValue: 26)
   /// The file was found to be a copy.
-  public static let copyDetected = AuditOperation(rawValue: 37)
+  package static let copyDetected = AuditOperation(rawValue: 37)
   /// An expired item was purged.
-  public static let expiredPurged = AuditOperation(rawValue: 38)
+  package static let expiredPurged = AuditOperation(rawValue: 38)
 
   /// The recovery code was removed.
-  public static let recoveryCodeRemoved = AuditOperation(rawValue: 39)
+  package static let recoveryCodeRemoved = AuditOperation(rawValue: 39)
 
   /// A secret came from a channel or from the program: no person was asked.
-  public static let given = AuditOperation(rawValue: 40)
+  package static let given = AuditOperation(rawValue: 40)
 
   /// The peer accepted the first code of an activation.
-  public static let activationStarted = AuditOperation(rawValue: 41)
+  package static let activationStarted = AuditOperation(rawValue: 41)
   /// An activation was finished.
-  public static let activated = AuditOperation(rawValue: 42)
+  package static let activated = AuditOperation(rawValue: 42)
   /// An activation ended without a credential: its time was over, or the peer refused the second code.
-  public static let activationEnded = AuditOperation(rawValue: 43)
+  package static let activationEnded = AuditOperation(rawValue: 43)
   /// A credential was synchronized with its peer.
-  public static let synchronized = AuditOperation(rawValue: 44)
+  package static let synchronized = AuditOperation(rawValue: 44)
   /// The peer began an unlock of a credential.
-  public static let unlockStarted = AuditOperation(rawValue: 45)
+  package static let unlockStarted = AuditOperation(rawValue: 45)
   /// The peer blocked, unblocked or disabled a credential.
-  public static let stateChanged = AuditOperation(rawValue: 46)
+  package static let stateChanged = AuditOperation(rawValue: 46)
   /// A transaction came from the peer.
-  public static let transactionReceived = AuditOperation(rawValue: 47)
+  package static let transactionReceived = AuditOperation(rawValue: 47)
   /// A person accepted a transaction.
-  public static let transactionAccepted = AuditOperation(rawValue: 48)
+  package static let transactionAccepted = AuditOperation(rawValue: 48)
   /// A person rejected a transaction.
-  public static let transactionRejected = AuditOperation(rawValue: 49)
+  package static let transactionRejected = AuditOperation(rawValue: 49)
   /// A transaction was cancelled.
-  public static let transactionCancelled = AuditOperation(rawValue: 50)
+  package static let transactionCancelled = AuditOperation(rawValue: 50)
   /// Nobody answered a transaction in time.
-  public static let transactionTimedOut = AuditOperation(rawValue: 51)
+  package static let transactionTimedOut = AuditOperation(rawValue: 51)
   /// A person logged in with a PIN or a biokey.
-  public static let login = AuditOperation(rawValue: 52)
+  package static let login = AuditOperation(rawValue: 52)
 
   /// A card token was stored.
-  public static let tokenStored = AuditOperation(rawValue: 32)
+  package static let tokenStored = AuditOperation(rawValue: 32)
   /// A card token was handed out once.
-  public static let tokenTaken = AuditOperation(rawValue: 33)
+  package static let tokenTaken = AuditOperation(rawValue: 33)
   /// A card token was revoked, or its session was closed.
-  public static let tokenRevoked = AuditOperation(rawValue: 34)
+  package static let tokenRevoked = AuditOperation(rawValue: 34)
   /// A consent was requested, or issued.
-  public static let consentRequested = AuditOperation(rawValue: 35)
+  package static let consentRequested = AuditOperation(rawValue: 35)
   /// The code of a consent was judged.
-  public static let consentConfirmed = AuditOperation(rawValue: 36)
+  package static let consentConfirmed = AuditOperation(rawValue: 36)
   /// The secret of a card token was deleted: its time was over, or its uses.
-  public static let tokenEnded = AuditOperation(rawValue: 53)
+  package static let tokenEnded = AuditOperation(rawValue: 53)
   /// The code of a consent was sent again.
-  public static let consentSentAgain = AuditOperation(rawValue: 54)
+  package static let consentSentAgain = AuditOperation(rawValue: 54)
   /// A consent ended without being confirmed.
-  public static let consentEnded = AuditOperation(rawValue: 55)
+  package static let consentEnded = AuditOperation(rawValue: 55)
 
   /// A client was registered at an OAuth server.
-  public static let clientRegistered = AuditOperation(rawValue: 56)
+  package static let clientRegistered = AuditOperation(rawValue: 56)
   /// Tokens of an OAuth server were stored.
-  public static let tokensStored = AuditOperation(rawValue: 57)
+  package static let tokensStored = AuditOperation(rawValue: 57)
   /// The tokens of an OAuth server were refreshed.
-  public static let tokensRefreshed = AuditOperation(rawValue: 58)
+  package static let tokensRefreshed = AuditOperation(rawValue: 58)
   /// The tokens of an OAuth server were revoked there and deleted here.
-  public static let tokensRevoked = AuditOperation(rawValue: 59)
+  package static let tokensRevoked = AuditOperation(rawValue: 59)
 
   /// A person set the recorded time back.
-  public static let clockReset = AuditOperation(rawValue: 60)
+  package static let clockReset = AuditOperation(rawValue: 60)
 
   /// The name for listings and JSON, or the number if it has no name.
   public var name: String { Self.names[rawValue] ?? String(rawValue) }

@@ -25,16 +25,13 @@ extension Hint {
 
   /// - Parameter name: The name of the item.
   package static func removeExpiry(of name: String?) -> Hint {
-    let removal = removingExpiry(ofItem: name.flatMap(plainName) ?? "NAME")
-    return
-      "\("remove the expiry of \(name.map { "'\($0)'" } ?? "the item"), or store a new one", tool: removal)"
+    removeExpiry(of: name, typed: name.flatMap(plainName) ?? "NAME")
   }
 
-  /// How a person removes an expiry with the tool.
-  ///
-  /// - Parameter item: What names the item on a command line.
-  package static func removingExpiry(ofItem item: String) -> String {
-    "remove the expiry with 'vaultctl item edit \(item) --no-expiry'"
+  /// - Parameter typed: What names the item on a command line.
+  package static func removeExpiry(of name: String?, typed: String) -> Hint {
+    let removal = "remove the expiry of \(name.map { "'\($0)'" } ?? "the item"), or store a new one"
+    return "\(removal, tool: "remove the expiry with 'vaultctl item edit \(typed) --no-expiry'")"
   }
 
   /// The name, if a shell and the parser take it as it is.

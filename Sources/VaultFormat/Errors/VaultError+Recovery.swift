@@ -2,9 +2,6 @@
 
 /// The way out of each failure.
 extension VaultError: RecoverableFailure {
-  /// ``message``, under the name that all public errors share.
-  public var reason: String { message }
-
   /// The code of the C library or of the kernel behind the failure, where there is one.
   public var cause: String? { underlying.map { "error \($0) of the system or of a library" } }
 

@@ -1,7 +1,8 @@
-/// The name of a value of an item: its code in the file, and the type that the value is read as.
+/// The name of a value of an item: its code in the file, and the type that the value is read as: `String`, `[UInt8]`, `Int64`,
+/// `Bool` or ``Instant``.
 ///
 /// Attributes are readable with the device key alone, like those of Apple's metadata class: put no secret into one.
-public struct Attribute<Value: AttributeValue>: Sendable {
+public struct Attribute<Value: Sendable>: Sendable {
   /// The number of the attribute in the file format.
   public let code: UInt16
 
@@ -36,7 +37,7 @@ extension Attribute where Value == String {
   /// Who issued a credential or certificate.
   public static var issuer: Self { Self(code: 40) }
   /// One-time password of type 4: the suite of its codes, such as `OCRA-1:HOTP-SHA256-8:C-QH64` (RFC 6287 §6).
-  public static var ocraSuite: Self { Self(code: 72) }
+  package static var ocraSuite: Self { Self(code: 72) }
 }
 
 extension Attribute where Value == [UInt8] {
@@ -51,7 +52,7 @@ extension Attribute where Value == [UInt8] {
   /// The hash of a public key.
   public static var publicKeyHash: Self { Self(code: 43) }
   /// The identifier of the PIN item that protects a credential, for display: the credential's policy decides.
-  public static var pinItem: Self { Self(code: 70) }
+  package static var pinItem: Self { Self(code: 70) }
 }
 
 extension Attribute where Value == Int64 {
@@ -64,15 +65,15 @@ extension Attribute where Value == Int64 {
   /// One-time password: 1 prover, 2 verifier.
   public static var otpRole: Self { Self(code: 65) }
   /// One-time password: 1 SHA-1, 2 SHA-256, 3 SHA-512.
-  public static var otpAlgorithm: Self { Self(code: 66) }
+  package static var otpAlgorithm: Self { Self(code: 66) }
   /// One-time password: number of digits.
-  public static var otpDigits: Self { Self(code: 67) }
+  package static var otpDigits: Self { Self(code: 67) }
   /// One-time password: period in seconds.
-  public static var otpPeriod: Self { Self(code: 68) }
+  package static var otpPeriod: Self { Self(code: 68) }
   /// One-time password: look-ahead window of a verifier.
-  public static var otpWindow: Self { Self(code: 69) }
+  package static var otpWindow: Self { Self(code: 69) }
   /// One-time password: the bits of a secret that has fewer than 80 and was stored all the same.
-  public static var otpSecretBits: Self { Self(code: 96) }
+  package static var otpSecretBits: Self { Self(code: 96) }
 }
 
 extension Attribute where Value == Bool {

@@ -27,21 +27,49 @@ public struct Attributes: Sendable, Equatable {
     set { fields = RecordView(newValue) }
   }
 
-  /// The value of an attribute; `nil` where it is absent or of another type.
-  public subscript<Value: AttributeValue>(_ attribute: Attribute<Value>) -> Value? {
+  /// A text; `nil` where it is absent or of another type.
+  public subscript(_ attribute: Attribute<String>) -> String? {
     get {
-      guard let bytes = fields[attribute.code], bytes.first == Value.attributeTypeTag else { return nil }
-      return Value(attributeBytes: Array(bytes.dropFirst()))
+      // Read without a copy of its bytes.
+      guard let bytes = fields[attribute.code], bytes.first == String.attributeTypeTag,
+        let text = try? UTF8Span(validating: bytes.span.extracting(droppingFirst: 1))
+      else { return nil }
+      return String(copying: text)
     }
-    set { change { $0[attribute.code] = newValue.map { [Value.attributeTypeTag] + $0.attributeBytes } } }
+    set { set(newValue, at: attribute.code) }
   }
 
-  /// A text, read without a copy of its bytes; `nil` where it is absent or of another type.
-  package subscript(_ attribute: Attribute<String>) -> String? {
-    guard let bytes = fields[attribute.code], bytes.first == String.attributeTypeTag,
-      let text = try? UTF8Span(validating: bytes.span.extracting(droppingFirst: 1))
-    else { return nil }
-    return String(copying: text)
+  /// Bytes; `nil` where they are absent or of another type.
+  public subscript(_ attribute: Attribute<[UInt8]>) -> [UInt8]? {
+    get { value(attribute.code) }
+    set { set(newValue, at: attribute.code) }
+  }
+
+  /// A number; `nil` where it is absent or of another type.
+  public subscript(_ attribute: Attribute<Int64>) -> Int64? {
+    get { value(attribute.code) }
+    set { set(newValue, at: attribute.code) }
+  }
+
+  /// Yes or no; `nil` where it is absent or of another type.
+  public subscript(_ attribute: Attribute<Bool>) -> Bool? {
+    get { value(attribute.code) }
+    set { set(newValue, at: attribute.code) }
+  }
+
+  /// A date; `nil` where it is absent or of another type.
+  public subscript(_ attribute: Attribute<Instant>) -> Instant? {
+    get { value(attribute.code) }
+    set { set(newValue, at: attribute.code) }
+  }
+
+  private func value<Value: AttributeValue>(_ code: UInt16) -> Value? {
+    guard let bytes = fields[code], bytes.first == Value.attributeTypeTag else { return nil }
+    return Value(attributeBytes: Array(bytes.dropFirst()))
+  }
+
+  private mutating func set<Value: AttributeValue>(_ value: Value?, at code: UInt16) {
+    change { $0[code] = value.map { [Value.attributeTypeTag] + $0.attributeBytes } }
   }
 
   /// Lends bytes without a copy; `nil` where they are absent or of another type.

@@ -78,22 +78,22 @@ public struct ItemState: Sendable, Equatable {
     set { bytes.setBigEndian(UInt64(bitPattern: newValue.milliseconds), at: Offset.lastUse) }
   }
   /// Milliseconds since boot of the last failure.
-  public var failureBootMilliseconds: UInt64 {
+  package var failureBootMilliseconds: UInt64 {
     get { bytes.bigEndian(at: Offset.failureBootTime) }
     set { bytes.setBigEndian(newValue, at: Offset.failureBootTime) }
   }
   /// The boot of the last failure, 16 bytes, zero when unknown.
-  public var failureBoot: [UInt8] {
+  package var failureBoot: [UInt8] {
     get { Array(bytes[Self.boot]) }
     set { bytes.replaceSubrange(Self.boot, with: (newValue + [UInt8](repeating: 0, count: 16)).prefix(16)) }
   }
   /// The delay after the last failure, in milliseconds.
-  public var delayMilliseconds: UInt64 {
+  package var delayMilliseconds: UInt64 {
     get { bytes.bigEndian(at: Offset.delay) }
     set { bytes.setBigEndian(newValue, at: Offset.delay) }
   }
   /// The clock offset of the other side, in steps.
-  public var clockOffset: Int64 {
+  package var clockOffset: Int64 {
     get { Int64(bitPattern: bytes.bigEndian(at: Offset.clockOffset)) }
     set { bytes.setBigEndian(UInt64(bitPattern: newValue), at: Offset.clockOffset) }
   }

@@ -14,7 +14,7 @@ public struct VaultStatus: Sendable {
   /// When it was created.
   public let created: Instant
   /// Increases by 1 with every change of keys.
-  public let config: UInt64
+  package let config: UInt64
   /// The generation of its keys, from 1.
   public let generation: UInt32
   /// Who keeps the device key.
