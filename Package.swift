@@ -103,6 +103,8 @@ let package = Package(
     .library(name: "AuthenticatorKit", targets: ["AuthenticatorKit", "TransportPrograms"]),
     .library(name: "OneTimePassword", targets: ["OneTimePassword", "SecretMemory"]),
     .library(name: "VaultTestKit", targets: ["VaultTestKit"]),
+    // For a program that is to derive keys on several threads: it replaces the program's `pthread_create`.
+    .library(name: "LaneThreads", targets: ["CLaneThreads"]),
     .executable(name: "vaultctl", targets: ["vaultctl"]),
     .executable(name: "vaultd", targets: ["vaultd"]),
     .executable(name: "vault-keeper", targets: ["vault-keeper"]),

@@ -28,7 +28,7 @@ let package = Package(
   targets: [
     // The programs of docs/guides/using-the-library.md, and what runs them.
     .target(name: "Programs", dependencies: everything),
-    .executableTarget(name: "run-programs", dependencies: ["Programs"]),
+    .executableTarget(name: "run-programs", dependencies: ["Programs", product("LaneThreads")]),
     // One-time passwords alone: neither libargon2 nor SQLite.
     .executableTarget(name: "codes", dependencies: [product("OneTimePassword")]),
     .executableTarget(
