@@ -27,6 +27,14 @@ struct SecretBytesTests {
     expect(secret.revealed, equals: [1, 2, 3])
   }
 
+  @Test("elements are copied into a secret and lent without unsafe code", arguments: [0, 1, 65_537])
+  func elements(count: Int) {
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) }
+    let secret = SecretBytes(copying: bytes.span)
+    let lent = secret.exposeElements { elements in elements.indices.map { elements[$0] } }
+    expect(lent, equals: bytes)
+  }
+
   @Test("a new secret of zeros is all zero, also in memory used before", arguments: [1, 64, 1000, 65_536])
   func freshMemoryIsZero(count: Int) {
     for _ in 0..<8 { _ = SecretBytes(copying: [UInt8](repeating: 0xff, count: count)) }

@@ -2,8 +2,8 @@ public import VaultFormat
 
 /// Who keeps the device key: a file, the desktop's Secret Service, later a TPM.
 ///
-/// Calls block and never run inside a transaction. Nothing falls back from one protector to another. Only the one owner
-/// of device keys (`DeviceKeys`, decision 13) stores, promotes and deletes keys.
+/// Calls block and never run inside a transaction. Nothing falls back from one protector to another. Only the vault calls what
+/// stores, promotes and deletes keys.
 public protocol Protector: Sendable {
   /// Which kind the header names.
   var kind: ProtectorKind { get }
