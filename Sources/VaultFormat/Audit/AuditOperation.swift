@@ -24,7 +24,7 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   /// An item was added.
   package static let itemAdded = AuditOperation(rawValue: 9)
   /// An item's secret was read.
-  package static let itemRead = AuditOperation(rawValue: 10)
+  public static let itemRead = AuditOperation(rawValue: 10)
   /// An item was changed.
   package static let itemUpdated = AuditOperation(rawValue: 11)
   /// An item was deleted.
