@@ -66,7 +66,7 @@ public struct HOTPGenerator: ~Copyable, Sendable {
     self.lanes = lanes
   }
 
-  /// The code for a counter as a number below ``OTPFormat/modulus``.
+  /// The code for a counter as a number, which ``OTPFormat/text(of:)`` writes.
   ///
   /// - Complexity: One HMAC over 8 bytes, keyed midstates: two calls of the compression function.
   public func value(at counter: UInt64) -> UInt32 {

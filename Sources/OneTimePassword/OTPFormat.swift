@@ -1,6 +1,6 @@
 /// The format of a code: 6 to 8 decimal digits, or Steam's five characters. Servers that chose badly have 4 or 5 digits.
 ///
-/// Both are the truncated HMAC value (RFC 4226 §5.3) modulo ``modulus``, written in a number system.
+/// Both are the truncated HMAC value (RFC 4226 §5.3) modulo the number of codes of the format, written in its alphabet.
 public struct OTPFormat: Sendable, Hashable {
   /// Five characters of Steam's alphabet, the least significant first.
   public static let steam = OTPFormat(length: 5, isSteam: true)
@@ -64,7 +64,7 @@ public struct OTPFormat: Sendable, Hashable {
 
   /// The characters of a code.
   ///
-  /// - Parameter value: The code as a number; what exceeds ``modulus`` is dropped.
+  /// - Parameter value: The code as a number; what exceeds the number of codes is dropped.
   /// - Returns: Exactly ``length`` ASCII characters.
   public func text(of value: UInt32) -> String {
     guard !isSteam else { return steamText(of: value) }
