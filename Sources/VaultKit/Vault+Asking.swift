@@ -3,32 +3,20 @@ import VaultFormat
 import VaultKeys
 
 extension Vault {
-  /// Runs a call that may need a person.
+  /// Runs a call that may need a person: on a thread of its own, because a prompt, a derivation and a protector take their time.
+  /// The actor is free meanwhile: other calls go on while a prompt is open. Without a context nobody can be asked, and the call runs
+  /// on the actor, like every other one.
   ///
-  /// The call first runs on the actor, like every other call. If it needs a person, a key derivation or the protector,
-  /// it is stopped before it changes anything, and runs again on a thread of its own. The actor is free meanwhile: other
-  /// calls go on while a prompt is open. The last part of the call is one transaction, which checks everything again.
-  ///
-  /// - Parameter body: Is called a second time only if the first time it threw because it needs a person.
-  /// - Throws: What `body` throws; ``VaultError/Code/appCancelled`` if the task is cancelled before the last part.
+  /// - Throws: What `body` throws; ``VaultError/Code/appCancelled`` if the task is cancelled while the call waits.
   package func asking<R: ~Copyable & Sendable>(
     _ context: AuthenticationContext?,
     _ body: @escaping @Sendable (VaultCore, AuthenticationContext?) throws(VaultError) -> R
   ) async throws(VaultError) -> R {
-    let core = core
     guard let context else { return try body(core, nil) }
-    let onActor = OpenCall(mayAsk: false)
-    do throws(VaultError) { return try body(core.used(in: onActor), context.used(in: onActor)) } catch {
-      guard onActor.needsPerson else { throw error }
-    }
-    let call = OpenCall(mayAsk: true)
-    return try await call.run { () throws(VaultError) in
-      try body(core.used(in: call), context.used(in: call))
-    }
+    return try await waiting(context, body)
   }
 
-  /// Runs a call that waits for something else than a person, such as a server, on a thread of its own at once. As
-  /// ``asking(_:_:)``, but without the attempt on the actor.
+  /// Runs a call that waits for something else than a person, such as a server, on a thread of its own.
   ///
   /// - Parameter context: `nil` if no person can be asked.
   package func waiting<R: ~Copyable & Sendable>(
@@ -37,7 +25,7 @@ extension Vault {
   ) async throws(VaultError) -> R {
     let core = core
     let context = context ?? AuthenticationContext(reason: "", interaction: .notAllowed)
-    let call = OpenCall(mayAsk: true)
+    let call = OpenCall()
     return try await call.run { () throws(VaultError) in
       try body(core.used(in: call), context.used(in: call))
     }
@@ -46,7 +34,7 @@ extension Vault {
   /// Unlocks with a passcode, on a thread of its own.
   func unlock(_ passcode: SharedSecret, shown: Shown) async throws(VaultError) {
     let core = core
-    let call = OpenCall(mayAsk: true)
+    let call = OpenCall()
     try await call.run { () throws(VaultError) in
       try core.used(in: call).unlock(with: Passcode(passcode.bytes.copy(), shown: shown), call: call)
     }

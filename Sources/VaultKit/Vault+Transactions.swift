@@ -120,11 +120,8 @@ extension Vault {
   ///
   /// - Throws: As ``secret(of:context:)``.
   public func prepareSecrets(of items: [ItemID], context: AuthenticationContext) async throws(VaultError) {
-    // One call each: a call that stops for a person must not have logged another item yet.
-    for item in items {
-      try await asking(context) { core, context throws(VaultError) in
-        try core.prepareSecrets(of: [item], context: context!)
-      }
+    try await waiting(context) { core, context throws(VaultError) in
+      try core.prepareSecrets(of: items, context: context)
     }
   }
 }

@@ -166,15 +166,9 @@ struct AttackCardTokenTests {
     let id = try scene.store(session: mine)
     func open(_ session: ViewingSession?) throws(VaultError) -> [UInt8] {
       let component = Component(.cardToken, session: session?.secret)
-      return try scene.core.authorizing(.use, on: id, by: component, context: nil) {
-        (grant) throws(VaultError) in
-        var grant = consume grant
-        return try scene.core.reading { transaction throws(VaultError) in
-          let item = try transaction.item(id)
-          let opened = try transaction.useSecret(of: item, by: component, with: grant.take())
-          return opened.intoSecret().bytesForTesting
-        }
-      }
+      var transaction = try scene.core.beginReading(.secret(.use, of: id, by: component), context: nil)
+      let opened = try transaction.useSecret(of: transaction.item(id), by: component)
+      return opened.intoSecret().bytesForTesting
     }
     #expect(thrown { () throws(VaultError) in _ = try open(other) } != nil)
     #expect(thrown { () throws(VaultError) in _ = try open(nil) } != nil)

@@ -81,7 +81,7 @@ struct AttemptWithoutVerdictTests {
       let record = try PINRecord(transaction.reading.useSecret(of: item, by: .pin).intoSecret())
       let damaged = try PINRecord.checked(record.derivation, sealed: [9])
       _ = try transaction.update(
-        scene.pin, ItemChanges(), secret: damaged.data.bytes.copy(), by: .pin, with: nil)
+        scene.pin, ItemChanges(), secret: damaged.data.bytes.copy(), by: .pin)
     }
     for _ in 0..<11 {
       expect(.damaged) { () throws(VaultError) in

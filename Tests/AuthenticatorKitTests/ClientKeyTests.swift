@@ -144,13 +144,13 @@ struct ClientKeyTests {
     var changes = ItemChanges()
     changes.attributes[Attribute<[UInt8]>(code: 85)] = other.publicKey.subjectPublicKeyInfo
     try core.writing { transaction throws(VaultError) in
-      _ = try transaction.update(mine.item.id, changes, secret: nil, by: .key, with: nil)
+      _ = try transaction.update(mine.item.id, changes, secret: nil, by: .key)
     }
     try expect(core.describeClientKey(of: mine.item.id).publicKey, equals: other.publicKey)
     expect(.damaged) { () throws(VaultError) in _ = try core.signer(of: mine.item.id) }
     changes.attributes[Attribute<[UInt8]>(code: 85)] = [0x30, 0x00]
     try core.writing { transaction throws(VaultError) in
-      _ = try transaction.update(mine.item.id, changes, secret: nil, by: .key, with: nil)
+      _ = try transaction.update(mine.item.id, changes, secret: nil, by: .key)
     }
     expect(.damaged) { () throws(VaultError) in _ = try core.describeClientKey(of: mine.item.id) }
     expect(.damaged) { () throws(VaultError) in _ = try core.signer(of: mine.item.id) }

@@ -49,7 +49,7 @@ struct HiddenTextTests {
       var changes = ItemChanges()
       changes.removed = [94]
       _ = try scene.core.writing { transaction throws(VaultError) in
-        try transaction.update(id, changes, secret: nil, by: .transaction, with: nil)
+        try transaction.update(id, changes, secret: nil, by: .transaction)
       }
       let details = try scene.core.transactionDetails(of: id)
       #expect(details.context == nil && details.whyTextIsHidden != nil && details.choices.isEmpty)

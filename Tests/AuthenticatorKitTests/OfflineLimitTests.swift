@@ -162,7 +162,7 @@ struct OfflineLimitTests {
     changes.attributes[Attribute<Int64>(code: 78)] = -1
     let negative = changes
     try none.core.writing { transaction throws(VaultError) in
-      _ = try transaction.update(none.id, negative, secret: nil, by: Component(.otp), with: nil)
+      _ = try transaction.update(none.id, negative, secret: nil, by: Component(.otp))
     }
     expect(none.refusal(), equals: .outOfStep)
   }

@@ -46,7 +46,7 @@ extension VaultCore {
     changes.attributes[Attribute<[UInt8]>(code: 77)] = [UInt8](repeating: 7, count: 16)
     changes.attributes[Attribute<Int64>(code: 80)] = Int64(mode.rawValue)
     try writing { transaction throws(VaultError) in
-      _ = try transaction.update(id, changes, secret: nil, by: Component(.otp), with: nil)
+      _ = try transaction.update(id, changes, secret: nil, by: Component(.otp))
       try transaction.changeState(of: id) { $0.set(.active) }
     }
   }

@@ -164,7 +164,7 @@ extension TransactionScene {
     case .absent: changes.removed = [92]
     }
     _ = try core.writing { transaction throws(VaultError) in
-      try transaction.update(id, changes, secret: nil, by: .transaction, with: nil)
+      try transaction.update(id, changes, secret: nil, by: .transaction)
     }
   }
 }

@@ -54,7 +54,7 @@ struct StoringTokensTests {
     let set = try #require(try scene.core.tokenSet(of: client)).id
     try scene.core.writing { transaction throws(VaultError) in
       let data = SecretBytes(copying: record.encoded)
-      _ = try transaction.update(set, ItemChanges(), secret: data, by: .tokenSet, with: nil)
+      _ = try transaction.update(set, ItemChanges(), secret: data, by: .tokenSet)
     }
     try expect(scene.headers(client).authorization, equals: "Bearer old-access")
     try expect(scene.core.refreshTokens(of: client, over: scene.server).id, equals: set)
@@ -78,7 +78,7 @@ extension OAuthScene {
         guard let index = owners.firstIndex(of: from) else { continue }
         var changes = ItemChanges()
         changes.attributes[.account] = to
-        _ = try transaction.update(sets[index].id, changes, secret: nil, by: .tokenSet, with: nil)
+        _ = try transaction.update(sets[index].id, changes, secret: nil, by: .tokenSet)
         owners[index] = to
       }
     }

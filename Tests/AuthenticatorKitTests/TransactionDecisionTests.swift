@@ -348,7 +348,7 @@ struct TransactionDecisionTests {
     try scene.core.writing { transaction throws(VaultError) in
       var changes = ItemChanges()
       changes.attributes[.account] = String(repeating: "0", count: 32)
-      _ = try transaction.update(id, changes, secret: nil, by: .transaction, with: nil)
+      _ = try transaction.update(id, changes, secret: nil, by: .transaction)
     }
     try scene.core.delete(scene.bank)
     let errors = [

@@ -209,7 +209,7 @@ extension VaultCore {
     var changes = ItemChanges()
     changes.attributes[Attribute<[UInt8]>(code: 82)] = device.bytes
     try writing { transaction throws(VaultError) in
-      _ = try transaction.update(credential, changes, secret: nil, by: Component(.otp), with: nil)
+      _ = try transaction.update(credential, changes, secret: nil, by: Component(.otp))
     }
   }
 }

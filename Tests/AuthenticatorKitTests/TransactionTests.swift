@@ -370,7 +370,7 @@ struct TransactionTests {
     var changes = ItemChanges()
     changes.attributes[Attribute<String>(code: 75)] = "/opt/other"
     try scene.core.writing { transaction throws(VaultError) in
-      _ = try transaction.update(scene.bank, changes, secret: nil, by: Component(.otp), with: nil)
+      _ = try transaction.update(scene.bank, changes, secret: nil, by: Component(.otp))
     }
     #expect(try scene.core.credentials(over: scene.server).isEmpty)
     #expect(try scene.server.requests.count == asked && scene.core.transactions().count == 1)

@@ -233,14 +233,9 @@ private struct OpenedSecrets {
     let item = try core.items(matching: Query(.biokey))[0]
     let context = AuthenticationContext(reason: "")
     context.provide(try BiometricPhrase(testing: phrase))
-    let data = try core.authorizing(.use, on: item.id, by: .biokey, context: context) {
-      (grant) throws(VaultError) in
-      var grant = consume grant
-      return try core.reading { transaction throws(VaultError) in
-        SharedSecret(
-          try transaction.useSecret(of: item, by: .biokey, with: grant.take()).intoSecret())
-      }
-    }
+    var transaction = try core.beginReading(.secret(.use, of: item.id, by: .biokey), context: context)
+    let data = SharedSecret(try transaction.useSecret(of: item, by: .biokey).intoSecret())
+    transaction.end()
     return Array(data.bytes.bytesForTesting[6..<22])
   }
 

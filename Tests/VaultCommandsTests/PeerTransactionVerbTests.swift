@@ -66,7 +66,7 @@ struct PeerTransactionVerbTests {
       changes.attributes[Attribute<Int64>(code: 80)] = name == "bank" ? 9 : 0
       if name == "bank" { changes.attributes[Attribute<[UInt8]>(code: 82)] = device.bytes }
       try core.writing { transaction throws(VaultError) in
-        _ = try transaction.update(id, changes, secret: nil, by: Component(.otp), with: nil)
+        _ = try transaction.update(id, changes, secret: nil, by: Component(.otp))
         try transaction.changeState(of: id) { $0.set(.active) }
       }
     }
@@ -428,7 +428,7 @@ struct PeerTransactionVerbTests {
     changes.attributes[Attribute<[UInt8]>(code: 77)] = [UInt8](repeating: 7, count: 16)
     let shop = try core.item(named: "shop").id
     try core.writing { transaction throws(VaultError) in
-      _ = try transaction.update(shop, changes, secret: nil, by: Component(.otp), with: nil)
+      _ = try transaction.update(shop, changes, secret: nil, by: Component(.otp))
       try transaction.changeState(of: shop) { $0.set(.active) }
     }
     let alias = try push()

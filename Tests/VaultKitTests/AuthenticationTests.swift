@@ -133,13 +133,10 @@ struct AuthenticationTests {
     func use(_ meanwhile: () -> Void) throws -> VaultError.Code? {
       let context = context(ScriptedPrompt([.text("passcode")]))
       do throws(VaultError) {
-        try core.authorizing(.use, on: id, context: context) { (grant) throws(VaultError) in
-          var grant = consume grant
-          if grant != nil { meanwhile() }
-          try core.reading { transaction throws(VaultError) in
-            _ = try transaction.useSecret(of: transaction.item(id), by: nil, with: grant.take())
-          }
-        }
+        try core.prepareSecrets(of: [id], context: context)
+        meanwhile()
+        var transaction = try core.beginReading()
+        _ = try transaction.secret(of: id, context: context)
         return nil
       } catch { return error.code }
     }
@@ -162,15 +159,10 @@ struct AuthenticationTests {
     let (core, id) = try makeCore()
     let context = context(ScriptedPrompt([.text("passcode"), .text("passcode")]))
     expect(.busy) { () throws(VaultError) in
-      try core.authorizing(.use, on: id, context: context) { (grant) throws(VaultError) in
-        var grant = consume grant
-        if grant != nil {
-          try core.update(id, ItemChanges(), secret: SecretBytes(testing: "new"), context: context)
-        }
-        try core.reading { transaction throws(VaultError) in
-          _ = try transaction.useSecret(of: transaction.item(id), by: nil, with: grant.take())
-        }
-      }
+      try core.prepareSecrets(of: [id], context: context)
+      try core.update(id, ItemChanges(), secret: SecretBytes(testing: "new"), context: context)
+      var transaction = try core.beginReading()
+      _ = try transaction.secret(of: id, context: context)
     }
   }
 

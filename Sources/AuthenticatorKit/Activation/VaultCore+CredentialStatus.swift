@@ -73,12 +73,10 @@ extension VaultCore {
     {
       guard error.code == .deviceUnknown, evenIfUnknown else { throw error }
     }
-    try using(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      let device = try transaction.reading.deviceCredential(of: item)
-      for item in [item, device].compactMap({ $0 }) { try transaction.disable(item) }
-      try transaction.commit()
-    }
+    var change = try beginWriting(.free, context: context)
+    let device = try change.reading.deviceCredential(of: item)
+    for item in [item, device].compactMap({ $0 }) { try change.disable(item) }
+    try change.commit()
   }
 }
 

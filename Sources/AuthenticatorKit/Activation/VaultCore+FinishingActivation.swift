@@ -40,19 +40,16 @@ extension VaultCore {
     if let shown, shown.isMasking {
       try finished.credential.attributes.refuseMasking(finished.credential.secret.bytes)
     }
+    let use = Use.add(NewItem(.otp, access: found.item.access), by: .otp)
     if shown?.mustBeMadeFirst == true {
-      try unlocking(context) { () throws(VaultError) in
-        var transaction = try beginWriting()
-        try shown?.makeFirst(in: &transaction)
-        try transaction.commit()
-      }
-    }
-    return try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      let result = try transaction.finish(found, with: finished, transport: transport.identity, behind: shown)
+      var transaction = try beginWriting(use, context: context)
+      try shown?.makeFirst(in: &transaction)
       try transaction.commit()
-      return result
     }
+    var transaction = try beginWriting(use, context: context)
+    let result = try transaction.finish(found, with: finished, transport: transport.identity, behind: shown)
+    try transaction.commit()
+    return result
   }
 
   /// The activation under way of a credential of this name.
@@ -87,10 +84,9 @@ extension VaultCore {
   private func preparing(
     _ found: PendingActivation, behind pin: ChosenPIN?, context: AuthenticationContext?
   ) throws(VaultError) -> (SharedSecret, EnrollingPIN?) {
-    let secret = try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginReading()
-      return SharedSecret(try transaction.useSecret(of: found.item, by: .otp).intoSecret())
-    }
+    var transaction = try beginReading(.secret(.use, of: found.item.id, by: .otp), context: context)
+    let secret = SharedSecret(try transaction.useSecret(of: found.item, by: .otp).intoSecret())
+    transaction.end()
     var new = NewItem(.otp, name: found.name, access: found.item.access)
     new.id = found.credential
     guard let pin else {

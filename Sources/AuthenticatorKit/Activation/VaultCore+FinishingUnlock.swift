@@ -15,7 +15,7 @@ extension VaultCore {
     let context = context?.witnessingPasscode()
     let unlock = try unlockUnderWay(of: id)
     let peer = try permit(transport, for: PeerCredential(unlock.item), context: context)
-    let stored = try unlocking(context) { () throws(VaultError) in try storedPIN(of: unlock) }
+    let stored = try storedPIN(of: unlock, context: context)
     let newPIN = try unlock.needsNewPIN ? newPIN(for: unlock, stored, context: context) : nil
     let blockedPIN = try unlock.needsNewPIN ? nil : currentPIN(stored, context: context)
     // The person may have taken long to type.
@@ -41,13 +41,11 @@ extension VaultCore {
     if let newPIN, let stored {
       return try setNewPIN(newPIN, for: unlock, stored, by: answer, context: context)
     }
-    try using(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      try transaction.end(unlock)
-      // A PIN that was right keeps its attempts, and a block that it got meanwhile.
-      if let blockedPIN { try transaction.permitOneAttempt(blockedPIN.stored.id) }
-      try transaction.commit()
-    }
+    var transaction = try beginWriting(.free, context: context)
+    try transaction.end(unlock)
+    // A PIN that was right keeps its attempts, and a block that it got meanwhile.
+    if let blockedPIN { try transaction.permitOneAttempt(blockedPIN.stored.id) }
+    try transaction.commit()
     guard let blockedPIN else { return }
     // One attempt is left: a right PIN gives all of them back, a wrong one blocks again.
     let stillStored = try usablePIN(blockedPIN.stored.id, context: context)
@@ -82,10 +80,11 @@ extension VaultCore {
   }
 
   /// The checked PIN that guards the credential.
-  private func storedPIN(of unlock: UnlockUnderWay) throws(VaultError) -> StoredPIN? {
+  private func storedPIN(
+    of unlock: UnlockUnderWay, context: AuthenticationContext?
+  ) throws(VaultError) -> StoredPIN? {
     guard let pin = unlock.pin, pin.mode == .checked else { return nil }
-    var transaction = try beginReading()
-    return try StoredPIN(pin.item, in: &transaction, isUnlocking: true)
+    return try storedPIN(pin.item, isUnlocking: true, context: context)
   }
 
   /// - Returns: How many codes are left, if this one is wrong.

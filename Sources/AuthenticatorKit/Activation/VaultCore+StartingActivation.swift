@@ -24,15 +24,13 @@ extension VaultCore {
     item.describe(started)
     item.state.set(.started)
     item.state.deadline = try Deadline(seconds: started.seconds, clock: environment.clock)
-    return try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      guard try transaction.reading.placeOfActivation(new.name) == place else { throw .nameChanged }
-      if let pending = place.pending { try transaction.destroy(pending) }
-      let added = try transaction.add(item, secret: started.secret.bytes.copy(), by: .otp)
-      try transaction.log(.activationStarted, item: added)
-      try transaction.commit()
-      return added
-    }
+    var transaction = try beginWriting(.add(item, by: .otp), context: context)
+    guard try transaction.reading.placeOfActivation(new.name) == place else { throw .nameChanged }
+    if let pending = place.pending { try transaction.destroy(pending) }
+    let added = try transaction.add(item, secret: started.secret.bytes.copy(), by: .otp)
+    try transaction.log(.activationStarted, item: added)
+    try transaction.commit()
+    return added
   }
 
   private func placeOfActivation(_ name: String) throws(VaultError) -> ActivationPlace {

@@ -15,11 +15,9 @@ extension VaultCore {
     guard unlock.pinMode == 1 || pin?.mode == .checked else {
       throw .peerAnswered("'pinMode' asks for a new PIN, and no checked PIN guards the credential")
     }
-    try using(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      try transaction.begin(unlock, of: transaction.item(id))
-      try transaction.commit()
-    }
+    var transaction = try beginWriting(.free, context: context)
+    try transaction.begin(unlock, of: transaction.item(id))
+    try transaction.commit()
   }
 
   /// - Throws: ``VaultError/Code/wrongState`` unless an unlock of the credential can begin.
@@ -75,7 +73,7 @@ extension WriteTransaction {
     var changes = ItemChanges()
     changes.attributes[.unlock] = unlock.name
     changes.attributes[.unlockPINMode] = unlock.pinMode
-    let changed = try update(item.id, changes, secret: nil, by: .otp, with: nil)
+    let changed = try update(item.id, changes, secret: nil, by: .otp)
     try log(.unlockStarted, item: changed)
   }
 }

@@ -46,7 +46,7 @@ extension VaultCore {
     let record = try PINRecord.wrapping(
       secret.bytes, under: new.key, of: stored.id, vault: stored.vault, environment: environment)
     try commit(new, record, of: stored, ending: unlock, context: context) { transaction throws(VaultError) in
-      let item = try transaction.present(PeerCredential(unlock.item))
+      let item = try transaction.reading.present(PeerCredential(unlock.item))
       try transaction.reading.refuseOthers(behind: stored, than: item)
       try transaction.replace(item, by: credential, component: Component(.otp, pin: .checked(secret)))
     }
@@ -56,21 +56,19 @@ extension VaultCore {
     _ new: UnlockingPIN, _ record: PINRecord, of stored: StoredPIN, ending unlock: UnlockUnderWay,
     context: AuthenticationContext?, _ change: (inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) {
-    try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      guard try transaction.reading.materialVersion(of: stored.id) == stored.material else {
-        throw .pinChanged
-      }
-      try transaction.end(unlock)
-      _ = try transaction.update(
-        stored.id, ItemChanges(), secret: record.data.bytes.copy(), by: .pin, with: nil)
-      try transaction.changeState(of: stored.id) { $0.unlockPIN() }
-      try transaction.deleteBiokeys(of: stored.id)
-      try change(&transaction)
-      try transaction.log(new.notes)
-      try transaction.log(.pinUnlocked, item: stored.item)
-      try transaction.commit()
+    var transaction = try beginWriting(.secret(.replace, of: stored.id, by: .pin), context: context)
+    guard try transaction.reading.materialVersion(of: stored.id) == stored.material else {
+      throw .pinChanged
     }
+    try transaction.end(unlock)
+    _ = try transaction.update(
+      stored.id, ItemChanges(), secret: record.data.bytes.copy(), by: .pin)
+    try transaction.changeState(of: stored.id) { $0.unlockPIN() }
+    try transaction.deleteBiokeys(of: stored.id)
+    try change(&transaction)
+    try transaction.log(new.notes)
+    try transaction.log(.pinUnlocked, item: stored.item)
+    try transaction.commit()
   }
 }
 

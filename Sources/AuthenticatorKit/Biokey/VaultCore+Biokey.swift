@@ -66,13 +66,11 @@ extension VaultCore {
     let shown = try checkedPIN(stored, to: action, context: context)
     guard case .checked(let secret) = shown.secret else { preconditionFailure("settlingPIN: camouflaged") }
     do throws(VaultError) {
-      return try unlocking(context) { () throws(VaultError) in
-        var transaction = try beginWriting()
-        try transaction.settle(shown)
-        let result = try change(secret, &transaction)
-        try transaction.commit()
-        return result
-      }
+      var transaction = try beginWriting(.secret(.use, of: stored.id, by: .pin), context: context)
+      try transaction.settle(shown)
+      let result = try change(secret, &transaction)
+      try transaction.commit()
+      return result
     } catch {
       // What failed was not the PIN: a right one is no wrong attempt.
       try? writing { transaction throws(VaultError) in _ = try transaction.settle(shown) }

@@ -31,7 +31,6 @@ extension VaultCore {
     _ pin: GuardingPIN, by factors: PINFactors, climbing ladder: FactorLadder? = nil, to action: String,
     of label: String?, context: AuthenticationContext?
   ) throws(VaultError) -> ShownFactor {
-    try context?.requirePerson()
     if let ladder {
       return try climb(ladder, pin, to: action, of: label, context: context)
     }
@@ -76,20 +75,16 @@ extension VaultCore {
     var proof: VerificationProof?
     let secret: SharedSecret
     do throws(VaultError) {
-      secret = try authorizing(.use, on: biokey.id, by: .biokey, to: action, of: label, context: context) {
-        (grant) throws(VaultError) -> SharedSecret in
-        var grant = consume grant
-        proof = grant?.proof
-        var transaction = try beginReading()
-        let opened = try transaction.useSecret(
-          of: transaction.item(biokey.id), by: .biokey, with: grant.take())
-        notes = opened.notes
-        let record = try BiokeyRecord(opened.intoSecret())
-        guard record.pin == pin else {
-          throw VaultError(.damaged, "a biokey names two PINs", hint: .verifyAndRestore)
-        }
-        return SharedSecret(record.withSecret { SecretBytes(copying: $0) })
+      var transaction = try beginReading(
+        .secret(.use, of: biokey.id, by: .biokey), to: action, of: label, context: context)
+      proof = transaction.proof
+      let opened = try transaction.useSecret(of: transaction.item(biokey.id), by: .biokey)
+      notes = opened.notes
+      let record = try BiokeyRecord(opened.intoSecret())
+      guard record.pin == pin else {
+        throw VaultError(.damaged, "a biokey names two PINs", hint: .verifyAndRestore)
       }
+      secret = SharedSecret(record.withSecret { SecretBytes(copying: $0) })
     } catch {
       // The words for an item would advise to delete the credential.
       throw error.code == .invalidated ? .biokeyInvalidated : error

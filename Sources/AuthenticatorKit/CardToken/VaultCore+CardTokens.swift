@@ -28,14 +28,12 @@ extension VaultCore {
   ) throws(VaultError) -> SecretBytes {
     let component = Component(.cardToken, session: session?.secret)
     return try notingEnd { () throws(VaultError) in
-      try authorizing(.use, on: id, by: component, to: "show the card token", context: context) {
-        (grant) throws(VaultError) in
-        var grant = consume grant
-        var transaction = try beginWriting()
-        let secret = try transaction.takeToken(id, of: session, by: component, with: grant.take())
-        try transaction.commit()
-        return secret
-      }
+      var transaction = try beginWriting(
+        .secret(.use, of: id, by: component), to: "show the card token", context: context
+      ) { (look) throws(VaultError) in _ = try look.usableToken(id, of: session) }
+      let secret = try transaction.takeToken(id, of: session, by: component)
+      try transaction.commit()
+      return secret
     }
   }
 
@@ -159,6 +157,16 @@ extension ReadTransaction {
     }
   }
 
+  /// A token of a session that has not ended.
+  fileprivate mutating func usableToken(_ id: ItemID, of session: ViewingSession?) throws(VaultError) -> Item
+  {
+    let item = try item(id)
+    let life = try item.life(of: .cardToken)
+    try refuseEnded(item, life)
+    try life.refuseOther(session)
+    return item
+  }
+
   /// Whether the row of a token or a consent has said for a day that it ended, by the recorded time.
   func isForgotten(_ item: Item) -> Bool {
     guard let expires = item.expires else { return false }
@@ -180,13 +188,10 @@ extension ReadTransaction {
 extension WriteTransaction {
   /// One use of a token. The caller returns the secret after the commit.
   fileprivate mutating func takeToken(
-    _ id: ItemID, of session: ViewingSession?, by component: Component, with grant: consuming Grant?
+    _ id: ItemID, of session: ViewingSession?, by component: Component
   ) throws(VaultError) -> SecretBytes {
-    let item = try item(id)
-    let life = try item.life(of: .cardToken)
-    try reading.refuseEnded(item, life)
-    try life.refuseOther(session)
-    let secret = try useSecret(of: item, by: component, with: grant)
+    let item = try reading.usableToken(id, of: session)
+    let secret = try useSecret(of: item, by: component)
     let (left, now) = (try usesLeft(of: item), reading.clock.now())
     try changeState(of: id) { state in
       state.usesLeft = left - 1

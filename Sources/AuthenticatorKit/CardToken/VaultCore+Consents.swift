@@ -36,16 +36,13 @@ extension VaultCore {
     item.attributes[.challenge] = challenge
     item.attributes[.transport] = transport.identity
     item.state.isRenewed = old != nil
-    let added = try unlocking(context) { [item] () throws(VaultError) in
-      var transaction = try beginWriting()
-      if let old { try transaction.destroy(old.id) } else { try transaction.deleteEnded(named: new.name) }
-      try transaction.endConsents(of: session?.hash)
-      let added = try transaction.add(item, secret: ConsentRecord.holding().data.copy(), by: component)
-      try transaction.log(
-        .consentRequested, item: added, detail: old == nil ? nil : "again, because it had expired")
-      try transaction.commit()
-      return added
-    }
+    var transaction = try beginWriting(.add(item, by: component), context: context)
+    if let old { try transaction.destroy(old.id) } else { try transaction.deleteEnded(named: new.name) }
+    try transaction.endConsents(of: session?.hash)
+    let added = try transaction.add(item, secret: ConsentRecord.holding().data.copy(), by: component)
+    try transaction.log(
+      .consentRequested, item: added, detail: old == nil ? nil : "again, because it had expired")
+    try transaction.commit()
     return try CardConsent(added, item.state, at: expiryMoment())
   }
 
@@ -200,17 +197,14 @@ extension VaultCore {
     item.attributes[.account] = consent.attributes[.account]
     item.attributes[.card] = consent.attributes[.card]
     let component = Component(.cardToken, session: session?.secret)
-    let added = try unlocking(context) { [item] () throws(VaultError) in
-      var transaction = try beginWriting()
-      try transaction.refuseUnlessRequested(consent.id)
-      try transaction.end(consent, as: .confirmed, operation: .consentConfirmed)
-      try transaction.endGivenTokens(of: session?.hash)
-      try transaction.deleteEnded(named: given.token.name)
-      let added = try transaction.add(item, secret: given.secret.bytes.copy(), by: component)
-      try transaction.log(.tokenStored, item: added)
-      try transaction.commit()
-      return added
-    }
+    var transaction = try beginWriting(.add(item, by: component), context: context)
+    try transaction.refuseUnlessRequested(consent.id)
+    try transaction.end(consent, as: .confirmed, operation: .consentConfirmed)
+    try transaction.endGivenTokens(of: session?.hash)
+    try transaction.deleteEnded(named: given.token.name)
+    let added = try transaction.add(item, secret: given.secret.bytes.copy(), by: component)
+    try transaction.log(.tokenStored, item: added)
+    try transaction.commit()
     return try CardToken(added, item.state, at: expiryMoment())
   }
 }

@@ -17,15 +17,12 @@ extension VaultCore {
     let code = try newConsentCode()
     let record = SharedSecret(try ConsentRecord.issuing(code, random: environment.random).data.copy())
     let item = try new.item(.issuer, id: id, session: session, clock: clock, now: expiryTime())
-    let added = try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      try transaction.deleteEnded(named: new.name)
-      try transaction.endConsents(of: session?.hash)
-      let added = try transaction.add(item, secret: record.bytes.copy(), by: component)
-      try transaction.log(.consentRequested, item: added)
-      try transaction.commit()
-      return added
-    }
+    var transaction = try beginWriting(.add(item, by: component), context: context)
+    try transaction.deleteEnded(named: new.name)
+    try transaction.endConsents(of: session?.hash)
+    let added = try transaction.add(item, secret: record.bytes.copy(), by: component)
+    try transaction.log(.consentRequested, item: added)
+    try transaction.commit()
     return IssuedConsent(consent: try CardConsent(added, item.state, at: expiryMoment()), code: code)
   }
 
@@ -64,14 +61,12 @@ extension VaultCore {
     let code = try newConsentCode()
     let record = SharedSecret(try ConsentRecord.issuing(code, random: environment.random).data.copy())
     try notingEnd { () throws(VaultError) in
-      try authorizing(.replace, on: id, by: component, context: context) { (grant) throws(VaultError) in
-        var grant = consume grant
-        var transaction = try beginWriting()
-        try transaction.countResend(of: id)
-        _ = try transaction.update(
-          id, ItemChanges(), secret: record.bytes.copy(), by: component, with: grant.take())
-        try transaction.commit()
-      }
+      var transaction = try beginWriting(
+        .update(id, ItemChanges(), replacesSecret: true, by: component), context: context
+      ) { (look) throws(VaultError) in try look.refuseUnlessRequested(look.item(id)) }
+      try transaction.countResend(of: id)
+      _ = try transaction.update(id, ItemChanges(), secret: record.bytes.copy(), by: component)
+      try transaction.commit()
     }
     return IssuedConsent(consent: try consent(id), code: code)
   }
@@ -83,24 +78,23 @@ extension VaultCore {
   ) throws(VaultError) -> R {
     let component = Component(.consent, session: session?.secret)
     return try notingEnd { () throws(VaultError) in
-      try authorizing(operation, on: id, by: component, to: "judge a code", context: context) {
-        (grant) throws(VaultError) in
-        var grant = consume grant
-        var transaction = try beginWriting()
-        let item = try transaction.item(id)
-        try transaction.refuseUnlessRequested(id)
+      var transaction = try beginWriting(
+        .secret(operation, of: id, by: component), to: "judge a code", context: context
+      ) { (look) throws(VaultError) in
+        let item = try look.item(id)
+        try look.refuseUnlessRequested(item)
         try item.life(of: .consent).refuseOther(session)
-        let result: R
-        // The record is wiped at the end of this scope, and not after the commit.
-        do {
-          let record = try ConsentRecord(
-            transaction.useSecret(of: item, by: component, with: grant.take()))
-          try record.refuse(unless: .issuer)
-          result = try body(&transaction, record)
-        }
-        try transaction.commit()
-        return result
       }
+      let item = try transaction.item(id)
+      let result: R
+      // The record is wiped at the end of this scope, and not after the commit.
+      do {
+        let record = try ConsentRecord(transaction.useSecret(of: item, by: component))
+        try record.refuse(unless: .issuer)
+        result = try body(&transaction, record)
+      }
+      try transaction.commit()
+      return result
     }
   }
 

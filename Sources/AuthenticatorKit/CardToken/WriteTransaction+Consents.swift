@@ -129,20 +129,20 @@ extension VaultCore {
     _ id: ItemID, as role: ConsentRecord.Role, session: ViewingSession?, context: AuthenticationContext?
   ) throws(VaultError) -> Item {
     let component = Component(.consent, session: session?.secret)
-    return try authorizing(.use, on: id, by: component, to: "use the consent", context: context) {
-      (grant) throws(VaultError) in
-      var grant = consume grant
-      var transaction = try beginReading()
-      try transaction.readTime()
-      let item = try transaction.item(id)
-      try transaction.refuseUnlessRequested(item)
+    var transaction = try beginReading(
+      .secret(.use, of: id, by: component), to: "use the consent", context: context
+    ) { (look) throws(VaultError) in
+      try look.readTime()
+      let item = try look.item(id)
+      try look.refuseUnlessRequested(item)
       try item.life(of: .consent).refuseOther(session)
       // The fifth attempt may be on its way, or its process was killed.
-      guard try transaction.state(of: id).failures < CardConsent.mostAttempts else { throw .consentFailed }
-      let opened = try transaction.useSecret(of: item, by: component, with: grant.take())
-      try ConsentRecord(opened.intoSecret()).refuse(unless: role)
-      return item
+      guard try look.state(of: id).failures < CardConsent.mostAttempts else { throw .consentFailed }
     }
+    let item = try transaction.item(id)
+    let opened = try transaction.useSecret(of: item, by: component)
+    try ConsentRecord(opened.intoSecret()).refuse(unless: role)
+    return item
   }
 
   /// Refuses the name of another item before anybody is asked for anything.

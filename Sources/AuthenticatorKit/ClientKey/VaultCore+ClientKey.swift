@@ -95,22 +95,21 @@ extension VaultCore {
   private func opened(
     _ id: ItemID, to action: String, context: AuthenticationContext?
   ) throws(VaultError) -> OpenedClientKey {
-    try authorizing(.use, on: id, by: .key, to: action, context: context) { (grant) throws(VaultError) in
-      var grant = consume grant
-      var transaction = try beginReading()
-      let stored = try ClientKeyItem(transaction.item(id))
-      let secret = try transaction.useSecret(of: stored.item, by: .key, with: grant.take())
-      transaction.end()
-      VaultLog.debug(.authCrypto, "opened the key of item \(id)")
-      // A plain signature writes nothing, so that it works on a medium that cannot be written.
-      if stored.item.audit == .all || stored.item.access.word != 0 {
-        var transaction = try beginWriting()
-        try transaction.log(secret.notes)
-        try transaction.log(.keySigned, item: stored.item)
-        try transaction.commit()
-      }
-      return OpenedClientKey(stored: stored, pkcs8: secret.intoSecret())
+    var transaction = try beginReading(.secret(.use, of: id, by: .key), to: action, context: context) {
+      (look) throws(VaultError) in _ = try ClientKeyItem(look.item(id))
     }
+    let stored = try ClientKeyItem(transaction.item(id))
+    let secret = try transaction.useSecret(of: stored.item, by: .key)
+    transaction.end()
+    VaultLog.debug(.authCrypto, "opened the key of item \(id)")
+    // A plain signature writes nothing, so that it works on a medium that cannot be written.
+    if stored.item.audit == .all || stored.item.access.word != 0 {
+      var transaction = try beginWriting()
+      try transaction.log(secret.notes)
+      try transaction.log(.keySigned, item: stored.item)
+      try transaction.commit()
+    }
+    return OpenedClientKey(stored: stored, pkcs8: secret.intoSecret())
   }
 
   /// Refuses before the work what could not be stored after it.

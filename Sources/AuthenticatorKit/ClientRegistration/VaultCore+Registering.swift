@@ -81,19 +81,25 @@ extension VaultCore {
     item.attributes[.account] = record.client
     item.attributes[.issuer] = record.issuer
     item.attributes[.transport] = transport
-    return try unlocking(context) { [item] () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        if let present = try transaction.reading.registration(of: new, at: record.issuer) {
-          try transaction.log(
-            .clientRegistered, item: transaction.item(present.id),
-            detail: "another process was faster; unused at the server: \(record.client)")
-          return present
-        }
-        let added = try transaction.add(item, secret: record.data, by: .clientRegistration)
-        try transaction.log(.clientRegistered, item: added, detail: record.client)
-        return try ClientRegistration(added, isNew: true, unaskedScope: answer.unaskedScope)
-      }
+    // What is there already stays, and needs no key.
+    var look = try beginReading()
+    let isThere = try look.registration(of: new, at: record.issuer) != nil
+    look.end()
+    var transaction = try beginWriting(
+      isThere ? .free : .add(item, by: .clientRegistration), context: context)
+    let result: ClientRegistration
+    if let present = try transaction.reading.registration(of: new, at: record.issuer) {
+      try transaction.log(
+        .clientRegistered, item: transaction.item(present.id),
+        detail: "another process was faster; unused at the server: \(record.client)")
+      result = present
+    } else {
+      let added = try transaction.add(item, secret: record.data, by: .clientRegistration)
+      try transaction.log(.clientRegistered, item: added, detail: record.client)
+      result = try ClientRegistration(added, isNew: true, unaskedScope: answer.unaskedScope)
     }
+    try transaction.commit()
+    return result
   }
 
   /// The registrations. Opens no secret.
@@ -107,12 +113,11 @@ extension VaultCore {
   package func removeRegistration(
     _ id: ItemID, context: AuthenticationContext? = nil
   ) throws(VaultError) {
-    try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      _ = try ClientRegistration(transaction.item(id))
-      try transaction.delete(id)
-      try transaction.commit()
+    var transaction = try beginWriting(.delete(id), context: context) { (look) throws(VaultError) in
+      _ = try ClientRegistration(look.item(id))
     }
+    try transaction.delete(id)
+    try transaction.commit()
   }
 
   /// A registration with what it proves itself with. The transport must be the one over which it was made.
@@ -130,15 +135,9 @@ extension VaultCore {
         .policy, "the client was registered through another transport",
         hint: "name that one, or register the client again")
     }
-    let opened = try authorizing(.use, on: id, by: .clientRegistration, context: context) {
-      (grant) throws(VaultError) in
-      var grant = consume grant
-      var transaction = try beginReading()
-      let secret = try transaction.useSecret(
-        of: item, by: .clientRegistration, with: grant.take()
-      ).intoSecret()
-      return try RegistrationRecord(secret)
-    }
+    var reading = try beginReading(.secret(.use, of: id, by: .clientRegistration), context: context)
+    let secret = try reading.useSecret(of: item, by: .clientRegistration).intoSecret()
+    let opened = try RegistrationRecord(secret)
     return (item, opened)
   }
 }

@@ -56,39 +56,37 @@ extension VaultCore {
     _ request: OCRARequest, with id: ItemID, by factors: PINFactors = [.current, .biometric],
     for purpose: CodePurpose = .offline, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OCRAResult {
-    try usingCredential(id, by: factors, making: purpose, to: "sign", context: context) {
-      (grant, use) throws(VaultError) in
-      var transaction = try beginReading()
-      let item = try OCRAItem(transaction.item(id))
-      try item.refuse(unless: .prover)
-      try transaction.refuseOutOfStep(item.item, for: purpose)
-      let state = try transaction.state(of: id)
-      transaction.end()
-      let unixTime = request.unixTime ?? state.time(environment.clock)
-      let signing = try Signing(request, suite: item.suite, unixTime: unixTime)
-      return item.suite.hasCounter
-        ? try signCounted(signing, with: id, for: purpose, using: use, grant: grant)
-        : try signUncounted(signing, with: id, for: purpose, using: use, grant: grant)
+    func check(_ item: Item, _ look: inout ReadTransaction) throws(VaultError) -> Bool {
+      _ = try look.signing(request, with: item, for: purpose)
+      return true
+    }
+    return try usingCredential(
+      id, by: factors, making: purpose, to: "sign", context: context, checking: check
+    ) { (use, look) throws(VaultError) in
+      var transaction = try reading(from: look)
+      let item = try transaction.item(id)
+      let signing = try transaction.signing(request, with: item, for: purpose)
+      return item.countsCodes
+        ? try signCounted(signing, with: id, for: purpose, using: use, in: transaction, context: context)
+        : try signUncounted(signing, with: id, for: purpose, using: use, in: transaction, context: context)
     }
   }
 
   private func signCounted(
     _ signing: Signing, with id: ItemID, for purpose: CodePurpose, using use: CredentialUse,
-    grant: consuming Grant?
+    in first: consuming ReadTransaction, context: AuthenticationContext?
   ) throws(VaultError) -> OCRAResult {
-    var grant = consume grant
-    var transaction = try beginReading()
+    var transaction = consume first
     var prepared = try transaction.prepareSecret(of: transaction.item(id), by: use.component)
     transaction.end()
-    var change = try beginWriting()
+    var change = try beginWriting(.secret(.use, of: id, by: use.component), context: context)
     let item = try OCRAItem(change.item(id, of: prepared))
     let counter: UInt64
     let notices: [OTPResult.Notice]
     var result: OCRAResult
     // The key is wiped at the end of this scope, and not after the commit.
     do {
-      let key = try change.useSecret(
-        of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
+      let key = try change.useSecret(of: item.item, by: use.component, prepared: prepared.take())
       counter = try change.takeCounter(of: item.item, for: purpose)
       notices = try use.settle(in: &change)
       result = try signing.result(by: item, use, data: key, counter: counter)
@@ -104,17 +102,17 @@ extension VaultCore {
   /// logged, and codes that are limited in number are counted.
   private func signUncounted(
     _ signing: Signing, with id: ItemID, for purpose: CodePurpose, using use: CredentialUse,
-    grant: consuming Grant?
+    in first: consuming ReadTransaction, context: AuthenticationContext?
   ) throws(VaultError) -> OCRAResult {
-    var grant = consume grant
-    var transaction = try beginReading()
+    var transaction = try beginReading(
+      .secret(.use, of: id, by: use.component), from: first, context: context)
     let credential = try OCRAItem(transaction.item(id))
     try transaction.state(of: id).refuseUnlessActive()
     let notes: [AuditNote]
     var result: OCRAResult
     // The key is wiped at the end of this scope, and not after the commit.
     do {
-      let opened = try transaction.useSecret(of: credential.item, by: use.component, with: grant.take())
+      let opened = try transaction.useSecret(of: credential.item, by: use.component)
       notes = opened.notes
       result = try signing.result(by: credential, use, data: opened.secret, counter: nil)
     }
@@ -162,6 +160,19 @@ private struct Signing {
 }
 
 extension ReadTransaction {
+  /// What a credential is to sign, if it can sign it now.
+  fileprivate mutating func signing(
+    _ request: OCRARequest, with item: Item, for purpose: CodePurpose
+  ) throws(VaultError) -> Signing {
+    let credential = try OCRAItem(item)
+    try credential.refuse(unless: .prover)
+    try refuseOutOfStep(item, for: purpose)
+    let state = try state(of: item.id)
+    if !credential.suite.hasCounter { try state.refuseUnlessActive() }
+    let unixTime = request.unixTime ?? state.time(clock)
+    return try Signing(request, suite: credential.suite, unixTime: unixTime)
+  }
+
   fileprivate mutating func describeOCRA(_ item: Item) throws(VaultError) -> OCRADescription {
     try OCRAItem(item).description(state(of: item.id))
   }

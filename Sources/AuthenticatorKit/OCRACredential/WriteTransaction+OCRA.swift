@@ -33,12 +33,12 @@ extension WriteTransaction {
   /// - Parameter component: With what a PIN that guards the credential gave.
   /// - Throws: ``VaultError/Code/policy`` behind a camouflaged PIN: a secret outside of it would reveal the PIN.
   package mutating func exportOCRA(
-    _ item: Item, by component: Component = .otp, with grant: consuming Grant? = nil
+    _ item: Item, by component: Component = .otp
   ) throws(VaultError) -> SecretBytes {
     _ = try OCRAItem(item)
     try item.refuseIfCamouflaged(
       "the secret behind a camouflaged PIN is never exported: it would reveal the PIN")
-    let key = try exportSecret(of: item, by: component, with: grant)
+    let key = try exportSecret(of: item, by: component)
     try log(.exported, item: item)
     return key
   }

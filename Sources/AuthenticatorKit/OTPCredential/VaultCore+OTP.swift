@@ -68,16 +68,18 @@ extension VaultCore {
     of id: ItemID, by factors: PINFactors = [.current, .biometric], for purpose: CodePurpose = .offline,
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPResult {
-    try usingCredential(id, by: factors, making: purpose, to: "make a code", context: context) {
-      (grant, use) throws(VaultError) in
-      var grant = consume grant
-      var transaction = try beginReading()
-      let found = try OTPItem(transaction.item(id))
-      try found.refuse(unless: .prover)
-      try transaction.refuseOutOfStep(found.item, for: purpose)
-      var prepared = try transaction.prepareSecret(of: found.item, by: use.component)
+    func check(_ item: Item, _ look: inout ReadTransaction) throws(VaultError) -> Bool {
+      try OTPItem(item).refuse(unless: .prover)
+      try look.refuseOutOfStep(item, for: purpose)
+      return true
+    }
+    return try usingCredential(
+      id, by: factors, making: purpose, to: "make a code", context: context, checking: check
+    ) { (use, look) throws(VaultError) in
+      var transaction = try reading(from: look)
+      var prepared = try transaction.prepareSecret(of: transaction.item(id), by: use.component)
       transaction.end()
-      var change = try beginWriting()
+      var change = try beginWriting(.secret(.use, of: id, by: use.component), context: context)
       let item = try OTPItem(change.item(id, of: prepared))
       try item.refuse(unless: .prover)
       let counter: UInt64
@@ -85,8 +87,7 @@ extension VaultCore {
       let code: String
       // The key is wiped at the end of this scope, and not after the commit.
       do {
-        let key = try change.useSecret(
-          of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
+        let key = try change.useSecret(of: item.item, by: use.component, prepared: prepared.take())
         counter = try change.takeCounter(of: item.item, for: purpose)
         notices = try use.settle(in: &change)
         code = try use.withSecret(key, of: item.item) { (key) throws(VaultError) in
@@ -114,18 +115,27 @@ extension VaultCore {
     by factors: PINFactors = [.current, .biometric], for purpose: CodePurpose = .offline,
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPResult {
-    try usingCredential(id, by: factors, making: purpose, to: "make a code", context: context) {
-      (grant, use) throws(VaultError) in
-      try timedCode(of: id, at: seconds, stepsAhead: stepsAhead, for: purpose, using: use, with: grant)
+    func check(_ item: Item, _ look: inout ReadTransaction) throws(VaultError) -> Bool {
+      try OTPItem(item).refuse(unless: .prover)
+      try look.state(of: id).refuseUnlessActive()
+      try look.refuseOutOfStep(item, for: purpose)
+      return true
+    }
+    return try usingCredential(
+      id, by: factors, making: purpose, to: "make a code", context: context, checking: check
+    ) { (use, look) throws(VaultError) in
+      let transaction = try beginReading(
+        .secret(.use, of: id, by: use.component), from: look, context: context)
+      return try timedCode(
+        of: id, at: seconds, stepsAhead: stepsAhead, for: purpose, using: use, in: transaction)
     }
   }
 
   private func timedCode(
     of id: ItemID, at seconds: Int64?, stepsAhead: Int64, for purpose: CodePurpose,
-    using use: CredentialUse, with grant: consuming Grant?
+    using use: CredentialUse, in first: consuming ReadTransaction
   ) throws(VaultError) -> OTPResult {
-    var grant = consume grant
-    var transaction = try beginReading()
+    var transaction = consume first
     let credential = try OTPItem(transaction.item(id))
     try credential.refuse(unless: .prover)
     let state = try transaction.state(of: id)
@@ -136,7 +146,7 @@ extension VaultCore {
     let timed: TimedCode
     // The key is wiped at the end of this scope, and not after the commit.
     do {
-      let opened = try transaction.useSecret(of: credential.item, by: use.component, with: grant.take())
+      let opened = try transaction.useSecret(of: credential.item, by: use.component)
       notes = opened.notes
       let generator = try use.withSecret(opened.secret, of: credential.item) { (key) throws(VaultError) in
         try credential.totp(key)
@@ -186,39 +196,51 @@ extension VaultCore {
   package func setCounter(
     of id: ItemID, to counter: UInt64, force: Bool = false, context: AuthenticationContext? = nil
   ) throws(VaultError) {
+    let change = try counterChange(of: id, to: counter, context: context)
     guard force else {
-      return try authorizing(.update, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
-        try setCounter(of: id, to: counter, use: nil, with: grant)
-      }
+      if change.isBackward { throw .counterIsBehind(change.before) }
+      let transaction = try beginWriting(.guardedState(of: id, by: .otp), context: context)
+      return try setCounter(of: id, to: counter, use: nil, in: transaction)
     }
     try usingCredential(id, for: .replace, to: "set the counter back", context: context) {
-      (grant, use) throws(VaultError) in
-      try setCounter(of: id, to: counter, use: use, with: grant)
+      (item, _) throws(VaultError) in
+      change.isBackward || item.access.asksPerson
+    } body: { (use, look) throws(VaultError) in
+      if let look = consume look { look.end() }
+      let isAsked = use.shown != nil || change.isBackward || change.asksPerson
+      let transaction = try beginWriting(
+        isAsked ? .secret(.replace, of: id, by: use.component) : .delete(id), context: context)
+      try setCounter(of: id, to: counter, use: use, in: transaction)
     }
+  }
+
+  /// What a new counter is to the present one, which only an unlocked vault tells.
+  private func counterChange(
+    of id: ItemID, to counter: UInt64, context: AuthenticationContext?
+  ) throws(VaultError) -> (before: UInt64, isBackward: Bool, asksPerson: Bool) {
+    var transaction = try beginReading(.delete(id), context: context) { (look) throws(VaultError) in
+      try look.item(id).refuseUnlessCounting()
+    }
+    let (item, state) = (try transaction.item(id), try transaction.state(of: id))
+    // A counter at its end stays there and is blocked, because setting it again would go back.
+    return (state.counter, counter < state.counter || state.isBlocked, item.access.asksPerson)
   }
 
   /// - Parameter use: What `force` has obtained; `nil` without `force`.
   private func setCounter(
-    of id: ItemID, to counter: UInt64, use: CredentialUse?, with grant: consuming Grant?
+    of id: ItemID, to counter: UInt64, use: CredentialUse?, in first: consuming WriteTransaction
   ) throws(VaultError) {
-    var grant = consume grant
-    var transaction = try beginWriting()
+    var transaction = consume first
     let item = try transaction.item(id)
-    guard item.kind == .otp else { throw .noCredential }
-    guard item.countsCodes else { throw VaultError(.policy, "the credential has no counter") }
+    try item.refuseUnlessCounting()
     try transaction.permitWithoutSecret(on: item)
     let (before, now) = (try transaction.state(of: id), transaction.reading.expiryTime)
     // A counter at its end stays there and is blocked, because setting it again would go back.
     let isBackward = counter < before.counter || before.isBlocked
-    guard !isBackward || use != nil else {
-      throw VaultError(
-        .policy, "the counter is \(before.counter) already; a smaller one would use codes twice",
-        hint: .forceCounter)
-    }
+    guard !isBackward || use != nil else { throw .counterIsBehind(before.counter) }
     // Repeated codes are as sensitive as the secret, so the same rules apply.
     try transaction.permitChange(
-      of: id, use == nil ? .update : .replace, needingKeys: isBackward, by: use?.component ?? .otp,
-      with: grant.take())
+      of: id, use == nil ? .update : .replace, needingKeys: isBackward, by: use?.component ?? .otp)
     _ = try use?.settle(in: &transaction)
     try transaction.changeState(of: id) { state throws(VaultError) in
       state.counter = counter
@@ -240,19 +262,41 @@ extension VaultCore {
   package func exportOTP(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError)
     -> SecretBytes
   {
-    try usingCredential(id, for: .export, to: "export the secret", context: context) {
-      (grant, use) throws(VaultError) in
-      var grant = consume grant
-      var transaction = try beginWriting()
+    func check(_ item: Item, _ look: inout ReadTransaction) throws(VaultError) -> Bool {
+      if item.countsCodes, try look.state(of: id).isBlocked { throw VaultError(otp: .counterExhausted) }
+      try item.refuseExport()
+      return true
+    }
+    return try usingCredential(
+      id, for: .export, to: "export the secret", context: context, checking: check
+    ) { (use, look) throws(VaultError) in
+      if let look = consume look { look.end() }
+      var transaction = try beginWriting(
+        .secret(.export, of: id, by: use.component), context: context)
       let item = try transaction.item(id)
       if item.countsCodes, try transaction.state(of: id).isBlocked {
         throw VaultError(otp: .counterExhausted)
       }
-      let text = try transaction.exportOTP(item, by: use.component, with: grant.take())
+      let text = try transaction.exportOTP(item, by: use.component)
       _ = try use.settle(in: &transaction)
       try transaction.commit()
       return text
     }
+  }
+}
+
+extension Item {
+  fileprivate func refuseUnlessCounting() throws(VaultError) {
+    guard kind == .otp else { throw .noCredential }
+    guard countsCodes else { throw VaultError(.policy, "the credential has no counter") }
+  }
+}
+
+extension VaultError {
+  fileprivate static func counterIsBehind(_ present: UInt64) -> VaultError {
+    VaultError(
+      .policy, "the counter is \(present) already; a smaller one would use codes twice",
+      hint: .forceCounter)
   }
 }
 

@@ -27,52 +27,46 @@ extension VaultCore {
   package func reserveHOTPCodes(
     _ count: UInt64, of id: ItemID, lookAhead: UInt64? = nil, context: AuthenticationContext? = nil
   ) throws(VaultError) -> ReservedCodes {
-    try authorizing(.use, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
-      var grant = consume grant
-      var transaction = try beginReading()
-      let found = try OTPItem(transaction.item(id))
-      try found.refuseUnlessHOTPProver()
-      try transaction.refuseOutOfStep(found.item, codes: count, for: .offline)
-      guard try found.item.guardingPIN() == nil else {
-        throw VaultError(
-          .policy, "counters of a credential behind a PIN are not reserved: each code needs the PIN")
-      }
-      var prepared = try transaction.prepareSecret(of: found.item, by: .otp)
-      transaction.end()
-      var change = try beginWriting()
-      let item = try OTPItem(change.item(id, of: prepared))
-      try item.refuseUnlessHOTPProver()
-      let generator: HOTPGenerator
-      // The key is wiped at the end of this scope, and not after the commit.
-      do {
-        let key = try change.useSecret(
-          of: item.item, by: .otp, prepared: prepared.take(), with: grant.take())
-        generator = try item.hotp(key)
-      }
-      let block = try change.takeCounters(count, of: item.item, lookAhead: lookAhead ?? item.window)
-      let codes = ReservedCodes(name: item.item.name ?? "", generator: generator, block: block)
-      try change.commit()
-      return codes
+    var transaction = try beginReading()
+    let found = try OTPItem(transaction.item(id))
+    try found.refuseUnlessHOTPProver()
+    try transaction.refuseOutOfStep(found.item, codes: count, for: .offline)
+    guard try found.item.guardingPIN() == nil else {
+      throw VaultError(
+        .policy, "counters of a credential behind a PIN are not reserved: each code needs the PIN")
     }
+    var prepared = try transaction.prepareSecret(of: found.item, by: .otp)
+    transaction.end()
+    var change = try beginWriting(.secret(.use, of: id, by: .otp), context: context)
+    let item = try OTPItem(change.item(id, of: prepared))
+    try item.refuseUnlessHOTPProver()
+    let generator: HOTPGenerator
+    // The key is wiped at the end of this scope, and not after the commit.
+    do {
+      let key = try change.useSecret(of: item.item, by: .otp, prepared: prepared.take())
+      generator = try item.hotp(key)
+    }
+    let block = try change.takeCounters(count, of: item.item, lookAhead: lookAhead ?? item.window)
+    let codes = ReservedCodes(name: item.item.name ?? "", generator: generator, block: block)
+    try change.commit()
+    return codes
   }
 
   /// Records that the server accepted the last code.
   package func confirmOTP(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError) {
-    try authorizing(.update, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
-      var grant = consume grant
-      var transaction = try beginWriting()
-      let item = try transaction.item(id)
-      let pin = try item.guardingPIN()
-      if pin?.mode == .camouflaged {
-        try item.refuseUnlessProver()
-      } else {
-        try item.refuseUnlessCountingProver()
-      }
-      try transaction.permitChange(of: id, by: .otp, with: grant.take())
-      try transaction.changeState(of: id) { $0.unconfirmed = 0 }
-      if let pin, pin.mode == .camouflaged { try transaction.confirmPIN(pin.item) }
-      try transaction.commit()
-    }
+    var look = try beginReading()
+    let item = try look.item(id)
+    look.end()
+    try item.refuseUnlessConfirmable()
+    let guarding = try item.guardingPIN()
+    let pin = guarding?.mode == .camouflaged ? guarding?.item : nil
+    var use = Use.state(of: id, by: .otp)
+    if let pin { use = .both(use, .secret(.use, of: pin, by: .pin)) }
+    var transaction = try beginWriting(use, context: context)
+    try transaction.permitChange(of: id, by: .otp)
+    try transaction.changeState(of: id) { $0.unconfirmed = 0 }
+    if let pin { try transaction.confirmPIN(pin) }
+    try transaction.commit()
   }
 }
 
@@ -84,7 +78,15 @@ extension OTPItem {
 }
 
 extension Item {
-  fileprivate func refuseUnlessProver() throws(VaultError) {
+  fileprivate func refuseUnlessConfirmable() throws(VaultError) {
+    if try guardingPIN()?.mode == .camouflaged {
+      try refuseUnlessProver()
+    } else {
+      try refuseUnlessCountingProver()
+    }
+  }
+
+  private func refuseUnlessProver() throws(VaultError) {
     guard hasSuite else { return try OTPItem(self).refuse(unless: .prover) }
     try OCRAItem(self).refuse(unless: .prover)
   }

@@ -35,16 +35,20 @@ extension VaultCore {
     body: (OTPItem, borrowing SecretBytes, inout ItemState, Clocks) throws(VaultError) -> OTPVerdict
   ) throws(VaultError) -> OTPAcceptance {
     let clocks = Clocks(environment.clock)
-    let judged = try usingCredential(id, to: "judge a code", context: context) {
-      (grant, use) throws(VaultError) in
-      var grant = consume grant
-      var transaction = try beginWriting()
+    func check(_ item: Item, _ look: inout ReadTransaction) throws(VaultError) -> Bool {
+      try OTPItem(item).refuse(unless: .verifier)
+      return true
+    }
+    let judged = try usingCredential(id, to: "judge a code", context: context, checking: check) {
+      (use, look) throws(VaultError) in
+      if let look = consume look { look.end() }
+      var transaction = try beginWriting(.secret(.use, of: id, by: use.component), context: context)
       let item = try OTPItem(transaction.item(id))
       try item.refuse(unless: .verifier)
       let judged: JudgedCode
       // The key is wiped at the end of this scope, and not after the commit.
       do {
-        let key = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
+        let key = try transaction.useSecret(of: item.item, by: use.component)
         _ = try use.settle(in: &transaction)
         judged = try transaction.changeState(of: id) { state throws(VaultError) in
           try state.refuseUnlessActive()

@@ -25,18 +25,26 @@ extension WriteTransaction {
   /// - Parameter component: With what a PIN that guards the credential gave.
   /// - Throws: ``VaultError/Code/policy`` behind a camouflaged PIN: a secret outside of it would reveal the PIN.
   package mutating func exportOTP(
-    _ item: Item, by component: Component = .otp, with grant: consuming Grant? = nil
+    _ item: Item, by component: Component = .otp
   ) throws(VaultError) -> SecretBytes {
-    guard !item.hasSuite else {
-      throw VaultError(
-        .policy, "no otpauth URI has a place for the suite of the credential", hint: .exportItems)
-    }
+    try item.refuseExport()
     let credential = try OTPItem(item)
-    try item.refuseIfCamouflaged(
-      "the secret behind a camouflaged PIN is never exported: it would reveal the PIN")
-    let key = try exportSecret(of: item, by: component, with: grant)
+    let key = try exportSecret(of: item, by: component)
     let text = try credential.uri(key: key, state: try state(of: item.id)).text()
     try log(.exported, item: item)
     return text
+  }
+}
+
+extension Item {
+  /// Refuses to make a URI that no one can use, or that reveals a PIN.
+  func refuseExport() throws(VaultError) {
+    guard !hasSuite else {
+      throw VaultError(
+        .policy, "no otpauth URI has a place for the suite of the credential",
+        hint: .exportItems)
+    }
+    _ = try OTPItem(self)
+    try refuseIfCamouflaged("the secret behind a camouflaged PIN is never exported: it would reveal the PIN")
   }
 }

@@ -17,16 +17,28 @@ struct StoredPIN: Sendable {
   /// - Throws: ``VaultError/Code/blocked`` before anything is opened, ``VaultError/Code/locked``,
   ///   ``VaultError/Code/itemNotFound``, ``VaultError/Code/damaged``.
   init(_ id: ItemID, in transaction: inout ReadTransaction, isUnlocking: Bool = false) throws(VaultError) {
-    item = try transaction.item(id)
-    try item.refuseUnlessPIN()
+    (item, state) = try Self.check(id, in: &transaction, isUnlocking: isUnlocking)
     policy = try item.pinPolicy()
-    state = try transaction.state(of: id)
-    guard !state.isBlocked || isUnlocking else {
-      throw VaultError.pinBlocked.advising(try transaction.adviceOnBlockedPIN(id))
-    }
     record = try PINRecord(transaction.useSecret(of: item, by: .pin).intoSecret())
     material = try transaction.materialVersion(of: id)
     vault = transaction.vault
+  }
+
+  /// What can be known of a PIN item in a locked vault.
+  ///
+  /// - Throws: As ``init(_:in:isUnlocking:)``, without ``VaultError/Code/locked``.
+  @discardableResult
+  static func check(
+    _ id: ItemID, in transaction: inout ReadTransaction, isUnlocking: Bool = false
+  ) throws(VaultError) -> (Item, ItemState) {
+    let item = try transaction.item(id)
+    try item.refuseUnlessPIN()
+    _ = try item.pinPolicy()
+    let state = try transaction.state(of: id)
+    guard !state.isBlocked || isUnlocking else {
+      throw VaultError.pinBlocked.advising(try transaction.adviceOnBlockedPIN(id))
+    }
+    return (item, state)
   }
 
   var id: ItemID { item.id }

@@ -9,28 +9,36 @@ extension VaultCore {
   ///   - factors: What may be asked for, if a PIN guards it.
   ///   - purpose: What a code is made for; `nil` where none is made.
   ///   - action: What the PIN is for, as a verb phrase.
-  ///   - body: Writes with ``CredentialUse/settle(in:)`` what the PIN leaves, in the commit of what the PIN permits.
+  ///   - check: What could refuse the use. Nobody is asked for a use that is refused. Returns whether the use needs the PIN.
+  ///   - body: Begins the transaction of the use, and writes with ``CredentialUse/settle(in:)`` what the PIN leaves, in the commit of
+  ///     what the PIN permits. Gets the transaction of the check if nobody was asked since.
   func usingCredential<R: ~Copyable>(
     _ id: ItemID, for operation: ItemOperation = .use, by factors: PINFactors = [.current, .biometric],
     making purpose: CodePurpose? = nil, to action: String, context: AuthenticationContext?,
-    body: (consuming Grant?, CredentialUse) throws(VaultError) -> R
+    checking check: (Item, inout ReadTransaction) throws(VaultError) -> Bool,
+    body: (CredentialUse, consuming ReadTransaction?) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     var shown: ShownFactor?
     do throws(VaultError) {
       return try repeatingBiokey(of: { shown }, context) { () throws(VaultError) in
-        try authorizing(
-          operation, on: id, by: .otp, context: context,
-          obtaining: { pin throws(VaultError) in
-            // Nothing can judge the PIN, and a counter makes no code.
-            if operation == .replace, pin.mode == .camouflaged { return Component(.otp, pin: .camouflaged) }
-            let new = try obtained(
-              pin, for: operation, on: id, by: factors, making: purpose, to: action, context: context)
-            shown = try settledBeforeAsking(new, for: id)
-            return Component(.otp, pin: new.obtained)
-          },
-          body: { (grant, component) throws(VaultError) in
-            try body(grant, CredentialUse(component: component, shown: shown))
-          })
+        var look = try beginReading()
+        let item = try look.item(id)
+        guard try check(item, &look), let pin = try item.guardingPIN() else {
+          return try body(CredentialUse(component: .otp, shown: nil), look)
+        }
+        // Nothing can judge the PIN, and a counter makes no code.
+        if operation == .replace, pin.mode == .camouflaged {
+          return try body(CredentialUse(component: Component(.otp, pin: .camouflaged), shown: nil), look)
+        }
+        try look.refuse(.secret(operation, of: id, by: .otp))
+        // A credential that makes no code asks for no PIN.
+        if operation == .use { try look.state(of: id).refuseUnlessActive() }
+        look.end()
+        let new = try shownFactor(
+          pin, by: item.factors(outOf: factors), climbing: purpose?.ladder, to: purpose?.action ?? action,
+          of: item.name, context: context)
+        shown = try settledBeforeAsking(new, for: id)
+        return try body(CredentialUse(component: Component(.otp, pin: new.obtained), shown: shown), nil)
       }
     } catch {
       // What failed was not the PIN: a right one is no wrong attempt.
@@ -39,22 +47,6 @@ extension VaultCore {
       }
       throw error
     }
-  }
-
-  /// Gets the PIN or the biokey for a use of a credential that can be used now.
-  private func obtained(
-    _ pin: GuardingPIN, for operation: ItemOperation, on id: ItemID, by factors: PINFactors,
-    making purpose: CodePurpose?, to action: String, context: AuthenticationContext?
-  ) throws(VaultError) -> ShownFactor {
-    var transaction = try beginReading()
-    // A credential that makes no code asks for no PIN.
-    if operation == .use { try transaction.state(of: id).refuseUnlessActive() }
-    let item = try transaction.item(id)
-    if let purpose { try transaction.refuseOutOfStep(item, for: purpose) }
-    transaction.end()
-    return try shownFactor(
-      pin, by: item.factors(outOf: factors), climbing: purpose?.ladder, to: purpose?.action ?? action,
-      of: item.name, context: context)
   }
 
   /// The person may take long to show what the access rule asks for besides the PIN, and an attempt without a verdict counts

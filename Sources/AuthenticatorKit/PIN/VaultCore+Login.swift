@@ -24,16 +24,14 @@ extension VaultCore {
         let new = try shownFactor(
           GuardingPIN(.checked, item: id), by: factor.factors, to: "log in", of: nil, context: context)
         shown = new
-        return try using(context) { () throws(VaultError) in
-          var transaction = try beginWriting()
-          switch new {
-          case .pin(let pin): try transaction.settle(pin)
-          case .biokey(let biokey): try transaction.settle(biokey)
-          }
-          let result = try transaction.login(id, detail: digest, wasMarked: new.wasMarked)
-          try transaction.commit()
-          return result
+        var transaction = try beginWriting(.free, context: context)
+        switch new {
+        case .pin(let pin): try transaction.settle(pin)
+        case .biokey(let biokey): try transaction.settle(biokey)
         }
+        let result = try transaction.login(id, detail: digest, wasMarked: new.wasMarked)
+        try transaction.commit()
+        return result
       }
     } catch {
       // What failed was not the PIN: a right one is no wrong attempt.
@@ -66,21 +64,16 @@ extension VaultCore {
     if let data { fields["dataBase64"] = .secret(TransportSecret(data)) }
     let answer = try exchange(.login, about: peer, fields, over: transport, context: context)
     let name = try TransportFields.required("login", answer.text("login", 1...255))
-    return try using(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      let result = try transaction.login(
-        id, named: name, detail: name, wasMarked: made.notices.contains(.pinWasMarked))
-      try transaction.commit()
-      return result
-    }
+    var change = try beginWriting(.free, context: context)
+    let result = try change.login(
+      id, named: name, detail: name, wasMarked: made.notices.contains(.pinWasMarked))
+    try change.commit()
+    return result
   }
 
   private func refuseLoginUnlessChecked(_ id: ItemID, context: AuthenticationContext?) throws(VaultError) {
-    let stored = try unlocking(context) { () throws(VaultError) in
-      // The use of the PIN refuses a blocked one, and logs that.
-      var transaction = try beginReading()
-      return try StoredPIN(id, in: &transaction, isUnlocking: true)
-    }
+    // The use of the PIN refuses a blocked one, and logs that.
+    let stored = try storedPIN(id, isUnlocking: true, context: context)
     try stored.refuse(unlessCheckedFor: "it cannot be verified")
   }
 

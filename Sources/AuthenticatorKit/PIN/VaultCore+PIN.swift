@@ -57,11 +57,9 @@ extension VaultCore {
 
   /// Writes the verdict on a PIN that permits nothing else in the same commit.
   func settle(_ pin: ShownPIN, context: AuthenticationContext?) throws(VaultError) {
-    try using(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      try transaction.settle(pin)
-      try transaction.commit()
-    }
+    var transaction = try beginWriting(.free, context: context)
+    try transaction.settle(pin)
+    try transaction.commit()
   }
 
   /// Refuses a new PIN that is the passcode, as far as this call knows the passcode.

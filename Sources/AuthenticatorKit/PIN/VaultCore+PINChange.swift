@@ -27,11 +27,11 @@ extension VaultCore {
 
   /// Makes the pending offset the offset.
   package func confirmPIN(_ id: ItemID, context: AuthenticationContext? = nil) throws(VaultError) {
-    try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      try transaction.confirmPIN(id)
-      try transaction.commit()
+    var transaction = try beginWriting(.secret(.use, of: id, by: .pin), context: context) {
+      (look) throws(VaultError) in try StoredPIN.check(id, in: &look)
     }
+    try transaction.confirmPIN(id)
+    try transaction.commit()
   }
 
   // MARK: Checked
@@ -68,19 +68,17 @@ extension VaultCore {
         replacing: stored.record, environment: environment)
       return (record, shown.notes(.newPIN))
     }
-    try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      guard try transaction.reading.materialVersion(of: stored.id) == stored.material else {
-        throw .pinChanged
-      }
-      _ = try transaction.update(
-        stored.id, ItemChanges(), secret: record.data.bytes.copy(), by: .pin, with: nil)
-      if operation == .pinUnlocked { try transaction.changeState(of: stored.id) { $0.unlockPIN() } }
-      if !keepingBiokeys { try transaction.deleteBiokeys(of: stored.id) }
-      try transaction.log(notes)
-      try transaction.log(operation, item: stored.item)
-      try transaction.commit()
+    var transaction = try beginWriting(.secret(.replace, of: stored.id, by: .pin), context: context)
+    guard try transaction.reading.materialVersion(of: stored.id) == stored.material else {
+      throw .pinChanged
     }
+    _ = try transaction.update(
+      stored.id, ItemChanges(), secret: record.data.bytes.copy(), by: .pin)
+    if operation == .pinUnlocked { try transaction.changeState(of: stored.id) { $0.unlockPIN() } }
+    if !keepingBiokeys { try transaction.deleteBiokeys(of: stored.id) }
+    try transaction.log(notes)
+    try transaction.log(operation, item: stored.item)
+    try transaction.commit()
   }
 
   private func refuseNew(
@@ -123,11 +121,11 @@ extension VaultCore {
     of id: ItemID, detail: String?, noting notes: [AuditNote] = [], context: AuthenticationContext?,
     _ change: (inout ItemState, _ hasMarked: Bool) throws(VaultError) -> Void
   ) throws(VaultError) {
-    try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      try transaction.changeOffset(of: id, detail: detail, noting: notes, change)
-      try transaction.commit()
+    var transaction = try beginWriting(.secret(.use, of: id, by: .pin), context: context) {
+      (look) throws(VaultError) in try StoredPIN.check(id, in: &look)
     }
+    try transaction.changeOffset(of: id, detail: detail, noting: notes, change)
+    try transaction.commit()
   }
 }
 

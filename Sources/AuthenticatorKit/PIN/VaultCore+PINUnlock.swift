@@ -8,10 +8,7 @@ extension VaultCore {
     _ id: ItemID, with key: PINUnlockKey, keepingBiokeys: Bool = false,
     context: AuthenticationContext? = nil
   ) throws(VaultError) {
-    let stored = try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginReading()
-      return try StoredPIN(id, in: &transaction, isUnlocking: true)
-    }
+    let stored = try storedPIN(id, isUnlocking: true, context: context)
     guard stored.mode == .checked else {
       throw VaultError(
         .policy, "a camouflaged PIN is never blocked here", hint: "ask the server to unblock it")

@@ -10,7 +10,7 @@ extension VaultCore {
     var stored: StoredPIN
     do throws(VaultError) {
       try markIfCopied()
-      stored = try unlocking(context) { () throws(VaultError) in try storedPIN(id) }
+      stored = try storedPIN(id, context: context)
     } catch {
       if error.code == .blocked { logBlocked(id, error) }
       throw error
@@ -29,9 +29,16 @@ extension VaultCore {
     }
   }
 
-  func storedPIN(_ id: ItemID) throws(VaultError) -> StoredPIN {
-    var transaction = try beginReading()
-    return try StoredPIN(id, in: &transaction)
+  /// A PIN item with its data open. Unlocks the vault if the context can.
+  ///
+  /// - Parameter isUnlocking: Whether a block does not matter.
+  func storedPIN(
+    _ id: ItemID, isUnlocking: Bool = false, context: AuthenticationContext?
+  ) throws(VaultError) -> StoredPIN {
+    var transaction = try beginReading(.secret(.use, of: id, by: .pin), context: context) {
+      (look) throws(VaultError) in try StoredPIN.check(id, in: &look, isUnlocking: isUnlocking)
+    }
+    return try StoredPIN(id, in: &transaction, isUnlocking: isUnlocking)
   }
 
   /// Gets the PIN that guards an item: a checked one is judged, and the verdict of a right one is still to be written.
@@ -120,12 +127,14 @@ extension VaultCore {
       if present.mayBeTried(by: environment.clock) {
         let prepared = try present.record.derivation.prepare(for: .pin, in: environment)
         // While a person typed, new keys of another process may have locked the vault.
-        let (stored, verdict) = try reopening(context) { () throws(VaultError) in
-          var transaction = try beginWriting()
-          let result = try transaction.beginAttempt(of: usable, preparedBy: present.record.derivation)
-          try transaction.commit()
-          return result
+        var transaction = try beginWriting(.secret(.use, of: usable.id, by: .pin), context: context) {
+          (look) throws(VaultError) in try StoredPIN.check(usable.id, in: &look)
         }
+        let (stored, verdict) = try transaction.beginAttempt(
+          of: usable, preparedBy: present.record.derivation)
+        try transaction.commit()
+        // The derivation takes its time, and the caller need not wait for it.
+        context?.endUse()
         switch verdict {
         case .go: return CountedPIN(stored: stored, prepared: prepared)
         case .blocked: throw .pinBlocked
@@ -134,7 +143,7 @@ extension VaultCore {
       } else {
         usleep(50_000)
       }
-      present = try reopening(context) { () throws(VaultError) in try storedPIN(usable.id) }
+      present = try storedPIN(usable.id, context: context)
     }
     throw VaultError(.busy, "other processes are trying this PIN", hint: "try again")
   }

@@ -20,20 +20,18 @@ extension VaultCore {
     }
     var item = NewItem(.responseJWT, name: name, access: AccessControl(thisDeviceOnly: true))
     try permitAdding(item, by: .responseJWT, context: context)
-    return try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      let now = transaction.reading.expiryTime
-      if let old = try transaction.items(matching: Query(name: name)).first,
-        old.kind == .responseJWT, old.hasEnded(at: now)
-      {
-        try transaction.destroy(old.id)
-      }
-      item.expires = now.advanced(byMilliseconds: seconds * 1000)
-      let record = ResponseRecord(session: request.session, request: request.id, issuer: request.issuer)
-      let result = try CardChallenge(transaction.add(item, secret: record.data, by: .responseJWT))
-      try transaction.commit()
-      return result
+    var transaction = try beginWriting(.add(item, by: .responseJWT), context: context)
+    let now = transaction.reading.expiryTime
+    if let old = try transaction.items(matching: Query(name: name)).first,
+      old.kind == .responseJWT, old.hasEnded(at: now)
+    {
+      try transaction.destroy(old.id)
     }
+    item.expires = now.advanced(byMilliseconds: seconds * 1000)
+    let record = ResponseRecord(session: request.session, request: request.id, issuer: request.issuer)
+    let result = try CardChallenge(transaction.add(item, secret: record.data, by: .responseJWT))
+    try transaction.commit()
+    return result
   }
 
   /// Stores the answer. Comparing and storing are one transaction.
@@ -41,23 +39,19 @@ extension VaultCore {
     _ token: SharedSecret, to name: String, context: AuthenticationContext? = nil
   ) throws(VaultError) -> CardAnswer {
     let id = try challenge(named: name).id
-    return try authorizing(.replace, on: id, by: .responseJWT, context: context) {
-      (grant) throws(VaultError) in
-      _ = consume grant
-      var transaction = try beginWriting()
-      let item = try transaction.item(id)
-      let record = try ResponseRecord(transaction.useSecret(of: item, by: .responseJWT))
-      guard record.answer == nil else {
-        throw VaultError(
-          .wrongState, "the challenge has its answer already", hint: "look at the answer that it has")
-      }
-      let answer = try record.reading(token.bytes, at: transaction.reading.expiryTime)
-      let changes = ItemChanges(expires: answer.expires.map { .some($0) })
-      _ = try transaction.update(
-        id, changes, secret: record.answered(token).data, by: .responseJWT, with: nil)
-      try transaction.commit()
-      return answer
+    var transaction = try beginWriting(.secret(.replace, of: id, by: .responseJWT), context: context)
+    let item = try transaction.item(id)
+    let record = try ResponseRecord(transaction.useSecret(of: item, by: .responseJWT))
+    guard record.answer == nil else {
+      throw VaultError(
+        .wrongState, "the challenge has its answer already", hint: "look at the answer that it has")
     }
+    let answer = try record.reading(token.bytes, at: transaction.reading.expiryTime)
+    let changes = ItemChanges(expires: answer.expires.map { .some($0) })
+    _ = try transaction.update(
+      id, changes, secret: record.answered(token).data, by: .responseJWT)
+    try transaction.commit()
+    return answer
   }
 
   /// A challenge with its answer.

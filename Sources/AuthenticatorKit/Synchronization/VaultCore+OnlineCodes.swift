@@ -64,10 +64,7 @@ extension VaultCore {
     let prover = try transaction.activeProver(id)
     transaction.end()
     let credential = try permit(transport, for: prover, context: context)
-    try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginReading()
-      try transaction.open(credential.item)
-    }
+    try unlock(for: credential.item, context: context)
     // Their codes are older than the one that is made now.
     let notices = try tellDecisions(of: credential, over: transport, context: context)
     let answer = try exchange(
@@ -77,6 +74,15 @@ extension VaultCore {
     return OnlineRequest(
       credential: credential, transport: transport, challenge: challenge, answer: answer,
       deadline: try PeerDeadline(seconds: life, clock: environment.clock), notices: notices)
+  }
+
+  /// Unlocks the vault for what the use of a credential begins with. A person who is to be verified is verified for the code.
+  private func unlock(for item: Item, context: AuthenticationContext?) throws(VaultError) {
+    if let pin = try item.guardingPIN() {
+      _ = try storedPIN(pin.item, context: context)
+    } else if try !item.policy.isWrapped() {
+      try beginReading(.secret(.use, of: item.id, by: .otp), context: context).end()
+    }
   }
 
   /// Tells the code. What the peer says about the two sides is stored once it has accepted the code; where that fails, the
@@ -142,17 +148,6 @@ private struct OnlineRequest {
 }
 
 extension ReadTransaction {
-  /// Opens what the use of a credential begins with, to find out whether the vault is unlocked.
-  ///
-  /// - Throws: ``VaultError/Code/locked``.
-  fileprivate mutating func open(_ item: Item) throws(VaultError) {
-    if let pin = try item.guardingPIN() {
-      _ = try StoredPIN(pin.item, in: &self)
-    } else {
-      _ = try prepareSecret(of: item, by: .otp)
-    }
-  }
-
   /// A prover that a peer has activated and that makes codes now.
   ///
   /// - Throws: ``VaultError/Code/policy`` for a verifier and without a peer, ``VaultError/Code/blocked``,

@@ -76,26 +76,24 @@ extension VaultCore {
     _ position: PeerPosition, _ event: CredentialEvent?, of credential: PeerCredential, told: ToldCodes,
     context: AuthenticationContext?
   ) throws(VaultError) -> (Item, ItemState) {
-    try authorizing(.update, on: credential.item.id, by: .otp, context: context) {
-      (grant) throws(VaultError) in
-      var grant = consume grant
-      var transaction = try beginWriting()
-      var item = try transaction.present(credential)
-      var changes = ItemChanges()
-      position.limits.write(to: &changes.attributes)
-      if position.limits.differ(from: item) {
-        item = try transaction.update(item.id, changes, secret: nil, by: .otp, with: grant.take())
-      }
-      if let event { try transaction.change(item, by: event) }
-      let now = transaction.reading.expiryTime
-      let state = try transaction.changeState(of: item.id) { state throws(VaultError) in
-        try position.apply(to: &state, of: item, told: told, now: now)
-        return state
-      }
-      try transaction.log(.synchronized, item: item)
-      try transaction.commit()
-      return (item, state)
+    var transaction = try beginWriting(.state(of: credential.item.id, by: .otp), context: context) {
+      (look) throws(VaultError) in _ = try look.present(credential)
     }
+    var item = try transaction.reading.present(credential)
+    var changes = ItemChanges()
+    position.limits.write(to: &changes.attributes)
+    if position.limits.differ(from: item) {
+      item = try transaction.update(item.id, changes, secret: nil, by: .otp)
+    }
+    if let event { try transaction.change(item, by: event) }
+    let now = transaction.reading.expiryTime
+    let state = try transaction.changeState(of: item.id) { state throws(VaultError) in
+      try position.apply(to: &state, of: item, told: told, now: now)
+      return state
+    }
+    try transaction.log(.synchronized, item: item)
+    try transaction.commit()
+    return (item, state)
   }
 }
 
@@ -147,7 +145,7 @@ extension ReadTransaction {
   }
 }
 
-extension WriteTransaction {
+extension ReadTransaction {
   /// The item of a credential as it is now.
   ///
   /// - Throws: ``VaultError/Code/busy`` if it was activated again since the peer was asked.
@@ -158,7 +156,9 @@ extension WriteTransaction {
     }
     return present.item
   }
+}
 
+extension WriteTransaction {
   /// Makes the transition of an event. The end of a credential is that of its device credential.
   ///
   /// - Throws: ``VaultError/Code/wrongState`` if the state refuses it.

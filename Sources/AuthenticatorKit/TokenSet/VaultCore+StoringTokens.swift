@@ -16,14 +16,9 @@ extension VaultCore {
     guard let item else {
       throw VaultError(.itemNotFound, "the client has no tokens", hint: .requestTokens)
     }
-    let record = try authorizing(.use, on: item.id, by: .tokenSet, context: context) {
-      (grant) throws(VaultError) in
-      var grant = consume grant
-      var transaction = try beginReading()
-      let opened = try transaction.useSecret(of: item, by: .tokenSet, with: grant.take())
-      return try TokenSetRecord(opened.intoSecret(), of: client)
-    }
-    return StoredTokens(item: item, record: record)
+    var reading = try beginReading(.secret(.use, of: item.id, by: .tokenSet), context: context)
+    let opened = try reading.useSecret(of: item, by: .tokenSet)
+    return StoredTokens(item: item, record: try TokenSetRecord(opened.intoSecret(), of: client))
   }
 
   /// The tokens that took the place of others; `nil` if those are still there, or none.
@@ -52,19 +47,22 @@ extension VaultCore {
     var record = TokenSetRecord(of: request.client, number: 1, type: answer.type, access: answer.access)
     (record.refresh, record.id, record.scope) = (answer.refresh, answer.id, answer.scope(asked: scope))
     (record.key, record.expires) = (request.key, try expiry(of: answer))
-    return try unlocking(request.context) { [record] () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        guard try !transaction.items(matching: Query(id: request.client)).isEmpty else { return nil }
-        try request.remember(in: &transaction)
-        guard let old = try transaction.tokens(of: request.client) else {
-          let new = newTokenSet(of: try transaction.item(request.client))
-          let added = try transaction.add(new, secret: record.data, by: .tokenSet)
-          try transaction.log(.tokensStored, item: added)
-          return TokenSet(StoredTokens(item: added, record: record), beyond: scope)
-        }
-        return try transaction.replace(old, with: record, noting: .tokensStored, beyond: scope)
-      }
+    guard let client = try items(matching: Query(id: request.client)).first else { return nil }
+    var transaction = try beginWriting(
+      .add(newTokenSet(of: client), by: .tokenSet), context: request.context)
+    guard try !transaction.items(matching: Query(id: client.id)).isEmpty else { return nil }
+    try request.remember(in: &transaction)
+    let result: TokenSet
+    if let old = try transaction.tokens(of: client.id) {
+      result = try transaction.replace(old, with: record, noting: .tokensStored, beyond: scope)
+    } else {
+      let new = newTokenSet(of: try transaction.item(client.id))
+      let added = try transaction.add(new, secret: record.data, by: .tokenSet)
+      try transaction.log(.tokensStored, item: added)
+      result = TokenSet(StoredTokens(item: added, record: record), beyond: scope)
     }
+    try transaction.commit()
+    return result
   }
 
   /// Stores what a refresh gave, if nothing has taken the place of the old tokens meanwhile.
@@ -78,35 +76,35 @@ extension VaultCore {
     record.refresh = answer.refresh ?? old.record.refresh
     record.scope = answer.scope(asked: old.record.scope)
     record.expires = try expiry(of: answer)
-    return try unlocking(request.context) { [record] () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        // The registration may be gone with them.
-        guard try !transaction.items(matching: Query(id: old.item.id)).isEmpty,
-          let present = try transaction.tokens(of: request.client), present.item.id == old.item.id
-        else { return nil }
-        try request.remember(in: &transaction)
-        guard present.record.isSame(as: old.record) else { return TokenSet(present) }
-        return try transaction.replace(
-          present, with: record, noting: .tokensRefreshed, beyond: old.record.scope)
-      }
+    // As for new ones: the old ones may be gone.
+    let use = Use.add(NewItem(.tokenSet, access: old.item.access), by: .tokenSet)
+    var transaction = try beginWriting(use, context: request.context)
+    // The registration may be gone with them.
+    guard try !transaction.items(matching: Query(id: old.item.id)).isEmpty,
+      let present = try transaction.tokens(of: request.client), present.item.id == old.item.id
+    else { return nil }
+    try request.remember(in: &transaction)
+    var result = TokenSet(present)
+    if present.record.isSame(as: old.record) {
+      result = try transaction.replace(
+        present, with: record, noting: .tokensRefreshed, beyond: old.record.scope)
     }
+    try transaction.commit()
+    return result
   }
 
   /// Deletes tokens that the server has revoked.
   func delete(_ old: StoredTokens, context: AuthenticationContext?) throws(VaultError) {
-    try using(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) in
-        guard let present = try transaction.tokens(of: old.record.registration),
-          present.item.id == old.item.id
-        else { return }
-        guard present.record.isSame(as: old.record) else {
-          throw VaultError(
-            .wrongState, "the tokens were replaced while they were revoked", hint: "revoke the new ones too")
-        }
-        try transaction.log(.tokensRevoked, item: present.item)
-        try transaction.destroy(present.item.id)
-      }
+    var transaction = try beginWriting(.free, context: context)
+    guard let present = try transaction.tokens(of: old.record.registration), present.item.id == old.item.id
+    else { return }
+    guard present.record.isSame(as: old.record) else {
+      throw VaultError(
+        .wrongState, "the tokens were replaced while they were revoked", hint: "revoke the new ones too")
     }
+    try transaction.log(.tokensRevoked, item: present.item)
+    try transaction.destroy(present.item.id)
+    try transaction.commit()
   }
 
   /// Tokens stay on this device: a refresh token that comes back from a backup looks stolen to its server.
@@ -154,7 +152,7 @@ extension WriteTransaction {
   ) throws(VaultError) -> TokenSet {
     var record = new
     record.number = old.record.number &+ 1
-    let item = try update(old.item.id, ItemChanges(), secret: record.data, by: .tokenSet, with: nil)
+    let item = try update(old.item.id, ItemChanges(), secret: record.data, by: .tokenSet)
     try log(operation, item: item)
     return TokenSet(StoredTokens(item: item, record: record), beyond: asked)
   }

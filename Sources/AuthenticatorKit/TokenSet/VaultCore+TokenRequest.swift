@@ -206,6 +206,6 @@ extension WriteTransaction {
     nonces.note(nonce, for: target)
     var changes = ItemChanges()
     changes.attributes[.nonces] = nonces.attribute
-    _ = try update(client, changes, secret: nil, by: .clientRegistration, with: nil)
+    _ = try update(client, changes, secret: nil, by: .clientRegistration)
   }
 }

@@ -48,11 +48,9 @@ extension VaultCore {
       transport, for: PeerCredential(credential(of: asked)), context: context)
     if try untold(id, as: state) == nil {
       try notingTimeout(of: id) { () throws(VaultError) in
-        try using(context) { () throws(VaultError) in
-          var transaction = try beginWriting()
-          try transaction.decide(state, on: id)
-          try transaction.commit()
-        }
+        var transaction = try beginWriting(.free, context: context)
+        try transaction.decide(state, on: id)
+        try transaction.commit()
       }
     }
     let answer = UntoldDecision.refusal(asked.alias, as: state)
@@ -171,7 +169,7 @@ extension WriteTransaction {
   ) throws(VaultError) {
     var record = asked.record
     record.answer = answer
-    _ = try update(asked.id, ItemChanges(), secret: record.data, by: .transaction, with: nil)
+    _ = try update(asked.id, ItemChanges(), secret: record.data, by: .transaction)
   }
 }
 

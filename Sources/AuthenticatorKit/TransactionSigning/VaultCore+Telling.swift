@@ -126,7 +126,7 @@ extension VaultCore {
       if state == .accepted {
         var record = try TransactionRecord(transaction.useSecret(of: item, by: .transaction))
         record.answer = nil
-        _ = try transaction.update(id, ItemChanges(), secret: record.data, by: .transaction, with: nil)
+        _ = try transaction.update(id, ItemChanges(), secret: record.data, by: .transaction)
       }
       try transaction.setDelivery(delivery, of: id)
       guard let refusal else { return }

@@ -93,23 +93,11 @@ extension VaultCore {
     let item = credential.item
     let offered = try OfferedTransaction(fields, push: push)
     let deadline = try Deadline(seconds: offered.lifeSeconds, clock: environment.clock)
-    let stored = try unlocking(context) { () throws(VaultError) in
-      try writing { transaction throws(VaultError) -> ItemID? in
-        let all = try transaction.items(matching: .transactions(alias: offered.alias))
-        if let present = all.first(where: { $0.attributes[.credential] == item.id.bytes }) {
-          let time = KeptTime(transaction.reading)
-          guard try time.isOver(present) else { return present.id }
-          try transaction.destroy(present.id)
-        }
-        if offered.text.whyHidden != nil {
-          guard try transaction.reading.hasRoomForHidden(of: item) else { return nil }
-        }
-        let new = offered.item(for: item, now: transaction.reading.expiryTime, deadline: deadline)
-        let added = try transaction.add(new, secret: offered.record(for: item).data, by: .transaction)
-        try transaction.log(.transactionReceived, item: added)
-        return added.id
-      }
-    }
+    let access = AccessControl(item.access.accessibility, thisDeviceOnly: true)
+    var transaction = try beginWriting(
+      .add(NewItem(.transaction, access: access), by: .transaction), context: context)
+    let stored = try transaction.store(offered, for: item, deadline: deadline)
+    try transaction.commit()
     guard let stored else { return nil }
     return try transactionDetails(of: stored, context: context)
   }
@@ -159,13 +147,13 @@ extension VaultCore {
   package func transactionDetails(
     of id: ItemID, context: AuthenticationContext? = nil
   ) throws(VaultError) -> TransactionDetails {
-    let (item, record, transaction) = try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginReading()
-      let item = try transaction.item(id)
-      let shown = try PeerTransaction(item, at: BootTime(transaction.clock))
-      let opened = try transaction.useSecret(of: item, by: .transaction)
-      return (item, try TransactionRecord(opened.secret), shown)
+    var reading = try beginReading(.secret(.use, of: id, by: .transaction), context: context) {
+      (look) throws(VaultError) in _ = try PeerTransaction(look.item(id), at: BootTime(look.clock))
     }
+    let item = try reading.item(id)
+    let transaction = try PeerTransaction(item, at: BootTime(reading.clock))
+    let record = try TransactionRecord(reading.useSecret(of: item, by: .transaction).secret)
+    reading.end()
     if transaction.hasLapsed { noteTimeouts(of: [id]) }
     guard record.credential == transaction.credential,
       let action = TransactionAction.allCases.first(where: { $0.number == record.action })
@@ -313,5 +301,25 @@ extension TransactionState {
     case .timedOut: .transactionTimedOut
     case .pending, .cancelled: .transactionCancelled
     }
+  }
+}
+
+extension WriteTransaction {
+  /// - Returns: As ``VaultCore/store(_:push:for:context:)``.
+  fileprivate mutating func store(
+    _ offered: OfferedTransaction, for item: Item, deadline: Deadline
+  ) throws(VaultError) -> ItemID? {
+    let all = try items(matching: .transactions(alias: offered.alias))
+    if let present = all.first(where: { $0.attributes[.credential] == item.id.bytes }) {
+      guard try KeptTime(reading).isOver(present) else { return present.id }
+      try destroy(present.id)
+    }
+    if offered.text.whyHidden != nil {
+      guard try reading.hasRoomForHidden(of: item) else { return nil }
+    }
+    let new = offered.item(for: item, now: reading.expiryTime, deadline: deadline)
+    let added = try add(new, secret: offered.record(for: item).data, by: .transaction)
+    try log(.transactionReceived, item: added)
+    return added.id
   }
 }

@@ -30,7 +30,7 @@ extension VaultCore {
     if error.code == .deviceUnknown { return error.advising(error.advice ?? .disableCredential) }
     guard let event = CredentialEvent(error, of: operation, fields) else { return error }
     try? writing { transaction throws(VaultError) in
-      try transaction.change(transaction.present(credential), by: event)
+      try transaction.change(transaction.reading.present(credential), by: event)
     }
     return error.advising(error.advice ?? (event == .peerBlocks ? .unlockCredential : .activateCredential))
   }
@@ -72,13 +72,10 @@ extension VaultCore {
     let notes = try verifyPasscode(for: credential.item, context: context)
     var changes = ItemChanges()
     changes.attributes[.transport] = transport.identity
-    let item = try using(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      try transaction.log(notes)
-      let result = try transaction.update(credential.item.id, changes, secret: nil, by: .otp, with: nil)
-      try transaction.commit()
-      return result
-    }
+    var transaction = try beginWriting(.free, context: context)
+    try transaction.log(notes)
+    let item = try transaction.update(credential.item.id, changes, secret: nil, by: .otp)
+    try transaction.commit()
     return try PeerCredential(item)
   }
 }

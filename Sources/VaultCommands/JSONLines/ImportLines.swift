@@ -17,6 +17,10 @@ package struct ImportLines {
   private var keptBytes = 0
   private let mostKept: Int
   package private(set) var count = 0
+  /// Whether a line makes an item that only an unlocked vault takes.
+  private(set) var needUnlock = false
+  /// Whether a line is a credential, whose codes are compared with those that were used here.
+  private(set) var haveCredentials = false
   /// The hash values of all names.
   private(set) var names: Set<Int> = []
 
@@ -48,6 +52,8 @@ package struct ImportLines {
         guard let line = try reader.next() else { break }
         count += 1
         names.insert(line.name.hashValue)
+        if line.item.access.accessibility != .afterFirstUnlock { needUnlock = true }
+        if line.item.kind == .otp { haveCredentials = true }
         if start == nil { try keep(line) }
       } catch {
         guard error.exit == .malformed else { throw error }

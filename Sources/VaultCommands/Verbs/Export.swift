@@ -101,13 +101,17 @@ private struct FoundItems {
   var count = 0
   /// Whether an item that goes needs the unlocked vault.
   var needsUnlock = false
+  /// Whether something that is looked at needs it: whether a PIN opens, also where it stays.
+  var needsKeys = false
   /// The first item that goes and that the passcode answers for.
   var asking: Item?
 
   mutating func note(_ item: Item) {
     count += 1
+    let isGuarded = item.access.accessibility != .afterFirstUnlock
+    if isGuarded, item.kind == .pin, item.hasSecret { needsKeys = true }
     guard Exported.reasonToStay(item) == nil else { return }
-    if item.access.accessibility != .afterFirstUnlock { needsUnlock = true }
+    if isGuarded { (needsUnlock, needsKeys) = (true, true) }
     let isAsking = !item.access.constraints.isDisjoint(with: [.devicePasscode, .userPresence])
     if isAsking, asking == nil { asking = item }
   }
@@ -166,8 +170,8 @@ extension Command {
     }
     transaction.end()
     try unlockOnce(for: found)
-    // Whether a PIN opens is looked at also where all that is behind it stays, and nothing else needs the unlocked vault.
-    var report = ExportReport(try vault.unlocking { try $0.damage(needsKeys: true) })
+    let use = found.needsKeys ? Use.unlocked : .free
+    var report = ExportReport(try vault.unlocking(for: use) { try $0.damage(needsKeys: true) })
     let progress = progress("exporting")
     defer { progress.finish() }
     var (last, done) = (Int64.min, 0)
@@ -188,7 +192,7 @@ extension Command {
       }
       guard let end = group.last else { break }
       last = end.row
-      let unasked = try vault.write { transaction in
+      let unasked = try vault.write(for: use) { transaction in
         try group.map { $0.isConstrained ? nil : try Exported(unasked: $0.id, in: &transaction) }
       }
       for (item, answer) in zip(group, unasked) {
@@ -229,15 +233,11 @@ extension Command {
     let context = try vault.context(for: item.access, keeping: true)
     do {
       return try vault.unlocking { core in
-        try core.authorizing(
-          .export, on: item.id, by: item.kind == .otp ? .otp : nil, context: context
-        ) { (grant) throws(VaultError) in
-          var grant = consume grant
-          var transaction = try core.beginWriting()
-          let result = try Exported(transaction.item(item.id), in: &transaction, with: grant.take())
-          try transaction.commit()
-          return result
-        }
+        let use = Use.secret(.export, of: item.id, by: item.kind == .otp ? .otp : nil)
+        var transaction = try core.beginWriting(use, context: context)
+        let result = try Exported(transaction.item(item.id), in: &transaction)
+        try transaction.commit()
+        return result
       }
     } catch let error as VaultError {
       guard let reason = Exported.reason(for: error), error.promptEnd != .signal else { throw error }
@@ -298,11 +298,9 @@ private struct Exported {
   }
 
   /// One that may go: with the grant of whoever was asked, where its access rule wants one.
-  init(
-    _ item: Item, in transaction: inout WriteTransaction, with grant: consuming Grant? = nil
-  ) throws(VaultError) {
+  init(_ item: Item, in transaction: inout WriteTransaction) throws(VaultError) {
     self.item = item
-    json = try Self.line(item, in: &transaction, with: grant)
+    json = try Self.line(item, in: &transaction)
   }
 
   /// What keeps an item here whoever asks for it.
@@ -315,7 +313,7 @@ private struct Exported {
   }
 
   private static func line(
-    _ item: Item, in transaction: inout WriteTransaction, with grant: consuming Grant?
+    _ item: Item, in transaction: inout WriteTransaction
   ) throws(VaultError) -> JSON {
     var fields: [(String, JSON)] = [("kind", .string(item.kind.word)), ("name", .string(item.name ?? ""))]
     for (key, attribute) in ItemLine.attributes {
@@ -332,7 +330,7 @@ private struct Exported {
       fields.append(("access", .string(item.access.constraints.shown.joined(separator: ","))))
     }
     guard item.kind == .otp else {
-      let secret = SharedSecret(try transaction.exportSecret(of: item, with: grant))
+      let secret = SharedSecret(try transaction.exportSecret(of: item))
       try transaction.log(.exported, item: item)
       let isText = secret.expose { UTF8Text.isValid($0) }
       return .object(
@@ -347,11 +345,11 @@ private struct Exported {
     if let suite = item.attributes[.ocraSuite] {
       fields.append(("suite", .string(suite)))
       if item.countsCodes { fields.append(("counter", .unsigned(state.counter))) }
-      let secret = SharedSecret(try transaction.exportOCRA(item, with: grant))
+      let secret = SharedSecret(try transaction.exportOCRA(item))
       return .object(fields + [("secretBase64", .secretBase64(secret))])
     }
     return .object(
-      fields + [("uri", .secretText(SharedSecret(try transaction.exportOTP(item, with: grant))))])
+      fields + [("uri", .secretText(SharedSecret(try transaction.exportOTP(item))))])
   }
 
   /// The word for what does not open.

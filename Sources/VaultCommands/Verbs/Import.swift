@@ -64,6 +64,15 @@ enum Import: VaultVerb {
     }
   }
 
+  /// Whether the vault is unlocked: for the new items, or for those whose used codes are looked at.
+  private static func use(of lines: ImportLines, in core: VaultCore) throws -> Use {
+    guard !lines.needUnlock else { return .unlocked }
+    guard lines.haveCredentials else { return .free }
+    var transaction = try core.beginReading()
+    let known = try transaction.items(matching: Query(.otp), damaged: { _, _ in })
+    return known.allSatisfy { $0.access.accessibility == .afterFirstUnlock } ? .free : .unlocked
+  }
+
   private static func run(_ command: Command, reading descriptor: Int32) throws -> Outcome {
     let lines = try ImportLines(
       descriptor, allowingWeak: command[ItemOptions.allowWeak], endedBy: command.world.interruption,
@@ -75,7 +84,7 @@ enum Import: VaultVerb {
     let progress = command.progress("importing")
     defer { progress.finish() }
     do {
-      importing = try command.vault.write { transaction in
+      importing = try command.vault.write(for: use(of: lines, in: command.vault.opened())) { transaction in
         var importing = importing
         var done = 0
         try lines.forEach { line in

@@ -35,7 +35,7 @@ enum ShowClock: VaultVerb {
           .refused, "the clock is before the time when this program was made",
           hint: "set the clock right first")
       }
-      setBackFrom = try command.vault.unlocking { core in try core.setClockBack() }
+      setBackFrom = try command.vault.unlocking(for: .unlocked) { core in try core.setClockBack() }
     }
     let clocks = try command.vault.opened().clocks()
     let rows: [(key: String, time: Instant?)] = [

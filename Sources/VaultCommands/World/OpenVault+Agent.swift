@@ -14,9 +14,10 @@ extension OpenVault {
     guard let vaults = world.vaults else { return nil }
     var environment = environment
     environment.committing = { _ in }
+    environment.unlocking = nil
     let found = try vaults.vault(at: path, deviceKey: deviceKey) { try open(path, true, environment) }
     guard let found else { return nil }
-    return (found.core.committing(by: commitStep.run), found.isNew)
+    return (found.core.committing(by: commitStep.run, unlocking: unlockStep.run), found.isNew)
   }
 
   /// Judges the passcode and the recovery code that options or a credential give, although the vault is unlocked already: once for each

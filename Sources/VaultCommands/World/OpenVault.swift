@@ -14,6 +14,7 @@ final class OpenVault {
   let given = GivenSecrets()
   let environment: VaultEnvironment
   let commitStep: CommitStep
+  let unlockStep = UnlockStep()
   private var core: VaultCore?
   /// Why unlocking failed, so that the commands of a batch do not try the same passcode again.
   var refusal: (any Error)?
@@ -36,6 +37,7 @@ final class OpenVault {
     var environment = places.world(world.vault)
     let commitStep = CommitStep(world.interruption)
     environment.committing = commitStep.run
+    environment.unlocking = unlockStep.run
     self.commitStep = commitStep
     self.environment = environment
     prompt = CommandPrompt(secrets: secrets)
@@ -154,14 +156,25 @@ final class OpenVault {
   /// What was committed since this was asked last.
   func takeDone() -> DoneOperations { core?.takeDone() ?? DoneOperations() }
 
-  /// Runs `body`. If the vault is locked, unlocks it and runs `body` once more.
-  func unlocking<R: ~Copyable>(_ body: (VaultCore) throws -> R) throws -> R {
+  /// Runs `body`. The vault is unlocked at the first thing in it that needs that, before anything is changed for this thing.
+  ///
+  /// - Parameter use: What `body` needs besides, where it does not find this out itself.
+  func unlocking<R: ~Copyable>(for use: Use = .free, _ body: (VaultCore) throws -> R) throws -> R {
     let core = try opened()
+    var failure: (any Error)?
+    // The vault calls this on the thread of `body`, before `body` returns.
+    nonisolated(unsafe) let unlock = {
+      do { try self.unlock(core) } catch { failure = error }
+      return failure == nil
+    }
     do {
       return try using(core) {
-        try unlockingIfNeeded({ try body(core) }) { _ in try unlock(core) }
+        try unlockStep.during({ unsafe unlock() }) {
+          if case .free = use {} else { try core.beginReading(use, context: nil).end() }
+          return try body(core)
+        }
       }
-    } catch { throw prompt.takeFailure() ?? error }
+    } catch { throw prompt.takeFailure() ?? failure ?? error }
   }
 
   /// Runs `body`, which makes the secret of a new file valid. The file is on the disk directly before the commit.
@@ -316,13 +329,8 @@ final class OpenVault {
     try world.interruption.meeting(.ignored) { try core.endDelay(with: code) }
   }
 
-  /// Reads the vault, and unlocks it if needed.
-  func read<R>(_ body: (inout ReadTransaction) throws -> R) throws -> R {
-    try unlocking { try $0.read(body) }
-  }
-
-  /// Changes the vault, and unlocks it if needed. The changes are durable when this returns.
-  func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
-    try unlocking { try $0.write(body) }
+  /// Changes the vault, and unlocks it for a use. The changes are durable when this returns.
+  func write<R>(for use: Use, _ body: (inout WriteTransaction) throws -> R) throws -> R {
+    try unlocking(for: use) { try $0.write(body) }
   }
 }

@@ -28,6 +28,8 @@ package struct VaultEnvironment: Sendable {
   /// Called directly before each commit of an open vault: with `true` if the commit does more than count and log what was asked and
   /// looked at. If it throws, nothing is changed.
   package var committing: @Sendable (_ isChange: Bool) throws(VaultError) -> Void = { _ in }
+  /// How a locked vault is unlocked where no context can do it; returns whether that was tried. Called outside of every transaction.
+  package var unlocking: (@Sendable () -> Bool)?
   /// Whether the file that is opened is the vault itself, which was moved into another file: then its counters are not behind.
   package var move = VaultFileMove.none
   /// How long an open vault waits for other processes that use the file; `nil` for the usual time.

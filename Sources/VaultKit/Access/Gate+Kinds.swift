@@ -10,12 +10,19 @@ extension Gate {
   static func permit(
     _ operation: ItemOperation, on item: Item, by component: Component?
   ) throws(VaultError) {
-    guard operation.concernsSecret else { return }
+    if let missing = try missingFromComponent(operation, on: item, by: component) { throw missing }
+  }
+
+  /// As ``permit(_:on:by:)``, but returns what the component must give besides: the PIN of the item, or its session.
+  static func missingFromComponent(
+    _ operation: ItemOperation, on item: Item, by component: Component?
+  ) throws(VaultError) -> VaultError? {
+    guard operation.concernsSecret else { return nil }
     try refuseUnlessOwner(of: item.kind, component, isExportable: item.policy.isExportable)
     guard item.flags & ItemFlags.ofLaterVersion == 0, item.policy.fits(item.kind) else {
       throw ofLaterVersion
     }
-    try refuse(item.policy.requirements(), of: item.kind, by: component)
+    return try missing(item.policy.requirements(), of: item.kind, by: component)
   }
 
   /// Decides whether the present secret of an item may be sealed again for another audit policy. Nobody sees it.
@@ -37,7 +44,7 @@ extension Gate {
     }
     try ItemRule.check(new.expiry, for: new.kind)
     if component == nil { try ItemLimits.check(expires: new.expires) }
-    try refuse(new.requirements, of: new.kind, by: component)
+    if let missing = try missing(new.requirements, of: new.kind, by: component) { throw missing }
     try CardData.refuse(new.attributes, of: new.kind)
     guard new.kind.hasName || new.attributes.bytes(of: Attribute<String>.name.code) == nil else {
       throw ItemRule.noName
@@ -53,18 +60,19 @@ extension Gate {
     guard kind != .key || isExportable else { throw ofComponent(kind) }
   }
 
-  private static func refuse(
+  private static func missing(
     _ required: Policy.Requirements, of kind: ItemKind, by component: Component?
-  ) throws(VaultError) {
+  ) throws(VaultError) -> VaultError? {
     guard required.areAllowed(for: kind) else { throw ofLaterVersion }
     guard required.pin?.mode == nil || required.pin?.mode == component?.pin?.mode else {
-      throw VaultError(
+      return VaultError(
         .verificationNeeded, "a PIN guards the item, and it was not given", hint: "give the PIN")
     }
     guard required.life?.session == nil || component?.session != nil else {
-      throw VaultError(
+      return VaultError(
         .verificationNeeded, "the item belongs to a session, which was not given", hint: .giveSession)
     }
+    return nil
   }
 
   /// Why the secret of a component's kind is refused, and what its component does instead.

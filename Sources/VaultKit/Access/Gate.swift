@@ -46,6 +46,11 @@ package struct VerificationProof: Sendable {
   fileprivate let shown: ShownFactors
   fileprivate let material: UInt64
   fileprivate let policyHash: [UInt8]
+
+  /// Whether it was made for this operation on this item.
+  func isFor(_ operation: ItemOperation, on item: ItemID) -> Bool {
+    operation == self.operation && item == self.item
+  }
 }
 
 extension WriteTransaction {
@@ -111,25 +116,67 @@ enum Gate {
     _ operation: ItemOperation, on item: Item, row: ItemRow, in store: borrowing SealedStore,
     by component: Component?, with grant: consuming Grant?
   ) throws(VaultError) -> Decision {
-    try permit(operation, on: item, by: component)
-    try refuseExpired(item, operation: operation, now: store.time.now)
-    let isWrapped = try item.policy.isWrapped()
+    let missing = try missing(
+      operation, on: item, row: row, in: store, by: component, with: grant?.proof)
+    if let missing { throw missing.error }
     guard let key = store.keys.classKey(item.access.classNumber, generation: row.generation) else {
-      if grant == nil, try !item.policy.asksNobody() { throw verificationNeeded }
       throw locked(item.access, keys: store.keys)
     }
     guard let grant else {
-      guard !isWrapped else { throw verificationNeeded }
       let opening = Opening(item: item.id, keys: ItemKeys(classKey: key))
       return Decision(opening: opening, notes: notes(operation, item: item))
     }
-    try check(grant.proof, operation: operation, item: item, row: row, store: store)
     let keys = ItemKeys(
       classKey: key, dataKey: grant.verified.dataKey,
       further: component.furtherSecrets(password: grant.verified.password))
     return Decision(
       opening: Opening(item: item.id, keys: keys),
       notes: grant.notes.map { $0 + notes(operation, item: item) } ?? [])
+  }
+
+  /// What is missing for an operation on an item; `nil` if nothing is. The decision begins with it, so that nothing else is asked
+  /// for than what the decision needs.
+  ///
+  /// - Parameters:
+  ///   - component: The component that asks; `nil` for every other caller.
+  ///   - proof: The verification that was made for the operation.
+  /// - Throws: Why the operation is refused, whatever a person would show; ``VaultError/Code/busy`` and
+  ///   ``VaultError/Code/verificationNeeded`` for a verification that is no longer valid.
+  static func missing(
+    _ operation: ItemOperation, on item: Item, row: ItemRow, in store: borrowing SealedStore,
+    by component: Component?, with proof: VerificationProof? = nil
+  ) throws(VaultError) -> Missing? {
+    if let missing = try missingFromComponent(operation, on: item, by: component) { return .person(missing) }
+    try refuseExpired(item, operation: operation, now: store.time.now)
+    guard store.keys.classKey(item.access.classNumber, generation: row.generation) != nil else {
+      if proof == nil, try !item.policy.asksNobody() { return .person(verificationNeeded) }
+      return try missingKey(of: item.access, keys: store.keys)
+    }
+    if let proof {
+      try check(proof, operation: operation, item: item, row: row, store: store)
+    } else if try item.policy.isWrapped() {
+      return .person(verificationNeeded)
+    }
+    return nil
+  }
+
+  /// What is missing to seal the secret of an item again. It is wrapped to factors, and only an unlocked vault has authenticated
+  /// their halves.
+  static func missing(
+    toSealAgain item: Item, _ operation: ItemOperation, by component: Component?, keys: borrowing KeyRing
+  ) throws(VaultError) -> Missing? {
+    try permit(operation, on: item, by: component)
+    guard !item.access.constraints.single.isEmpty, !keys.isUnlocked else { return nil }
+    return try missingKey(of: item.access, keys: keys)
+  }
+
+  /// The passcode, as what is missing to open a class.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` for a class that no passcode opens here.
+  static func missingKey(of access: AccessControl, keys: borrowing KeyRing) throws(VaultError) -> Missing {
+    let error = locked(access, keys: keys)
+    guard error.code == .locked else { throw error }
+    return .passcode(error)
   }
 
   // MARK: New items
@@ -148,17 +195,30 @@ enum Gate {
   static func rule(
     for new: NewItem, by component: Component?, keys: borrowing KeyRing
   ) throws(VaultError) -> Rule {
+    if let missing = try missing(toAdd: new, by: component, keys: keys) { throw missing.error }
+    guard let key = keys.classKey(new.access.classNumber, generation: keys.current.generation) else {
+      throw locked(new.access, keys: keys)
+    }
+    return Rule(classKey: key, factors: try factors(for: new.access.constraints, keys))
+  }
+
+  /// What is missing to add an item; `nil` if nothing is.
+  ///
+  /// - Throws: ``VaultError/Code/policy``, as ``rule(for:by:keys:)``.
+  static func missing(
+    toAdd new: NewItem, by component: Component?, keys: borrowing KeyRing
+  ) throws(VaultError) -> Missing? {
     try permit(adding: new, by: component)
     let access = new.access
-    if keys.isShut, access.accessibility != .afterFirstUnlock { throw KeyRing.shutError }
+    if keys.isShut, access.accessibility != .afterFirstUnlock { return .passcode(KeyRing.shutError) }
     if access.accessibility == .whenPasscodeSet, !keys.header.hasPasscode {
       throw VaultError(.policy, "items of when-passcode-set need a passcode", hint: .setPasscodeFirst)
     }
     let factors = try factors(for: access.constraints, keys)
-    guard let key = keys.classKey(access.classNumber, generation: keys.current.generation),
+    guard keys.classKey(access.classNumber, generation: keys.current.generation) != nil,
       factors.isEmpty || keys.isUnlocked
-    else { throw locked(access, keys: keys) }
-    return Rule(classKey: key, factors: factors)
+    else { return try missingKey(of: access, keys: keys) }
+    return nil
   }
 
   /// The factor of each single constraint.
@@ -245,9 +305,13 @@ enum Gate {
   /// - Parameter item: `nil` for one that does not open.
   /// - Throws: ``VaultError/Code/locked``.
   static func permitWithoutSecret(on item: Item?, keys: borrowing KeyRing) throws(VaultError) {
-    guard !keys.isUnlocked, item?.access.accessibility != .afterFirstUnlock else { return }
-    if keys.isShut { throw KeyRing.shutError }
-    throw locked
+    if let missing = missing(withoutSecretOf: item, keys: keys) { throw missing.error }
+  }
+
+  /// What is missing for such a change; `nil` if nothing is.
+  static func missing(withoutSecretOf item: Item?, keys: borrowing KeyRing) -> Missing? {
+    guard !keys.isUnlocked, item?.access.accessibility != .afterFirstUnlock else { return nil }
+    return .passcode(keys.isShut ? KeyRing.shutError : locked)
   }
 
   /// Why a class is not open.

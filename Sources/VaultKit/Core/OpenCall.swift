@@ -4,42 +4,25 @@ import VaultFormat
 
 /// One call of the actor that may need a person, and how far it is.
 ///
-/// The call first runs on the actor, without a person. Where it needs one, or a protector for new keys, it runs again
-/// on a thread of its own (``run(_:)``). The end of its task ends it, except while it uses what the person opened: a
-/// change of the vault is then made or not made, and the caller learns which.
+/// It runs on a thread of its own (``run(_:)``), which may wait. The end of its task ends it while it waits for a person, a derivation
+/// or a protector. While it uses what the person opened, and if it needs nobody, its caller waits for the end: a change of the vault is
+/// then made or not made, and the caller learns which.
 package final class OpenCall: Sendable {
   private struct State {
-    var mayAsk: Bool
-    var needsPerson = false
     var isCancelled = false
-    var isUsing = false
+    var isUsing = true
   }
-  private let state: Mutex<State>
+  private let state = Mutex(State())
   /// The prompts of this call that are open.
   let prompts = OpenPrompts()
 
-  /// - Parameter mayAsk: Whether a person may be asked and keys may be derived, because this thread may wait.
-  init(mayAsk: Bool) { state = Mutex(State(mayAsk: mayAsk)) }
-
-  /// Whether a call that must not wait was stopped because it needs a person.
-  var needsPerson: Bool { state.withLock { $0.needsPerson } }
-
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Stops a call that must not wait, before it verifies anyone.
-  func requirePerson() throws(VaultError) {
-    let mayAsk = state.withLock { state in
-      if !state.mayAsk { state.needsPerson = true }
-      return state.mayAsk
-    }
-    guard mayAsk else { throw VaultError(.verificationNeeded, "the call has to wait for a person") }
-  }
-
-  /// Begins to use what was opened: from now on the caller waits for the end. False if the call was cancelled before.
+  /// Begins to use what was opened: from now on the caller waits for the end. False if the call was cancelled while it waited.
   func beginUse() -> Bool {
     state.withLock { state in
       if !state.isCancelled { state.isUsing = true }
-      return !state.isCancelled
+      return state.isUsing
     }
   }
 

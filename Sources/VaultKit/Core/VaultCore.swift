@@ -134,12 +134,16 @@ package final class VaultCore: Sendable {
 
   /// The same open vault, for one of several commands that share it.
   ///
-  /// - Parameter body: Called directly before each commit of this command, as ``VaultEnvironment/committing`` says.
+  /// - Parameters:
+  ///   - body: Called directly before each commit of this command, as ``VaultEnvironment/committing`` says.
+  ///   - unlock: How this command unlocks the vault, as ``VaultEnvironment/unlocking`` says.
   package func committing(
-    by body: @escaping @Sendable (_ isChange: Bool) throws(VaultError) -> Void
+    by body: @escaping @Sendable (_ isChange: Bool) throws(VaultError) -> Void,
+    unlocking unlock: (@Sendable () -> Bool)? = nil
   ) -> VaultCore {
     var environment = environment
     environment.committing = body
+    environment.unlocking = unlock
     return VaultCore(session, environment: environment, call: call)
   }
 
@@ -211,7 +215,6 @@ package final class VaultCore: Sendable {
   /// Reads header and slots again with the device key. A protector can hang: it then holds neither the actor nor a
   /// caller that leaves.
   func reload() throws(VaultError) {
-    try call?.requirePerson()
     let isUsing = call?.endUse() ?? false
     try readKeys()
     guard isUsing, call?.beginUse() == false else { return }

@@ -15,22 +15,22 @@ extension VaultCore {
     noting notes: [AuditNote] = [], context: AuthenticationContext? = nil,
     preparing prepare: (inout NewItem, inout WriteTransaction) throws(VaultError) -> Void = { _, _ in }
   ) throws(VaultError) -> Item {
-    var secret = consume secret
-    guard item.access.word == 0 else {
-      return try addConstrained(
-        item, secret: secret.take(), by: component, noting: notes, context: context, preparing: prepare)
+    guard secret != nil || !item.access.constraints.contains(.applicationPassword) else {
+      throw VaultError(
+        .malformed, "an application password guards a secret, and the item has none",
+        hint: "add the item with its secret")
     }
-    if context != nil { try permitAdding(item, by: component, context: context) }
-    let box = boxed(secret.take())
-    return try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      var item = item
-      try prepare(&item, &transaction)
-      try transaction.log(notes)
-      let result = try transaction.add(item, secret: box?.bytes.copy(), by: component)
-      try transaction.commit()
-      return result
-    }
+    if item.access.word != 0 { try completeEnrolledSet() }
+    let validity = CallValidity(self, context: context)
+    var (item, notes) = (item, notes)
+    let password = try newPassword(of: item, by: component, noting: &notes, context: context)
+    var transaction = try beginWriting(.add(item, by: component), context: context)
+    if password != nil { try validity.check(locks: transaction.store.locks) }
+    try prepare(&item, &transaction)
+    try transaction.log(notes)
+    let result = try transaction.add(item, secret: secret, by: component, password: password)
+    try transaction.commit()
+    return result
   }
 
   /// The items that match, in the order of insertion. No match is not an error.
@@ -53,18 +53,15 @@ extension VaultCore {
   package func secret(
     of id: ItemID, by component: Component? = nil, context: AuthenticationContext? = nil
   ) throws(VaultError) -> SecretBytes {
-    try authorizing(.read, on: id, by: component, context: context) { (grant) throws(VaultError) in
-      var grant = consume grant
-      var transaction = try beginReading()
-      let opened = try transaction.openSecret(of: id, .read, by: component, with: grant.take())
-      transaction.end()
-      if !opened.notes.isEmpty {
-        var transaction = try beginWriting()
-        try transaction.log(opened.notes)
-        try transaction.commit()
-      }
-      return opened.secret
+    var transaction = try beginReading(.secret(.read, of: id, by: component), context: context)
+    let opened = try transaction.openSecret(of: id, .read, by: component)
+    transaction.end()
+    if !opened.notes.isEmpty {
+      var transaction = try beginWriting()
+      try transaction.log(opened.notes)
+      try transaction.commit()
     }
+    return opened.secret
   }
 
   /// Changes an item, and its secret if a new one is given.
@@ -75,33 +72,27 @@ extension VaultCore {
     _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil,
     by component: Component? = nil, context: AuthenticationContext? = nil
   ) throws(VaultError) -> Item {
-    let box = boxed(secret)
-    let operation: ItemOperation = box == nil ? .update : .replace
-    if box != nil || changes.audit != nil || changes.expiry != nil {
-      try permitSealing(of: id, operation, by: component, context)
-    }
-    return try authorizing(operation, on: id, by: component, context: context) {
-      (grant) throws(VaultError) in
-      var grant = consume grant
-      var transaction = try beginWriting()
-      let result = try transaction.update(
-        id, changes, secret: box?.bytes.copy(), by: component, with: grant.take())
-      try transaction.commit()
-      return result
-    }
+    let use = Use.update(id, changes, replacesSecret: secret != nil, by: component)
+    var transaction = try beginWriting(use, context: context)
+    let result = try transaction.update(id, changes, secret: secret, by: component)
+    try transaction.commit()
+    return result
   }
 
   /// Deletes all items that match, without a prompt. Returns their number.
   ///
+  /// - Parameter context: Gives the passcode if the vault is locked.
   /// - Throws: ``VaultError/Code/malformed`` for an empty query other than ``Query/all``.
   @discardableResult
-  package func delete(_ query: Query) throws(VaultError) -> Int {
+  package func delete(
+    _ query: Query, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> Int {
     guard !query.selectsAllByOmission else {
       throw VaultError(
         .malformed, "the query has no condition, so it would delete every item",
         hint: "give a kind, an attribute or an identifier, or Query.all to delete every item")
     }
-    var transaction = try beginWriting()
+    var transaction = try beginWriting(.deleteAll(query), context: context)
     let items = try transaction.items(matching: query)
     for item in items {
       // The registration may have taken its tokens with it.

@@ -93,7 +93,7 @@ extension VaultCore {
 
   /// Deletes one item, without a prompt, whether it opens or not.
   package func delete(_ id: ItemID) throws(VaultError) {
-    var transaction = try beginWriting()
+    var transaction = try beginWriting(.delete(id), context: nil)
     try transaction.delete(id)
     try transaction.commit()
   }

@@ -98,7 +98,7 @@ public struct ItemStorage: Storage {
   /// - Parameters:
   ///   - key: Any text of at most ``longestKey`` bytes.
   ///   - body: Gets the value, or `nil`, and returns the new one, or `nil` to remove it. It holds the vault, so it calculates and
-  ///     does not wait; it can be called again if the vault turns out to be locked. What it throws changes nothing.
+  ///     does not wait. What it throws changes nothing.
   /// - Throws: What `body` throws; as ``get(_:)``.
   public func update(
     _ key: String, _ body: @escaping @Sendable (consuming SecretBytes?) throws(VaultError) -> SecretBytes?

@@ -26,28 +26,28 @@ extension VaultCore {
     _ place: NewItem, context: AuthenticationContext? = nil,
     _ body: (consuming SecretBytes?) throws(VaultError) -> SecretBytes?
   ) throws(VaultError) {
-    try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      if let item = try transaction.reading.duplicate(of: place) {
-        if let new = try body(transaction.useSecret(of: item, by: nil)) {
-          try transaction.update(item.id, ItemChanges(), secret: new)
-        } else {
-          try transaction.delete(item.id)
-        }
-      } else if let new = try body(nil) {
-        _ = try transaction.add(place, secret: new)
+    var transaction = try beginWriting(.replace(place), context: context)
+    if let item = try transaction.reading.duplicate(of: place) {
+      if let new = try body(transaction.useSecret(of: item, by: nil)) {
+        try transaction.update(item.id, ItemChanges(), secret: new)
+      } else {
+        try transaction.delete(item.id)
       }
-      try transaction.commit()
+    } else if let new = try body(nil) {
+      _ = try transaction.add(place, secret: new)
     }
+    try transaction.commit()
   }
 
   package func removeValue(
     _ place: NewItem, context: AuthenticationContext? = nil
   ) throws(VaultError) {
-    try unlocking(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      if let item = try transaction.reading.duplicate(of: place) { try transaction.delete(item.id) }
-      try transaction.commit()
-    }
+    var look = try beginReading()
+    let found = try look.duplicate(of: place)
+    look.end()
+    guard let found else { return }
+    var transaction = try beginWriting(.delete(found.id), context: context)
+    if let item = try transaction.reading.duplicate(of: place) { try transaction.delete(item.id) }
+    try transaction.commit()
   }
 }

@@ -6,6 +6,8 @@ import VaultStorage
 /// One state of the vault, for as long as this value is held.
 public struct ReadTransaction: ~Copyable, Sendable {
   var lease: StoreLease
+  /// What a verification gave to the use of this transaction. Its use takes it.
+  var grant: Grant?
 
   init(_ lease: consuming StoreLease) {
     // Before it is set: an initializer of such a type must not read `self`.
@@ -110,10 +112,13 @@ public struct ReadTransaction: ~Copyable, Sendable {
     of id: ItemID, _ operation: ItemOperation, by component: Component? = nil,
     with grant: consuming Grant? = nil
   ) throws(VaultError) -> OpenedSecret {
+    var grant = consume grant
     let row = try store.row(of: id)
     let item = try store.open(row)
     try store.readTime(for: item)
-    let decision = try Gate.decide(operation, on: item, row: row, in: store, by: component, with: grant)
+    if grant == nil { grant = takeGrant(for: operation, on: id) }
+    let decision = try Gate.decide(
+      operation, on: item, row: row, in: store, by: component, with: grant.take())
     let notes = decision.notes
     let keys = decision.opening.spend(on: id)
     return OpenedSecret(secret: try store.sealedSecret(of: row, item).open(with: keys), notes: notes)
@@ -124,19 +129,21 @@ public struct ReadTransaction: ~Copyable, Sendable {
   /// - Returns: The secret, with the audit notes that must be written before any result made from it is shown.
   /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/expired``, ``VaultError/Code/verificationNeeded``.
   package mutating func useSecret(
-    of item: Item, by component: Component?, with grant: consuming Grant? = nil
+    of item: Item, by component: Component?
   ) throws(VaultError) -> OpenedSecret {
-    try openSecret(of: item.id, .use, by: component, with: grant)
+    try openSecret(of: item.id, .use, by: component)
   }
 
   /// Opens the secret of an item before the write transaction that uses it, so that no other writer waits meanwhile.
   ///
-  /// - Returns: `nil` if the item's key is wrapped: only the write transaction uses its grant and opens its secret.
-  /// - Throws: As ``useSecret(of:by:with:)``.
+  /// - Returns: `nil` if something is missing, or the item's key is wrapped: only the write transaction, which gets what is missing,
+  ///   opens its secret then.
+  /// - Throws: Why the use is refused.
   package mutating func prepareSecret(
     of item: Item, by component: Component?
   ) throws(VaultError) -> PreparedSecret? {
-    guard try !item.policy.isWrapped() else { return nil }
+    guard try !item.policy.isWrapped(), try missing(for: .secret(.use, of: item.id, by: component)) == nil
+    else { return nil }
     let opened = try openSecret(of: item.id, .use, by: component)
     return PreparedSecret(
       secret: opened.secret, item: item, row: try store.row(of: item.id), session: store.identity,

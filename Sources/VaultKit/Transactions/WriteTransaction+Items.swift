@@ -79,15 +79,12 @@ extension WriteTransaction {
   public mutating func update(
     _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil
   ) throws(VaultError) -> Item {
-    try update(id, changes, secret: secret, by: nil, with: nil)
+    try update(id, changes, secret: secret, by: nil)
   }
 
-  /// - Parameters:
-  ///   - component: The component of the item's kind, if it changes its item.
-  ///   - grant: For an item whose key is wrapped.
+  /// - Parameter component: The component of the item's kind, if it changes its item.
   package mutating func update(
-    _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes?, by component: Component?,
-    with grant: consuming Grant?
+    _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes?, by component: Component?
   ) throws(VaultError) -> Item {
     let found = try store.row(of: id)
     let old = found.generation == store.keys.current.generation ? found : try move(found)
@@ -110,12 +107,14 @@ extension WriteTransaction {
     row.name = index.name(of: attributes)
     if let expires = changes.expires { row.expires = expires?.milliseconds }
     let policy = item.policy.with(audit: changes.audit, expiry: changes.expiry)
-    let isRebound = item.hasSecret && policy.hash != item.policy.hash
+    let isRebound = item.isRebound(by: changes)
     if isRebound { try Gate.permitSealingAgain(item) }
     var (before, after) = (ItemRows(row.row, under: keys, item: old), ItemRows(row.row, under: keys))
     if secret != nil || isRebound || item.access.asksPerson {
+      let operation: ItemOperation = secret == nil ? .update : .replace
       let decision = try Gate.decide(
-        secret == nil ? .update : .replace, on: item, row: old, in: store, by: component, with: grant)
+        operation, on: item, row: old, in: store, by: component,
+        with: reading.takeGrant(for: operation, on: id))
       try log(decision.notes)
       let itemKeys = decision.opening.spend(on: item.id)
       if item.hasSecret, secret != nil || isRebound {

@@ -46,22 +46,20 @@ public struct WriteTransaction: ~Copyable, Sendable {
   ///
   /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/expired``, ``VaultError/Code/verificationNeeded``.
   package mutating func useSecret(
-    of item: Item, by component: Component?, with grant: consuming Grant? = nil
+    of item: Item, by component: Component?
   ) throws(VaultError) -> SecretBytes {
-    try openLogged(item, operation: .use, by: component, grant: grant)
+    try openLogged(item, operation: .use, by: component)
   }
 
   /// The same, with a secret that was opened before this transaction, if it is unchanged. The gate decides in this
   /// call.
   package mutating func useSecret(
-    of item: Item, by component: Component?, prepared: consuming PreparedSecret?,
-    with grant: consuming Grant? = nil
+    of item: Item, by component: Component?, prepared: consuming PreparedSecret?
   ) throws(VaultError) -> SecretBytes {
     guard let prepared = consume prepared, prepared.isOf(try store.row(of: item.id), in: store) else {
-      return try useSecret(of: item, by: component, with: grant)
+      return try useSecret(of: item, by: component)
     }
-    let decision = try Gate.decide(
-      .use, on: item, row: prepared.row, in: store, by: component, with: grant)
+    let decision = try Gate.decide(.use, on: item, row: prepared.row, in: store, by: component)
     try log(decision.notes)
     return prepared.secret
   }
@@ -78,17 +76,17 @@ public struct WriteTransaction: ~Copyable, Sendable {
 
   /// The secret of an item that is about to be handed out.
   ///
-  /// - Throws: As ``useSecret(of:by:with:)``.
+  /// - Throws: As ``useSecret(of:by:)``.
   package mutating func exportSecret(
-    of item: Item, by component: Component? = nil, with grant: consuming Grant? = nil
+    of item: Item, by component: Component? = nil
   ) throws(VaultError) -> SecretBytes {
-    try openLogged(item, operation: .export, by: component, grant: grant)
+    try openLogged(item, operation: .export, by: component)
   }
 
   private mutating func openLogged(
-    _ item: Item, operation: ItemOperation, by component: Component?, grant: consuming Grant?
+    _ item: Item, operation: ItemOperation, by component: Component?
   ) throws(VaultError) -> SecretBytes {
-    let opened = try reading.openSecret(of: item.id, operation, by: component, with: grant)
+    let opened = try reading.openSecret(of: item.id, operation, by: component)
     try log(opened.notes)
     return opened.secret
   }
@@ -108,13 +106,17 @@ public struct WriteTransaction: ~Copyable, Sendable {
   ///     item must then be given.
   ///   - component: The component that changes it.
   package mutating func permitChange(
-    of id: ItemID, _ operation: ItemOperation = .update, needingKeys: Bool = false, by component: Component,
-    with grant: consuming Grant? = nil
+    of id: ItemID, _ operation: ItemOperation = .update, needingKeys: Bool = false, by component: Component
   ) throws(VaultError) {
     let row = try store.row(of: id)
     let item = try store.open(row)
     guard item.access.asksPerson || needingKeys else { return }
-    let decision = try Gate.decide(operation, on: item, row: row, in: store, by: component, with: grant)
+    let decision = try Gate.decide(
+      operation, on: item, row: row, in: store, by: component,
+      with: reading.takeGrant(for: operation, on: id))
     try log(decision.notes)
   }
+
+  /// Ends without a commit: nothing is changed.
+  consuming func rollBack() {}
 }

@@ -19,7 +19,6 @@ extension VaultCore {
     _ request: PINRequest, context: AuthenticationContext?,
     use: (borrowing PIN, Shown) throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    try context?.call?.requirePerson()
     var asking = Asking(
       context: context, operation: .use, environment: environment,
       validity: CallValidity(self, context: context)

@@ -10,7 +10,7 @@ extension Gate {
   /// The grant for an item, after a verification, outside every transaction.
   ///
   /// - Throws: What ``Authentication`` throws.
-  fileprivate static func grant(
+  static func grant(
     on id: ItemID, after verification: inout Authentication, by component: Component?
   ) throws(VaultError) -> Grant {
     let (core, asking) = (verification.core, verification.asking)
@@ -55,58 +55,6 @@ extension Gate {
       try shown.areAccepted(by: transaction.store.keys.header)
     else {
       throw VaultError(.busy, "the vault's factors were changed meanwhile", hint: "try again")
-    }
-  }
-}
-
-extension VaultCore {
-  /// Verifies the person as the access rule of an item requires, and runs the last part of a call with the grant. Logs a denial.
-  ///
-  /// - Parameters:
-  ///   - action: What the operation is for, as a verb phrase that prompts show; `nil` for the operation's own words.
-  ///   - label: The name that prompts show; `nil` for that of the item.
-  ///   - body: Must throw before it changes anything if the grant is not accepted.
-  /// - Throws: ``VaultError/Code/interactionNotAllowed`` without a context, what ``Authentication`` throws, and what `body` throws.
-  func granting<R: ~Copyable>(
-    _ operation: ItemOperation, on id: ItemID, by component: Component?, to action: String? = nil,
-    of label: String? = nil, context: AuthenticationContext?,
-    body: (consuming Grant?) throws(VaultError) -> R
-  ) throws(VaultError) -> R {
-    try context?.call?.requirePerson()
-    var verification = Authentication(core: self, context: context, operation: operation)
-    if let action { verification.asking.action = action }
-    verification.asking.label = label
-    var isVerified = false
-    do throws(VaultError) {
-      return try repeatingUnderNewKeys(if: { !verification.hasAsked }) { () throws(VaultError) in
-        isVerified = false
-        verification.renew()
-        var grant: Grant? = try Gate.grant(on: id, after: &verification, by: component)
-        isVerified = true
-        return try using(context) { () throws(VaultError) in try body(grant.take()) }
-      }
-    } catch {
-      if !isVerified { logDenial(verification.notes, of: verification.item, error: error) }
-      throw error
-    }
-  }
-
-  /// Runs a step again if it failed because another process has made new keys meanwhile, which end what was verified and close what
-  /// a passcode had opened; as long as a statement waits for a lock.
-  ///
-  /// - Parameter mayRepeat: Whether no person has answered in the step: they answered under the keys of then, and are not asked a
-  ///   second time.
-  package func repeatingUnderNewKeys<R: ~Copyable>(
-    if mayRepeat: () throws(VaultError) -> Bool, _ body: () throws(VaultError) -> R
-  ) throws(VaultError) -> R {
-    var race = KeyRace()
-    while true {
-      let (identity, locks) = session.latch.session
-      do throws(VaultError) { return try body() } catch {
-        let now = session.latch.session
-        let isRace = [.busy, .locked].contains(error.code) && now.identity != identity && now.locks == locks
-        guard isRace, race.mayTry(), try mayRepeat() else { throw error }
-      }
     }
   }
 }

@@ -10,7 +10,6 @@ extension VaultCore {
   package func askAcceptance(
     to action: String, with item: Item, context: AuthenticationContext
   ) throws(VaultError) {
-    try context.requirePerson()
     var asking = Asking(
       context: context, operation: .use, environment: environment,
       validity: CallValidity(self, context: context)

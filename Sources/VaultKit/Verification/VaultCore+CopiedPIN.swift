@@ -23,19 +23,6 @@ extension VaultCore {
   package func verifyPasscode(
     for item: Item, context: AuthenticationContext?
   ) throws(VaultError) -> [AuditNote] {
-    try context?.call?.requirePerson()
-    var verification = Authentication(core: self, context: context, operation: .use)
-    verification.asking.item = item
-    do throws(VaultError) {
-      try repeatingUnderNewKeys(if: { !verification.hasAsked }) { () throws(VaultError) in
-        verification.renew()
-        let shown = try verification.show(.devicePasscode)
-        try Gate.confirm(shown, for: verification.asking.validity)
-      }
-    } catch {
-      logDenial(verification.notes, of: item, error: error)
-      throw error
-    }
-    return verification.notes
+    try verified(.devicePasscode, for: .use, of: item, context: context).verification.notes
   }
 }

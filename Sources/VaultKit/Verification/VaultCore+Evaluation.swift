@@ -8,27 +8,34 @@ extension VaultCore {
     _ constraints: Constraints, context: AuthenticationContext
   ) throws(VaultError) -> Evaluation {
     try Self.refuseUnverifiable(constraints)
-    try context.call?.requirePerson()
-    var verification = Authentication(core: self, context: context, operation: .evaluate)
-    let shown: ShownFactors
-    do throws(VaultError) {
-      shown = try repeatingUnderNewKeys(if: { !verification.hasAsked }) { () throws(VaultError) in
-        verification.renew()
+    let (shown, verification) = try verified(constraints, for: .evaluate, of: nil, context: context)
+    try beginUse(context)
+    try log(verification.notes)
+    let clock = environment.clock
+    return Evaluation(
+      constraints: constraints, caller: environment.caller, session: verification.session,
+      boot: clock.bootID() ?? [], madeAt: clock.bootMilliseconds(), shown: shown)
+  }
+
+  /// Verifies a person as the constraints require, for something else than the secret of an item. Logs a denial.
+  func verified(
+    _ constraints: Constraints, for operation: ItemOperation, of item: Item?, context: AuthenticationContext?
+  ) throws(VaultError) -> (shown: ShownFactors, verification: Authentication) {
+    var verification = Authentication(core: self, context: context, operation: operation)
+    verification.asking.item = item
+    var again = StartingOver(session.latch)
+    while true {
+      again.begin()
+      verification.renew()
+      do throws(VaultError) {
         let shown = try verification.show(constraints)
         try Gate.confirm(shown, for: verification.asking.validity)
-        return shown
+        return (shown, verification)
+      } catch {
+        if again.isDue(after: error), !verification.hasAsked { continue }
+        logDenial(verification.notes, of: item, error: error)
+        throw error
       }
-    } catch {
-      logDenial(verification.notes, of: nil, error: error)
-      throw error
-    }
-    let (notes, session) = (verification.notes, verification.session)
-    return try using(context) { () throws(VaultError) in
-      try log(notes)
-      let clock = environment.clock
-      return Evaluation(
-        constraints: constraints, caller: environment.caller, session: session, boot: clock.bootID() ?? [],
-        madeAt: clock.bootMilliseconds(), shown: shown)
     }
   }
 

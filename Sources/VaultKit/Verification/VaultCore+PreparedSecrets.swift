@@ -14,33 +14,17 @@ extension VaultCore {
   }
 
   private func prepareSecret(of id: ItemID, context: AuthenticationContext) throws(VaultError) {
-    var transaction = try beginReading()
+    var transaction = try beginReading(.secret(.read, of: id, by: nil), context: context)
     let item = try transaction.item(id)
+    var found = transaction.takeGrant(for: .read, on: id)
+    if found == nil { found = try transaction.loggedGrant(id) }
     transaction.end()
-    try Gate.permit(.read, on: item, by: nil)
-    let found: Grant?
-    if try item.policy.isWrapped() {
-      found = try granting(.read, on: id, by: nil, context: context) { $0 }
-    } else {
-      found = try unlocking(context) { () throws(VaultError) in try loggedGrant(id) }
-    }
     guard var grant = found else { return }
     let notes = grant.takeNotes(for: item)
-    try using(context) { () throws(VaultError) in
-      var transaction = try beginWriting()
-      try transaction.log(notes)
-      try transaction.commit()
-    }
+    var change = try beginWriting(.free, context: context)
+    try change.log(notes)
+    try change.commit()
     context.memory.keep(grant, for: id)
-  }
-
-  /// The grant for an item without constraints whose reading is logged; `nil` if its reading is not logged.
-  private func loggedGrant(_ id: ItemID) throws(VaultError) -> Grant? {
-    var grant: Grant?
-    var transaction = try beginReading()
-    grant = try transaction.loggedGrant(id)
-    transaction.end()
-    return grant.take()
   }
 }
 

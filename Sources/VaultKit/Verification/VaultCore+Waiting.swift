@@ -15,7 +15,6 @@ extension VaultCore {
     context: AuthenticationContext?, cancel: @escaping @Sendable () -> Void,
     _ body: (PromptEnding) throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    try context?.call?.requirePerson()
     context?.call?.endUse()
     let validity = CallValidity(self, context: context)
     let ending = PromptEnding()

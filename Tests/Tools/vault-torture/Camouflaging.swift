@@ -118,7 +118,7 @@ private struct CamouflagedVault {
     changes.attributes[Attribute<String>(code: 76)] = name
     changes.attributes[Attribute<[UInt8]>(code: 77)] = device
     changes.attributes[Attribute<Int64>(code: 80)] = 1
-    _ = try transaction.update(id, changes, secret: nil, by: Component(.otp), with: nil)
+    _ = try transaction.update(id, changes, secret: nil, by: Component(.otp))
     try transaction.changeState(of: id) { $0.set(.active) }
     try transaction.commit()
     let server = DeafServer(offers: 1 + random.below(3))

@@ -93,7 +93,7 @@ final class Adding {
       guard secret.bytesForTesting == Array("secret of \(name)".utf8) else {
         fail("\(name) holds another secret")
       }
-      try core.unlocking(context) { () throws(VaultError) in _ = try core.delete(Query(id: id)) }
+      _ = try core.delete(Query(id: id), context: context)
       say("= \(id.hexadecimal)")
     } catch  where error.code.isAbsence {
       say("? \(id.hexadecimal) \(name)")
