@@ -106,7 +106,7 @@ struct ObtainingTests {
   }
 
   /// Verified to fail when a transaction with a verification is not looked at again: the gate then refuses after `checking`.
-  @Test("another secret between the verification and the work: refused before the work, and nobody is asked again")
+  /// Verified to fail when a transaction with a verification is not looked at again.
   func otherSecret() throws {
     let (core, other, id) = try locked()
     between.happens(in: core) {

@@ -163,7 +163,8 @@ extension ReadTransaction {
     let item = try item(id)
     let life = try item.life(of: .cardToken)
     try refuseEnded(item, life)
-    try life.refuseOther(session)
+    // The gate refuses a session that was not given, and logs that.
+    if session != nil { try life.refuseOther(session) }
     return item
   }
 

@@ -83,7 +83,7 @@ extension VaultCore {
       ) { (look) throws(VaultError) in
         let item = try look.item(id)
         try look.refuseUnlessRequested(item)
-        try item.life(of: .consent).refuseOther(session)
+        if session != nil { try item.life(of: .consent).refuseOther(session) }
       }
       let item = try transaction.item(id)
       let result: R

@@ -135,7 +135,7 @@ extension VaultCore {
       try look.readTime()
       let item = try look.item(id)
       try look.refuseUnlessRequested(item)
-      try item.life(of: .consent).refuseOther(session)
+      if session != nil { try item.life(of: .consent).refuseOther(session) }
       // The fifth attempt may be on its way, or its process was killed.
       guard try look.state(of: id).failures < CardConsent.mostAttempts else { throw .consentFailed }
     }

@@ -83,7 +83,9 @@ extension ReadTransaction {
     {
       return missing
     }
-    guard replacesSecret || item.isRebound(by: changes) || item.access.asksPerson else { return nil }
+    let isRebound = item.isRebound(by: changes)
+    if isRebound { try Gate.permitSealingAgain(item) }
+    guard replacesSecret || isRebound || item.access.asksPerson else { return nil }
     return try Gate.missing(operation, on: item, row: row, in: store, by: component, with: proof)
   }
 
