@@ -105,8 +105,8 @@ struct ObtainingTests {
     try expect(core.items(matching: Query(name: "new")).count, equals: 0)
   }
 
-  /// Verified to fail when a transaction with a verification is not looked at again: the gate then refuses after `checking`.
-  /// Verified to fail when a transaction with a verification is not looked at again.
+  /// Verified to fail when a transaction with a verification is not looked at again: the gate then refuses in the work.
+  @Test("another secret between the verification and the work: refused before the work, nobody is asked again")
   func otherSecret() throws {
     let (core, other, id) = try locked()
     between.happens(in: core) {
