@@ -106,7 +106,7 @@ struct ObtainingTests {
   }
 
   /// Verified to fail when a transaction with a verification is not looked at again: the gate then refuses in the work.
-  @Test("another secret between the verification and the work: refused before the work, nobody is asked again")
+  @Test("another secret between the verification and the work refuses the work, and nobody is asked again")
   func otherSecret() throws {
     let (core, other, id) = try locked()
     between.happens(in: core) {
