@@ -139,7 +139,7 @@ struct ObtainingTests {
     #expect(looks == 2 && prompt.requests.count == 1)
   }
 
-  /// A transaction that is open would trap in this thread. Verified to fail when the prompt is shown before the transaction ends.
+  /// A transaction that is still open would trap in this thread.
   @Test("while a person is asked, the vault is free for everybody, also for this thread")
   func free() throws {
     let (core, other, id) = try locked()
