@@ -292,6 +292,8 @@ let package = Package(
         "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
         "AuthenticatorKit", "VaultTestKit", "CLaneThreads",
       ]),
+    // A program without any component, for what it may do to their items.
+    testTool("vault-unlinked", on: ["SecretMemory", "VaultKit", "VaultTestKit"]),
     // What the fuzzer and the tests hand any text to.
     testRoom(
       "VaultFuzzing",
@@ -351,7 +353,8 @@ let package = Package(
     tests(
       of: "VaultKitTests",
       on: [
-        "VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "PasswordDerivation", "SecretMemory",
+        "VaultKit", "AuthenticatorKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "PasswordDerivation",
+        "SecretMemory",
         "VaultExpectations",
       ]),
     tests(

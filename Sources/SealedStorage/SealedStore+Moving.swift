@@ -67,7 +67,7 @@ extension SealedStore {
     let vault = vault
     var row = old
     row.generation = current.generation
-    row.primaryKey = index.primaryKey(of: item.kind, item.attributes)
+    row.primaryKey = try index.primaryKey(of: item.kind, item.attributes)
     row.name = index.name(of: item.attributes)
     var (lost, gained) = (ItemRows(old.row, under: before, item: old), ItemRows(old.row, under: current))
     if let material = parts.material {

@@ -149,68 +149,6 @@ package enum FieldNumber {
     static let unlock: UInt16 = 4
   }
 
-  /// Section 11: the data of a biokey.
-  enum BiokeyData {
-    static let id: UInt16 = 1
-    static let pin: UInt16 = 2
-    static let secret: UInt16 = 3
-  }
-
-  /// Section 6: the data of a transaction.
-  enum TransactionData {
-    static let context: UInt16 = 1
-    static let factors: UInt16 = 2
-    static let action: UInt16 = 3
-    static let credential: UInt16 = 4
-    static let answer: UInt16 = 5
-    static let isCut: UInt16 = 6
-  }
-
-  /// Section 6: what a peer is to get of an acceptance.
-  enum TransactionAnswer {
-    static let factor: UInt16 = 1
-    static let code: UInt16 = 2
-    static let counter: UInt16 = 3
-  }
-
-  /// Section 6: the data of a response JWT.
-  enum ResponseData {
-    static let session: UInt16 = 1
-    static let request: UInt16 = 2
-    static let issuer: UInt16 = 3
-    static let answer: UInt16 = 4
-  }
-
-  /// Section 12: the data of a client registration.
-  enum RegistrationData {
-    static let client: UInt16 = 1
-    static let issuer: UInt16 = 2
-    static let tokenEndpoint: UInt16 = 3
-    static let authentication: UInt16 = 4
-    static let authorizationEndpoint: UInt16 = 5
-    static let revocationEndpoint: UInt16 = 6
-    static let secret: UInt16 = 7
-    static let secretExpires: UInt16 = 8
-    static let key: UInt16 = 9
-    static let redirect: UInt16 = 10
-    static let template: UInt16 = 11
-    static let namesIssuer: UInt16 = 12
-    static let deviceEndpoint: UInt16 = 13
-  }
-
-  /// Section 12: the data of a token set.
-  enum TokenSetData {
-    static let number: UInt16 = 1
-    static let type: UInt16 = 2
-    static let access: UInt16 = 3
-    static let refresh: UInt16 = 4
-    static let id: UInt16 = 5
-    static let scope: UInt16 = 6
-    static let expires: UInt16 = 7
-    static let key: UInt16 = 8
-    static let registration: UInt16 = 9
-  }
-
   /// Section 12, policy field 7: the life of a token or a consent.
   package enum TokenLife {
     package static let issued: UInt16 = 1

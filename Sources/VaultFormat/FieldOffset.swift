@@ -1,7 +1,7 @@
 /// The offsets of values in rows of a fixed length, in the order of docs/format/vault-file.md. A released offset never
 /// gets another meaning.
 enum FieldOffset {
-  /// Section 7: the state of an item.
+  /// Section 7: the state of an item. Its component has further offsets (`ItemState+….swift` in its room).
   enum ItemState {
     static let layout = 0
     static let bits = 1
@@ -13,20 +13,12 @@ enum FieldOffset {
     static let failureBoot = 40
     static let delay = 56
     static let clockOffset = 64
-    static let usesLeft = 72
     static let unconfirmed = 76
-    static let offset = 80
-    static let pendingOffset = 86
     static let uses = 104
     static let progress = 112
     static let wrongUnlockCodes = 113
-    static let resends = 114
     static let underWay = 116
     static let deadline = 120
-    static let deadlineBoot = 128
-    static let lastSync = 144
-    static let codesSinceSync = 152
-    static let secondsOffset = 156
   }
 
   /// Section 7: the state of the vault.

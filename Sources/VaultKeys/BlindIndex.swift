@@ -41,9 +41,14 @@ package struct BlindIndex {
   package func name(_ bytes: [UInt8]) -> Bytes16 { stored(1, bytes) }
 
   /// The primary key: equal for two items of one kind with equal primary attributes.
-  package func primaryKey(of kind: ItemKind, _ attributes: Attributes) -> Bytes16 {
+  ///
+  /// - Throws: ``VaultError/Code/unsupported`` where only the component of the kind knows what these are, and it is not linked.
+  package func primaryKey(of kind: ItemKind, _ attributes: Attributes) throws(VaultError) -> Bytes16 {
+    guard let codes = kind.rules.primaryAttributes(isNamed: attributes.bytes(of: 1) != nil) else {
+      throw .unknownKind(kind)
+    }
     var primary = Record()
-    for code in kind.primaryAttributes(isNamed: attributes.bytes(of: 1) != nil) {
+    for code in codes {
       let absent: [UInt8] = code == 17 || code == 19 ? Int64(0).attributeBytes : []
       primary[code] = attributes.bytes(of: code) ?? absent
     }

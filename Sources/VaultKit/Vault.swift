@@ -21,7 +21,7 @@ public actor Vault {
   private init(_ core: VaultCore, executor: VaultExecutor = VaultExecutor()) {
     self.core = core
     self.executor = executor
-    core.startTokenTimer()
+    core.startEndTimer()
   }
 
   /// The same open vault for calls that serve another process. A program that serves others logs whom it serves:

@@ -38,6 +38,7 @@ struct Layers {
     "VaultWords": ["VaultFormat", "VaultKeys"],
     "vault-bench": ["DeviceKeys", "VaultFormat", "VaultKeys"],
     "vault-torture": ["DeviceKeys", "VaultFormat", "VaultKeys"],
+    "vault-unlinked": ["DeviceKeys", "VaultFormat", "VaultKeys"],
     "vaultctl-testing": ["VaultFormat"],
   ]
 

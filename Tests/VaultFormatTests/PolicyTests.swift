@@ -37,7 +37,7 @@ struct PolicyTests {
     #expect(refusing.with(expiry: .warn).record == warning.record)
     #expect(warning.with(expiry: .refuse).record == refusing.record)
     for kind in [ItemKind.genericPassword, .internetPassword] { #expect(refusing.fits(kind)) }
-    for kind in [ItemKind.key, .otp, .cardToken, ItemKind(rawValue: 0x8001), ItemKind(rawValue: 777)] {
+    for kind in [ItemKind.key, .certificate, ItemKind(rawValue: 0x8001), ItemKind(rawValue: 777)] {
       #expect(!refusing.fits(kind) && warning.fits(kind))
     }
     var later = refusing.record

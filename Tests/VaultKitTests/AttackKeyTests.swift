@@ -1,3 +1,4 @@
+import AuthenticatorKit
 import Foundation
 import PasswordDerivation
 import SecretMemory

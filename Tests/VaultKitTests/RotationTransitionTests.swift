@@ -1,3 +1,4 @@
+import AuthenticatorKit
 import Foundation
 import SecretMemory
 import TestSupport

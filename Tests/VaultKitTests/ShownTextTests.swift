@@ -1,3 +1,4 @@
+import AuthenticatorKit
 import SecretMemory
 import TestSupport
 import Testing

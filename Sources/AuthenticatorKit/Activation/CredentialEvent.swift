@@ -1,4 +1,4 @@
-package import VaultKit
+import VaultKit
 
 /// What happens to a credential.
 package enum CredentialEvent: CaseIterable {

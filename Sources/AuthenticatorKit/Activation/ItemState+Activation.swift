@@ -1,6 +1,12 @@
-import VaultKit
+package import VaultKit
 
 extension ItemState {
+  /// - Throws: ``VaultError/Code/unsupported`` for a state that this version does not know.
+  package func credentialState() throws(VaultError) -> CredentialState {
+    try progress(as: CredentialState.self)
+  }
+  package mutating func set(_ state: CredentialState) { progress = state.number }
+
   /// Throws unless the credential was never activated, or is active. Runs before a PIN is asked for: a blocked credential
   /// derives nothing.
   ///

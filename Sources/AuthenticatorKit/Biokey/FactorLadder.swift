@@ -51,7 +51,7 @@ extension VaultCore {
   ) throws(VaultError) -> ShownBiokey? {
     var problem: VaultError?
     while true {
-      let left = try attemptsLeft(ofBiokey: biokey)
+      let left = try biometryAttemptsLeft(of: biokey)
       let offersPIN = ladder.offersPIN(left: left)
       let isPINGiven = offersPIN ? try context?.isGiven(.pin) ?? false : false
       guard left > 0, !isPINGiven else { return nil }

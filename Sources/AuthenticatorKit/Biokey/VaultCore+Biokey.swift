@@ -52,7 +52,7 @@ extension VaultCore {
           id: item.id, name: item.name, pin: pin, pinName: names[pin], device: item.attributes[.label],
           registered: item.created,
           members: item.access.constraints.contains(.biometryAny) ? .any : .currentSet,
-          attemptsLeft: names[pin] == nil ? 0 : try attemptsLeft(ofBiokey: item),
+          attemptsLeft: names[pin] == nil ? 0 : try biometryAttemptsLeft(of: item),
           isInvalidated: try isBeyondReach(item)))
     }
     return biokeys

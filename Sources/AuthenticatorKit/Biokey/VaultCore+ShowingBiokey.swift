@@ -70,7 +70,7 @@ extension VaultCore {
   ) throws(VaultError) -> ShownBiokey {
     // A blocked PIN, or one of a copied file, is refused or settled first.
     let stored = try usablePIN(pin, context: context)
-    try refuseLocked(biokey: biokey)
+    try refuseLockedBiometry(of: biokey)
     var notes: [AuditNote] = []
     var proof: VerificationProof?
     let secret: SharedSecret

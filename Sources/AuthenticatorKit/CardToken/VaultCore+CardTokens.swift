@@ -81,14 +81,14 @@ extension VaultCore {
   package func purgeTokens() throws(VaultError) -> Int {
     var transaction = try beginWriting()
     let clock = transaction.reading.clock
-    for item in try transaction.tokensAndConsents() {
+    for item in try transaction.itemsWithLife() {
       if transaction.reading.isForgotten(item) {
         try transaction.destroy(item.id)
       } else if item.tokenLife?.standing(clock) == .over {
         try transaction.end(item, as: .expired, detail: "its time is over")
       }
     }
-    let result = transaction.endedTokens
+    let result = transaction.endedItems
     try transaction.commit()
     return result
   }
@@ -99,12 +99,12 @@ extension VaultCore {
   package func closeSession(_ session: ViewingSession) throws(VaultError) -> Int {
     let hash = session.hash
     var transaction = try beginWriting()
-    let before = transaction.endedTokens
-    for item in try transaction.tokensAndConsents() where item.tokenLife?.session == hash {
+    let before = transaction.endedItems
+    for item in try transaction.itemsWithLife() where item.tokenLife?.session == hash {
       let operation: AuditOperation = item.kind == .cardToken ? .tokenRevoked : .consentEnded
       try transaction.end(item, operation: operation, detail: "its session was closed")
     }
-    let result = transaction.endedTokens - before
+    let result = transaction.endedItems - before
     try transaction.commit()
     return result
   }

@@ -51,7 +51,7 @@ extension WriteTransaction {
   /// Ends the other consents of a session: there is one for each.
   mutating func endConsents(of session: [UInt8]?) throws(VaultError) {
     guard let session else { return }
-    for other in try tokensAndConsents() where other.tokenLife?.session == session {
+    for other in try itemsWithLife() where other.tokenLife?.session == session {
       guard other.kind == .consent else { continue }
       try end(other, detail: "another consent of its session was requested")
     }
@@ -60,7 +60,7 @@ extension WriteTransaction {
   /// Ends the tokens that consents of a session gave.
   mutating func endGivenTokens(of session: [UInt8]?) throws(VaultError) {
     guard let session else { return }
-    for token in try tokensAndConsents() where token.tokenLife?.session == session {
+    for token in try itemsWithLife() where token.tokenLife?.session == session {
       guard token.kind == .cardToken, token.attributes[.credential] != nil else { continue }
       try end(token, operation: .tokenRevoked, detail: "another consent of its session gave a new one")
     }

@@ -67,7 +67,7 @@ extension VaultCore {
     guard factor == .biometry, asked.offered.contains(.biometry), asked.choices.contains(.pin),
       let pin = try credential(of: asked.transaction).guardingPIN(), let biokey = try biokey(of: pin)
     else { return false }
-    return try attemptsLeft(ofBiokey: biokey) == 0
+    return try biometryAttemptsLeft(of: biokey) == 0
   }
 
   /// A transaction that waits. Nothing was asked or derived for one that does not.

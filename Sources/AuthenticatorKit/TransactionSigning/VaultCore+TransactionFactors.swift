@@ -24,7 +24,7 @@ extension VaultCore {
       if isThere { choices.append(factor) }
     }
     guard let biokey, choices.count > 1 else { return choices }
-    let (left, isBeyondReach) = (try attemptsLeft(ofBiokey: biokey), try isBeyondReach(biokey))
+    let (left, isBeyondReach) = (try biometryAttemptsLeft(of: biokey), try isBeyondReach(biokey))
     return left > 0 && !isBeyondReach ? choices : choices.filter { $0 != .biometry }
   }
 

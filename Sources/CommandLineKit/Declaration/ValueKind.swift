@@ -76,6 +76,12 @@ package struct Meanings<Value: Sendable>: Sendable, ExpressibleByDictionaryLiter
       values.append(pairs[index].1)
     }
   }
+
+  /// Words that are known only when the program runs, in this order.
+  package init(words: [String], values: [Value]) {
+    precondition(words.count == values.count, "Meanings: each word has a value")
+    (self.words, self.values) = (words, values)
+  }
 }
 
 extension ValueKind where Value == [String] {

@@ -40,7 +40,7 @@ enum KeyOptions {
 extension Command {
   /// The client key that NAME, or what stands in its place, means. The vault stays locked.
   func clientKey() throws -> ClientKeyDescription {
-    try vault.opened().describeClientKey(of: target(.key).id)
+    try vault.opened().describeClientKey(of: target().id)
   }
 
   /// The name and the rules of a new key.

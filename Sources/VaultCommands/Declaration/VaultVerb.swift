@@ -111,11 +111,7 @@ extension VaultVerb {
 
   package static var namesCommand: String? {
     guard target != .none else { return nil }
-    let kinds = [
-      "otp": "otp", "transaction": "otp", "key": "key", "jwt": "key", "dpop": "key",
-      "token": "token", "consent": "consent", "oauth": "client-registration",
-    ]
-    return NamesCommand.text(kind: words.first.flatMap { kinds[$0] })
+    return NamesCommand.text(kind: ItemFamily(of: self)?.kind.word)
   }
 
   package static func check(_ invocation: Invocation) throws(CommandError) {

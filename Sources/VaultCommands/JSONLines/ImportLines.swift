@@ -1,3 +1,4 @@
+import AuthenticatorKit
 package import CommandLineKit
 import Glibc
 import SecretMemory

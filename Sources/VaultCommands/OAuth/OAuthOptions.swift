@@ -40,7 +40,7 @@ extension Command {
   }
 
   /// The registration that NAME means.
-  func registration() throws -> ItemID { try target(.clientRegistration).id }
+  func registration() throws -> ItemID { try target().id }
 
   /// Tells the person what a server permits although nothing asked for it.
   func note(unaskedScope scope: String?) {

@@ -33,7 +33,7 @@ enum ConsentConfirm: VaultVerb {
   static let example = "vaultctl consent confirm view --transport ~/transport --code-file code"
 
   static func run(_ command: Command) throws -> Outcome {
-    let item = try command.target(.consent)
+    let item = try command.target()
     let session = try command.session()
     guard let transport = try command.transport() else { return try judge(item, session, command) }
     let new = try command.newCardToken(

@@ -22,7 +22,7 @@ enum ConsentResend: VaultVerb {
   static let example = "vaultctl consent resend view --transport ~/transport"
 
   static func run(_ command: Command) throws -> Outcome {
-    let item = try command.target(.consent)
+    let item = try command.target()
     let session = try command.session()
     guard let transport = try command.transport() else {
       return ConsentWords.outcome(

@@ -1,3 +1,4 @@
+import AuthenticatorKit
 import CommandLineKit
 import Glibc
 import TextFormats

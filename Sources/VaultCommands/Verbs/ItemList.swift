@@ -10,10 +10,7 @@ enum ItemList: VaultVerb {
   static let service = Setting("service", .text, "S", "Only items of this service.")
   static let kind = Setting(
     "kind",
-    .choice([
-      "password": .genericPassword, "otp": .otp, "pin": .pin, "biokey": .biokey, "token": .cardToken,
-      "key": .key, "consent": ItemKind.consent, "transaction": .transaction,
-    ]), "", "Only items of this kind.")
+    .choice(ItemKind.listed), "", "Only items of this kind.")
   static let ownOptions: [any OptionKey] = [service, kind, ItemOptions.format]
   static let ownExits: [ExitCode] = [.unsupported]
   static let notes = [

@@ -18,7 +18,7 @@ enum ItemRemove: VaultVerb {
   static let example = "vaultctl item rm mail"
 
   static func run(_ command: Command) throws -> Outcome {
-    try remove(command, kind: nil)
+    try remove(command)
   }
 }
 
@@ -30,8 +30,8 @@ enum PasscodeGuard {
 }
 
 /// Deletes one item, without a question beside that for the passcode.
-func remove(_ command: Command, kind: ItemKind?) throws -> Outcome {
-  let id = try idToRemove(command, kind: kind)
+func remove(_ command: Command) throws -> Outcome {
+  let id = try idToRemove(command)
   try command.vault.unlocking { try $0.delete(id) }
   return Outcome(
     json: .object {
@@ -41,9 +41,9 @@ func remove(_ command: Command, kind: ItemKind?) throws -> Outcome {
 }
 
 /// An item that does not open can be removed only by its identifier: its name cannot be compared.
-private func idToRemove(_ command: Command, kind: ItemKind?) throws -> ItemID {
-  do { return try command.target(kind).id } catch let error as VaultError where error.isUnreadable {
-    if kind == nil, let id = command[Target.id] { return id }
+private func idToRemove(_ command: Command) throws -> ItemID {
+  do { return try command.target().id } catch let error as VaultError where error.isUnreadable {
+    if command.family == nil, let id = command[Target.id] { return id }
     guard error.code == .damaged else { throw error }
     throw VaultError(
       error.code, error.message,

@@ -14,5 +14,5 @@ enum KeyRemove: VaultVerb {
   static let notes = ["A key that is not exportable is nowhere else, except in backups of the vault."]
   static let example = "vaultctl key rm shop"
 
-  static func run(_ command: Command) throws -> Outcome { try remove(command, kind: .key) }
+  static func run(_ command: Command) throws -> Outcome { try remove(command) }
 }

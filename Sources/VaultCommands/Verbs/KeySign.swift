@@ -25,7 +25,7 @@ enum KeySign: VaultVerb {
   static let example = "printf 'Pay 12 EUR to Anna' | vaultctl key sign shop"
 
   static func run(_ command: Command) throws -> Outcome {
-    let item = try command.target(.key)
+    let item = try command.target()
     try command.vault.unlockBeforeTyping(item.access)
     let data = try command.secrets.data("data", to: "sign it", limit: KeyOptions.longestData)
     let format = command[KeyOptions.signatureFormat] ?? .base64

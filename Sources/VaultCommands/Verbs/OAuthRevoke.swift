@@ -23,7 +23,7 @@ enum OAuthRevoke: VaultVerb {
   static let example = "vaultctl oauth revoke shop --transport ~/as"
 
   static func run(_ command: Command) throws -> Outcome {
-    let item = try command.target(.clientRegistration)
+    let item = try command.target()
     let transport = try command.neededTransport()
     let context = try command.vault.pinContext()
     try command.vault.unlocking {

@@ -167,5 +167,5 @@ extension Command {
   }
 
   /// The credential that the command is about.
-  func credential() throws -> Item { try target(.otp) }
+  func credential() throws -> Item { try target() }
 }

@@ -13,6 +13,6 @@ enum OTPList: VaultVerb {
   static let example = "vaultctl otp list --json"
 
   static func run(_ command: Command) throws -> Outcome {
-    try list(command, kind: .otp)
+    try list(command, kind: command.family?.kind)
   }
 }

@@ -14,6 +14,6 @@ enum OTPRemove: VaultVerb {
   static let example = "vaultctl otp rm rfc"
 
   static func run(_ command: Command) throws -> Outcome {
-    try remove(command, kind: .otp)
+    try remove(command)
   }
 }

@@ -26,7 +26,7 @@ enum TokenGet: VaultVerb {
   static let example = "vaultctl token get card"
 
   static func run(_ command: Command) throws -> Outcome {
-    let item = try command.target(.cardToken)
+    let item = try command.target()
     let session = try command.session()
     let secret = SharedSecret(
       try command.vault.unlocking {

@@ -16,7 +16,7 @@ enum TokenRevoke: VaultVerb {
   static let example = "vaultctl token revoke card"
 
   static func run(_ command: Command) throws -> Outcome {
-    let item = try command.target(.cardToken)
+    let item = try command.target()
     let core = try command.vault.opened()
     try core.revokeToken(item.id)
     return Outcome(json: try core.cardToken(item.id).json)

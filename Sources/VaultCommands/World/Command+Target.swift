@@ -3,13 +3,14 @@ import VaultKit
 import VaultWords
 
 extension Command {
-  /// The item that NAME, `--service` with `--account`, or `--id` means.
+  /// The item that NAME, `--service` with `--account`, or `--id` means: one of the kind that the verb is about.
   ///
   /// - Throws: exit 1 if there is no such item, 2 if there are several.
-  func target(_ kind: ItemKind? = nil) throws -> Item {
+  func target() throws -> Item {
+    let kind = family?.kind
     let core = try vault.opened()
     if let id = self[Target.id] { return try checked(core.items(.id(id))[0], kind: kind) }
-    if let name = self[ItemOptions.name] { return try checked(item(named: name, kind, in: core), kind: kind) }
+    if let name = self[ItemOptions.name] { return try checked(item(named: name, in: core), kind: kind) }
     let found = try core.items(
       .account(self[Target.account] ?? "", service: self[Target.service] ?? "", kind: kind))
     guard let item = found.first else {
@@ -32,9 +33,11 @@ extension Command {
   /// How many of several items an error names.
   private static let mostNamed = 20
 
-  private func item(named name: String, _ kind: ItemKind?, in core: VaultCore) throws -> Item {
+  var family: ItemFamily? { ItemFamily(of: verb) }
+
+  private func item(named name: String, in core: VaultCore) throws -> Item {
     do throws(VaultError) { return try core.items(.name(name))[0] } catch {
-      guard error.code == .itemNotFound, let listing = kind?.listing else { throw error }
+      guard error.code == .itemNotFound, let listing = family?.listing else { throw error }
       var described = CommandError(describing: error)
       described.hint = "'vaultctl \(listing)' shows the names"
       throw described
@@ -45,18 +48,5 @@ extension Command {
     guard let kind, item.kind != kind else { return item }
     throw CommandError(
       .notFound, "the item of that name is no \(kind.word)", hint: "'vaultctl item show' tells what it is")
-  }
-}
-
-extension ItemKind {
-  /// The verb that lists the items of this kind alone.
-  fileprivate var listing: String? {
-    switch self {
-    case .otp: "otp list"
-    case .key: "key list"
-    case .cardToken: "token list"
-    case .consent: "consent list"
-    default: nil
-    }
   }
 }

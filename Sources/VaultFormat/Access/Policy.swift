@@ -27,12 +27,10 @@ package struct Policy: Sendable {
 
     /// Whether items of this kind can have such requirements.
     package func areAllowed(for kind: ItemKind) -> Bool {
-      (life == nil || Self.canHaveLife(kind)) && (pin == nil || Self.canHavePIN(kind))
-        && (expiry == .warn || kind.isGivenWhenExpired)
+      let rules = kind.rules
+      return (life == nil || rules.policy.end != nil) && (pin == nil || rules.policy.canHavePIN)
+        && (expiry == .warn || rules.expiry.isGivenAfter)
     }
-
-    fileprivate static func canHaveLife(_ kind: ItemKind) -> Bool { kind == .cardToken || kind == .consent }
-    fileprivate static func canHavePIN(_ kind: ItemKind) -> Bool { kind == .otp || kind == .key }
   }
 
   /// - Parameters:
@@ -159,9 +157,10 @@ package struct Policy: Sendable {
 
   /// Whether it has no rule that items of this kind cannot have.
   package func fits(_ kind: ItemKind) -> Bool {
-    (record[Number.tokenLife] == nil || Requirements.canHaveLife(kind))
-      && (record[Number.guardingPIN] == nil || Requirements.canHavePIN(kind))
-      && (record[Number.expiryRule] == nil || kind.isGivenWhenExpired)
+    let rules = kind.rules
+    return (record[Number.tokenLife] == nil || rules.policy.end != nil)
+      && (record[Number.guardingPIN] == nil || rules.policy.canHavePIN)
+      && (record[Number.expiryRule] == nil || rules.expiry.isGivenAfter)
   }
 
   /// What becomes of the item when it has expired. A rule that this version does not understand refuses.

@@ -17,30 +17,6 @@ extension AuditNote {
   }
 }
 
-extension AuditOperation {
-  /// Where lines about it belong.
-  fileprivate var tag: VaultLog.Tag {
-    switch self {
-    case .unlocked, .locked, .passcodeSet, .passcodeChanged, .passcodeRemoved, .recoveryCodeMade,
-      .recoveryUsed,
-      .recoveryCodeRemoved, .promptShown, .accessDenied, .given, .memberEnrolled, .memberRemoved:
-      .vaultAccess
-    case .codeGenerated, .codeVerified, .resynchronized, .counterSet, .pinChanged, .pinVerified, .pinUnlocked,
-      .tokenStored, .tokenTaken, .tokenRevoked, .tokenEnded, .consentRequested, .consentConfirmed,
-      .consentSentAgain,
-      .consentEnded, .activationStarted, .activated, .activationEnded, .synchronized, .unlockStarted,
-      .stateChanged,
-      .transactionReceived, .transactionAccepted, .transactionRejected, .transactionCancelled,
-      .transactionTimedOut,
-      .login:
-      .authFlow
-    case .clientRegistered, .tokensStored, .tokensRefreshed, .tokensRevoked: .authOAuth
-    case .keySigned: .authCrypto
-    default: .vaultStorage
-    }
-  }
-}
-
 /// The name of an operation, or its number: both from this library.
 private struct LoggedName: VaultLog.Value {
   let text: String

@@ -73,7 +73,7 @@ public struct Attributes: Sendable, Equatable {
   }
 
   /// Lends bytes without a copy; `nil` where they are absent or of another type.
-  func lending<R>(_ attribute: Attribute<[UInt8]>, _ body: (RawSpan) -> R?) -> R? {
+  package func lending<R>(_ attribute: Attribute<[UInt8]>, _ body: (RawSpan) -> R?) -> R? {
     guard let bytes = fields[attribute.code], bytes.first == [UInt8].attributeTypeTag else { return nil }
     return unsafe body(bytes.span.bytes.extracting(droppingFirst: 1))
   }

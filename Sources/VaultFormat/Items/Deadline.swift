@@ -20,6 +20,20 @@ package struct Deadline: Sendable, Equatable {
 
   package init(milliseconds: UInt64, boot: Bytes16) { (self.milliseconds, self.boot) = (milliseconds, boot) }
 
+  /// The 24 bytes of one at an offset of a layout: the time, then the boot.
+  package init(_ bytes: RawSpan, at offset: Int) {
+    self.init(
+      milliseconds: bytes.word(at: offset),
+      boot: Bytes16(high: bytes.word(at: offset + 8), low: bytes.word(at: offset + 16)))
+  }
+
+  /// Those bytes.
+  package var bytes: [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 8)
+    bytes.setBigEndian(milliseconds, at: 0)
+    return bytes + boot.bytes
+  }
+
   /// The time so many seconds from now.
   ///
   /// - Throws: ``VaultError/Code/io`` where the boot cannot be told: the deadline would never be kept.

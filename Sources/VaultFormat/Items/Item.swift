@@ -44,14 +44,13 @@ public struct Item: Sendable, Identifiable {
   /// Its vault-wide name, or `nil`.
   public var name: String? { attributes[.name] }
 
-  /// Whether it is a credential whose codes follow a counter: HOTP, or a suite with `C`.
-  package var countsCodes: Bool {
-    guard kind == .otp else { return false }
-    let attributes = attributes
-    return attributes[.otpType] == 1
-      || attributes[.otpType] == 4
-        && attributes[.ocraSuite]?.split(separator: ":").last?.hasPrefix("C-") == true
-  }
+  /// Whether it is a credential whose codes follow a counter.
+  package var countsCodes: Bool { counter != nil }
+
+  /// A credential whose counter a server follows.
+  package var isCountingProver: Bool { counter == .prover }
+
+  private var counter: StateRules.Counter? { kind.rules.state.counter.flatMap { $0(attributes) } }
 
   /// The row in the file; ascending in the order of insertion.
   package var row: Int64 { columns.row }

@@ -1,3 +1,5 @@
+import VaultStorage
+
 // Layout 1 of docs/format/vault-file.md, section 7. Bytes unknown to this version are kept.
 
 /// The small mutable part of an item: counters, failures, offsets. 160 bytes, sealed, rewritten separately.
@@ -48,9 +50,9 @@ public struct ItemState: Sendable, Equatable {
   }
   /// The last accepted step or counter of a verifier, or the last counter used at the end of the range.
   public var lastAccepted: UInt64? {
-    get { has(.lastAccepted) ? bytes.bigEndian(at: Offset.lastAccepted) : nil }
+    get { has(Bit.lastAccepted) ? bytes.bigEndian(at: Offset.lastAccepted) : nil }
     set {
-      set(.lastAccepted, newValue != nil)
+      set(Bit.lastAccepted, newValue != nil)
       bytes.setBigEndian(newValue ?? 0, at: Offset.lastAccepted)
     }
   }
@@ -59,13 +61,13 @@ public struct ItemState: Sendable, Equatable {
   /// A one-time password gives no code until its component has settled it. For an item of a program's own kind
   /// (``ItemKind/isOfPrograms``), the program decides what to do, and sets it back to `false`.
   public var needsResync: Bool {
-    get { has(.needsResync) }
-    set { set(.needsResync, newValue) }
+    get { has(Bit.needsResync) }
+    set { set(Bit.needsResync, newValue) }
   }
   /// Set when no further code may be made or accepted.
   public var isBlocked: Bool {
-    get { has(.blocked) }
-    set { set(.blocked, newValue) }
+    get { has(Bit.blocked) }
+    set { set(Bit.blocked, newValue) }
   }
   /// Failures in a row.
   public var failures: UInt32 {
@@ -108,22 +110,77 @@ public struct ItemState: Sendable, Equatable {
     set { bytes.setBigEndian(newValue, at: Offset.uses) }
   }
 
-  /// Whether a change of a camouflaged PIN waits for its confirmation.
-  package var hasPendingOffset: Bool {
-    get { has(.pendingOffset) }
-    set { set(.pendingOffset, newValue) }
+  // MARK: What components keep
+
+  /// Attempts that are counted and have no written verdict.
+  package var attemptsUnderWay: UInt32 {
+    get { bytes.bigEndian(at: Offset.underWay) }
+    set { bytes.setBigEndian(newValue, at: Offset.underWay) }
   }
+  /// How far the item is in the protocol of its component, which knows the numbers.
+  package var progress: UInt8 {
+    get { bytes[Offset.progress] }
+    set { bytes[Offset.progress] = newValue }
+  }
+  /// Wrong codes for an unlock.
+  package var wrongUnlockCodes: UInt8 {
+    get { bytes[Offset.wrongUnlockCodes] }
+    set { bytes[Offset.wrongUnlockCodes] = newValue }
+  }
+  /// When the present state ends; `nil` if it lasts.
+  package var deadline: Deadline? {
+    get {
+      let deadline = unsafe Deadline(bytes.span.bytes, at: Offset.deadline)
+      return deadline.milliseconds > 0 ? deadline : nil
+    }
+    set {
+      set(newValue?.bytes ?? [], at: Offset.deadline, count: 24)
+    }
+  }
+
+  /// What the component makes of ``progress``.
+  ///
+  /// - Throws: ``VaultError/Code/unsupported`` for a number that this version does not know.
+  package func progress<Progress: Numbered>(
+    as type: Progress.Type
+  ) throws(VaultError) -> Progress {
+    guard let progress = Progress(number: progress) else {
+      throw VaultError(
+        .unsupported, "the item is in a state that this version does not know", hint: .useNewerVersion)
+    }
+    return progress
+  }
+
+  /// Writes bytes at an offset, with zeros after them up to `count`.
+  package mutating func set(_ values: [UInt8], at offset: Int, count: Int) {
+    let padded = (values + [UInt8](repeating: 0, count: count)).prefix(count)
+    bytes.replaceSubrange(offset..<offset + count, with: padded)
+  }
+
+  /// Keeps what a newer state of the same item must not lose when an older one is restored.
+  package mutating func keepProgress(of newer: ItemState, kind: ItemKind) {
+    counter = max(counter, newer.counter)
+    failures = max(failures, newer.failures)
+    uses = max(uses, newer.uses)
+    lastAccepted = [lastAccepted, newer.lastAccepted].compactMap { $0 }.max()
+    isBlocked = isBlocked || newer.isBlocked
+    guard !kind.isOfPrograms else { return }
+    attemptsUnderWay = max(attemptsUnderWay, newer.attemptsUnderWay)
+    wrongUnlockCodes = max(wrongUnlockCodes, newer.wrongUnlockCodes)
+    kind.rules.state.keep(&self, newer)
+  }
+
+  // MARK: Bits
 
   private static let boot = Offset.failureBoot..<Offset.failureBoot + 16
 
-  private enum Bit: UInt8 {
-    case needsResync = 1
-    case blocked = 2
-    case lastAccepted = 4
-    case pendingOffset = 8
+  private enum Bit {
+    static let needsResync: UInt8 = 1
+    static let blocked: UInt8 = 2
+    static let lastAccepted: UInt8 = 4
   }
-  private func has(_ bit: Bit) -> Bool { bytes[Offset.bits] & bit.rawValue != 0 }
-  private mutating func set(_ bit: Bit, _ on: Bool) {
-    if on { bytes[Offset.bits] |= bit.rawValue } else { bytes[Offset.bits] &= ~bit.rawValue }
+  package func has(_ bit: UInt8) -> Bool { bytes[Offset.bits] & bit != 0 }
+  package mutating func set(_ bit: UInt8, _ on: Bool) {
+    if on { bytes[Offset.bits] |= bit } else { bytes[Offset.bits] &= ~bit }
   }
 }

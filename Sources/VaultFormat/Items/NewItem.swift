@@ -36,7 +36,13 @@ public struct NewItem: Sendable {
   }
 
   /// Whether the item gets a state row.
-  package var hasState: Bool { kind.hasState || kind.isOfPrograms && givenState != nil }
+  package var hasState: Bool {
+    switch kind.rules.state.presence {
+    case .always: true
+    case .sometimes: givenState != nil
+    case .never: false
+    }
+  }
 
   /// An item to add.
   ///

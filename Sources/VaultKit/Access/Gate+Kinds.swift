@@ -45,7 +45,7 @@ extension Gate {
     try ItemRule.check(new.expiry, for: new.kind)
     if component == nil { try ItemLimits.check(expires: new.expires) }
     if let missing = try missing(new.requirements, of: new.kind, by: component) { throw missing }
-    try CardData.refuse(new.attributes, of: new.kind)
+    try new.kind.rules.attributes.check(new.attributes)
     guard new.kind.hasName || new.attributes.bytes(of: Attribute<String>.name.code) == nil else {
       throw ItemRule.noName
     }
@@ -55,9 +55,18 @@ extension Gate {
     of kind: ItemKind, _ component: Component?, isExportable: Bool
   ) throws(VaultError) {
     if component?.kind == kind { return }
-    guard kind.isKnown else { throw ofLaterVersion }
-    guard !kind.isOfAuthenticator else { throw ofComponent(kind) }
-    guard kind != .key || isExportable else { throw ofComponent(kind) }
+    switch kind.rules.secret {
+    case .everybody: return
+    case .componentUnlessExportable where isExportable: return
+    case .component(let name, let hint), .componentUnlessExportable(let name, let hint):
+      throw VaultError(
+        .policy, "the item is \(name), whose secret only its component uses",
+        hint: hint ?? "use it through its component")
+    case .unknown:
+      throw VaultError(
+        .unsupported, "this version does not know what the item is, and does not open it", hint: .useComponent
+      )
+    }
   }
 
   private static func missing(
@@ -73,27 +82,6 @@ extension Gate {
         .verificationNeeded, "the item belongs to a session, which was not given", hint: .giveSession)
     }
     return nil
-  }
-
-  /// Why the secret of a component's kind is refused, and what its component does instead.
-  private static func ofComponent(_ kind: ItemKind) -> VaultError {
-    let (what, hint): (String, Hint?) =
-      switch kind {
-      case .otp: ("a one-time-password credential", .useCredential)
-      case .pin: ("a PIN", .usePIN)
-      case .biokey: ("a biokey", .manageBiokeys)
-      case .key: ("a key that is not exportable", .signWithKey)
-      case .cardToken: ("a card token", .takeToken)
-      case .consent: ("a consent", nil)
-      case .clientRegistration: ("a client registration", nil)
-      case .transaction: ("a transaction", .listTransactions)
-      case .tokenSet: ("a set of tokens", .authorizeRequest)
-      case .responseJWT: ("a signed answer", nil)
-      default: ("an attachment", nil)
-      }
-    return VaultError(
-      .policy, "the item is \(what), whose secret only its component uses",
-      hint: hint ?? "use it through its component")
   }
 
   private static var ofLaterVersion: VaultError {

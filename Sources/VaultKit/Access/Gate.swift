@@ -265,14 +265,14 @@ enum Gate {
     }
     throw VaultError(
       .expired, "the item has expired",
-      hint: ItemRule.endsByClock(item)
+      hint: item.kind.rules.expiry.endsByClock
         ? "store a new one"
         : .removeExpiry(of: item.name))
   }
 
   /// Whether its expiry has passed. ``Item/expiry`` says whether that refuses its use.
   static func hasExpired(_ item: Item, at now: Instant) -> Bool {
-    guard let expires = item.expires, !ItemRule.of(item.kind).hasDeadline else { return false }
+    guard let expires = item.expires, !item.kind.rules.expiry.isForKeepingOnly else { return false }
     return now >= expires
   }
 

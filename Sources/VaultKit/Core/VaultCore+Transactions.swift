@@ -39,7 +39,7 @@ extension VaultCore {
       var transaction = WriteTransaction(lease, head: head)
       if repairing { try transaction.removeImpossible() }
       let isBehind = try transaction.adoptFile()
-      try transaction.endTokens(all: isBehind)
+      try transaction.endItems(all: isBehind)
       return transaction
     }
   }

@@ -44,7 +44,7 @@ package final class VaultCore: Sendable {
     /// Whether this thread asked to lock the vault meanwhile.
     private let locksAtEnd = Atomic(false)
     /// Ends tokens at their time.
-    let tokenTimer = TokenTimer()
+    let endTimer = EndTimer()
     /// Whether it was said that no commit can be remembered.
     let isToldOfWitness = Atomic(false)
     /// The newest commit that the protector was told of.

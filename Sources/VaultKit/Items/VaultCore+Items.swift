@@ -95,8 +95,12 @@ extension VaultCore {
     var transaction = try beginWriting(.deleteAll(query), context: context)
     let items = try transaction.items(matching: query)
     for item in items {
-      // The registration may have taken its tokens with it.
-      if item.kind == .tokenSet, try transaction.items(matching: Query(id: item.id)).isEmpty { continue }
+      // What it belongs to may have taken it along.
+      if item.kind.rules.relations.belongsTo != nil,
+        try transaction.items(matching: Query(id: item.id)).isEmpty
+      {
+        continue
+      }
       try transaction.delete(item.id)
     }
     let result = items.count

@@ -194,7 +194,7 @@ extension SealedStore {
     try forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
       guard isLost(item) else { return true }
       lost.append(item.id)
-      if item.kind == .pin { pins.insert(item.id) }
+      if item.kind.rules.relations.guardsOthers { pins.insert(item.id) }
       return true
     }
     guard !pins.isEmpty else { return lost }

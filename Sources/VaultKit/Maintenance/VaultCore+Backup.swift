@@ -108,7 +108,7 @@ extension VaultCore {
 
   private func log(_ report: inout BackupReport) throws(VaultError) {
     report.isLogged = try logIfWritable(
-      AuditNote(operation: AuditOperation(rawValue: 20), detail: "\(report.items) items"))
+      AuditNote(operation: .backedUp, detail: "\(report.items) items"))
   }
 
   private static func verify(
@@ -247,7 +247,6 @@ extension Item {
   /// Why an item never leaves this device, or `nil`.
   package var reasonToStay: BackupReport.Reason? {
     if access.thisDeviceOnly { return .thisDeviceOnly }
-    if [.cardToken, .consent, .transaction].contains(kind) { return .shortLived }
-    return nil
+    return kind.rules.policy.staysHere ? .shortLived : nil
   }
 }

@@ -141,8 +141,8 @@ extension VaultCore {
       transaction.noteClock()
       try transaction.commit()
     }
-    session.tokenTimer.set(due.tokenEnd, of: session, clock: environment.clock)
-    if due.endsTokens { endTokens() }
+    session.endTimer.set(due.tokenEnd, of: session, clock: environment.clock)
+    if due.endsItems { endItems() }
     // Each command runs this, so it must not wait for a reader that takes hours.
     if due.cleans { withStore { $0.clean(isPatient: false) } }
   }
@@ -160,7 +160,7 @@ private struct Due {
   let notesClock: Bool
   let cleans: Bool
   /// A token or a consent is over, by one of the clocks.
-  let endsTokens: Bool
+  let endsItems: Bool
   let tokenEnd: NextTokenEnd
 }
 
@@ -186,7 +186,7 @@ extension ReadTransaction {
     }
     return Due(
       isReadOnly: store.rows.isReadOnly, deletes: isDue, notesClock: isNews, cleans: head.cleaningPending,
-      endsTokens: try hasTokenToEnd(head.nextTokenEnd), tokenEnd: head.nextTokenEnd)
+      endsItems: try hasItemToEnd(head.nextTokenEnd), tokenEnd: head.nextTokenEnd)
   }
 }
 
@@ -195,7 +195,7 @@ extension WriteTransaction {
   fileprivate mutating func noteClock() { changes.isDirty = true }
 
   /// Deletes the items that expired more than a day ago, by the wall clock and the recorded time, and that end by the clock
-  /// (``ItemRule/endsByClock(_:)``). So what a person stores stays. So does what may have a deadline of this boot that passed less than two days ago by the clock since
+  /// (``ExpiryRules/endsByClock``). So what a person stores stays. So does what may have a deadline of this boot that passed less than two days ago by the clock since
   /// boot, such as a transaction: the wall clock is ahead then, and what was decided could be decided again. It is looked at again
   /// after a day.
   mutating func purgeExpired() throws(VaultError) {
@@ -208,7 +208,7 @@ extension WriteTransaction {
         let expires = row.expires
       else { continue }
       if expires <= limit {
-        guard let item = try? store.open(row), ItemRule.endsByClock(item) else { continue }
+        guard let item = try? store.open(row), item.kind.rules.expiry.endsByClock else { continue }
         guard !mayHaveRecentDeadline(item) else {
           earliest = earliest == 0 ? now.milliseconds : min(earliest, now.milliseconds)
           continue
@@ -223,13 +223,13 @@ extension WriteTransaction {
   }
 
   private mutating func mayHaveRecentDeadline(_ item: Item) -> Bool {
-    var deadline = item.kind == .transaction ? item.attributes.standing?.deadline : nil
+    var found: ItemState?
     if item.kind.hasState {
       // What is damaged stays, as does an item that does not open.
       guard let state = try? state(of: item.id) else { return true }
-      deadline = state.deadline
+      found = state
     }
-    guard let deadline else { return false }
+    guard let deadline = item.kind.rules.expiry.deadline(item.attributes, found) else { return false }
     let now = BootTime(store.environment.clock)
     guard let boot = now.boot else { return true }
     guard deadline.boot == boot else { return false }

@@ -308,8 +308,5 @@ private struct RestoredStates {
 extension Item {
   /// Whether another side may have seen a later state of the item than a copy has: a server, what a program says, or the
   /// person who tried a PIN in the original.
-  var canBeBehind: Bool { isCountingProver || kind == .pin || kind.isOfPrograms }
-
-  /// A credential whose counter a server follows.
-  var isCountingProver: Bool { countsCodes && attributes[.otpRole] == 1 }
+  var canBeBehind: Bool { kind.rules.state.canBeBehind || isCountingProver }
 }

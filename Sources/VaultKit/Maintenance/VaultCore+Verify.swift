@@ -203,8 +203,12 @@ private struct Verification {
     }
     rows.found += found
     guard found == values.count else { throw VaultError(.damaged, "one of its index rows is missing") }
-    guard index.primaryKey(of: item.kind, item.attributes) == row.primaryKey,
-      index.name(of: item.attributes) == row.name
+    var primaryKey = row.primaryKey
+    // Else only its component, which is not linked, can tell.
+    if item.kind.rules.primaryAttributes(isNamed: item.name != nil) != nil {
+      primaryKey = try index.primaryKey(of: item.kind, item.attributes)
+    }
+    guard primaryKey == row.primaryKey, index.name(of: item.attributes) == row.name
     else { throw VaultError(.damaged, "its keys in the index are not those of its attributes") }
   }
 

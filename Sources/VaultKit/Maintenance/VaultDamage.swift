@@ -117,7 +117,7 @@ extension SealedStore {
     var damaged: [ItemListing.Unreadable] = []
     var pins: Set<ItemID> = []
     try forEachState(of: items, damaged: { damaged.append(.init($0, $1)) }) { _, _ in }
-    for pin in items where ItemRule.of(pin.kind).staysUnderOthers {
+    for pin in items where pin.kind.rules.relations.guardsOthers {
       let row = try row(of: pin.id)
       let material = try rows.material(row: row.row)
       if pin.hasSecret, try isDamaged(material, of: row, item: pin, needsKey: needsKeys) {
@@ -144,7 +144,7 @@ struct GuardedItems {
 
   /// Notes an item whose attributes open.
   mutating func note(_ item: Item) {
-    if ItemRule.of(item.kind).staysUnderOthers || item.isOfLaterVersion { pins.insert(item.id) }
+    if item.kind.rules.relations.guardsOthers || item.isOfLaterVersion { pins.insert(item.id) }
     if let pin = item.neededPINItem { guarded.append((item.id, pin)) }
   }
 

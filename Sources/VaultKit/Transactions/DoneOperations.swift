@@ -8,9 +8,7 @@ package struct DoneOperations: Sendable {
   package init(bits: UInt64 = 0) { self.bits = bits }
 
   mutating func insert(_ note: AuditNote) {
-    guard note.result == .success, note.operation.rawValue < 64, !Self.without.contains(note.operation) else {
-      return
-    }
+    guard note.result == .success, note.operation.rawValue < 64, note.operation.isChange else { return }
     bits |= 1 << UInt64(note.operation.rawValue)
   }
 
@@ -18,11 +16,4 @@ package struct DoneOperations: Sendable {
   package var names: [String] {
     (0..<64).filter { bits & 1 << UInt64($0) != 0 }.map { AuditOperation(rawValue: UInt16($0)).name }
   }
-
-  /// What was looked at, asked or permitted, and what ends by its own rules in any command.
-  private static let without: Set<AuditOperation> = [
-    .unlocked, .itemRead, .keySigned, .exported, .verified, .promptShown, .given, .accessDenied, .pinVerified,
-    .login,
-    .copyDetected, .expiredPurged, .tokenEnded, .consentEnded, .transactionTimedOut, .activationEnded,
-  ]
 }

@@ -15,7 +15,7 @@ struct TransactionChanges: Sendable {
   /// Whether the transaction has marked what may be behind, because the file is a copy or an older state.
   var hasMarked = false
   /// How many tokens and consents ended.
-  var endedTokens = 0
+  var endedItems = 0
   /// What was noted in the audit, where a log of this process is on. The lines are written after the commit.
   var notes: [AuditNote] = []
   /// What was done, for ``VaultCore/takeDone()``.

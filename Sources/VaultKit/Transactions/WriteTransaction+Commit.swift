@@ -22,7 +22,7 @@ extension WriteTransaction {
     core.noteDone(changes.done)
     let (commit, vault, key) = (head.commit, store.vault, store.keys.header.deviceKey)
     store.noteOwn(commit)
-    core.session.tokenTimer.set(head.nextTokenEnd, of: core.session, clock: core.environment.clock)
+    core.session.endTimer.set(head.nextTokenEnd, of: core.session, clock: core.environment.clock)
     if needsCleaning { store.clean() }
     reading.lease.giveBack()
     core.session.note(commit, under: key, of: vault)

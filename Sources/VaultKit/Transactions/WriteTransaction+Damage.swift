@@ -41,7 +41,7 @@ extension WriteTransaction {
   mutating func removeUnreadable(_ rows: [ItemRow]) throws(VaultError) {
     let index = try blinds(of: Set(rows.map(\.row)))
     for row in rows {
-      if ItemRule.of(ItemKind(rawValue: row.kind)).staysUnderOthers {
+      if ItemKind(rawValue: row.kind).rules.relations.guardsOthers {
         changes.removedPINs.insert(ItemID(row.id))
       }
       if (try? store.open(row)) == nil { changes.removedUnknown = true }

@@ -42,16 +42,16 @@ extension WriteTransaction {
     let id = if let given = new.id { given.bytes } else { try store.environment.random.newBytes(16) }
     let policy = Policy(
       access: new.access, audit: new.audit, factors: rule.factors,
-      isExportable: new.kind == .key && new.isExportable, requirements: new.requirements)
+      isExportable: new.kind.rules.dependsOnExport && new.isExportable, requirements: new.requirements)
     var row = ItemRow(
       row: head.nextRow, id: Bytes16(id), kind: new.kind.rawValue,
-      primaryKey: index.primaryKey(of: new.kind, attributes), name: index.name(of: attributes), flags: 0,
+      primaryKey: try index.primaryKey(of: new.kind, attributes), name: index.name(of: attributes), flags: 0,
       class: new.access.classNumber, generation: keys.generation, version: 1, material: 0,
       expires: new.expires?.milliseconds, meta: [])
     var after = ItemRows(row.row, under: keys)
     if let secret = consume secret {
       try ItemLimits.check(secretByteCount: secret.byteCount)
-      try CardData.refuse(secret, of: new.kind)
+      try new.kind.rules.attributes.checkSecret(secret)
       row.flags |= ItemFlags.hasSecret
       row.material = 1
       let further = component.furtherSecrets(password: password)
@@ -96,14 +96,14 @@ extension WriteTransaction {
     attributes.merge(try changes.attributes.normalized())
     for code in changes.removed { attributes.record[code] = nil }
     try ItemLimits.check(attributes, replacing: item.attributes)
-    try CardData.refuse(attributes, of: item.kind)
+    try item.kind.rules.attributes.check(attributes)
     try refuseDuplicates(of: attributes, kind: item.kind)
     attributes[.creationDate] = item.created
     attributes[.modificationDate] = store.now
     let index = keys.blindIndex
     var row = old
     row.version += 1
-    row.primaryKey = index.primaryKey(of: item.kind, attributes)
+    row.primaryKey = try index.primaryKey(of: item.kind, attributes)
     row.name = index.name(of: attributes)
     if let expires = changes.expires { row.expires = expires?.milliseconds }
     let policy = item.policy.with(audit: changes.audit, expiry: changes.expiry)
@@ -122,7 +122,7 @@ extension WriteTransaction {
       }
       if let secret = consume secret {
         try refuseSecondMask(of: item)
-        try CardData.refuse(secret, of: item.kind)
+        try item.kind.rules.attributes.checkSecret(secret)
         after.material = try resealed(
           secret, of: &row, item: item, policy: policy, under: itemKeys, replacing: before.material)
       } else if isRebound {
@@ -149,6 +149,7 @@ extension WriteTransaction {
   ///   unless the item is of ``Accessibility/afterFirstUnlock``.
   public mutating func delete(_ id: ItemID) throws(VaultError) {
     let row = try store.row(of: id)
+    try ItemRule.permitDeletion(of: ItemKind(rawValue: row.kind))
     // The class of an item that does not open is not known.
     try Gate.permitWithoutSecret(on: try? store.open(row), keys: store.keys)
     try destroy(id)
@@ -157,15 +158,16 @@ extension WriteTransaction {
   /// As ``delete(_:)``, by the rules of a component that ends its items: also in a locked vault.
   package mutating func destroy(_ id: ItemID) throws(VaultError) {
     let row = try store.row(of: id)
-    if ItemRule.of(ItemKind(rawValue: row.kind)).staysUnderOthers { changes.removedPINs.insert(id) }
+    if ItemKind(rawValue: row.kind).rules.relations.guardsOthers { changes.removedPINs.insert(id) }
     let item: Item
     do throws(VaultError) { item = try store.open(row) } catch {
       guard error.isUnreadable else { throw error }
       return try removeUnreadable(row)
     }
     try remove(row, item: item, as: .itemDeleted)
-    if item.kind == .clientRegistration { try destroy(.tokenSet, of: id) }
-    if item.kind == .otp { try destroy(.transaction, of: id) }
+    for rules in KindRegistry.all where rules.relations.belongsTo == item.kind {
+      try destroy(rules.kind, of: id)
+    }
   }
 
   /// Items that have another one as their account are of no use without it: no name leads to tokens, and nothing can answer a
@@ -179,7 +181,8 @@ extension WriteTransaction {
 
   /// A PIN item may have been deleted while the person typed: what is put behind it then would never open.
   private mutating func refuseUnlessPIN(_ id: ItemID) throws(VaultError) {
-    guard try store.open(store.row(of: id)).kind == .pin else {
+    let rules = try store.open(store.row(of: id)).kind.rules
+    guard rules.isKnown, rules.relations.guardsOthers else {
       throw VaultError(.itemNotFound, "the item that is to guard the new one is no PIN")
     }
   }
@@ -343,7 +346,7 @@ extension WriteTransaction {
     {
       throw VaultError.sameName
     }
-    let key = index.primaryKey(of: kind, attributes)
+    let key = try index.primaryKey(of: kind, attributes)
     if try store.rows.item(primaryKey: key) != nil {
       throw VaultError.sameAttributes
     }

@@ -47,11 +47,11 @@ extension ReadTransaction {
 
   private mutating func item(like new: NewItem, under keys: GenerationKeys) throws(VaultError) -> Item? {
     let index = keys.blindIndex
-    let key = index.primaryKey(of: new.kind, new.attributes)
+    let key = try index.primaryKey(of: new.kind, new.attributes)
     guard let row = try store.rows.item(primaryKey: key) else { return nil }
     let item = try store.open(row)
     // The index that led here comes from the file, and no seal protects it.
-    guard index.primaryKey(of: item.kind, item.attributes) == key else {
+    guard try index.primaryKey(of: item.kind, item.attributes) == key else {
       throw VaultError(.damaged, "the vault's index leads to another item", hint: .verifyAndRestore)
     }
     return item
@@ -68,7 +68,7 @@ extension NewItem {
         .policy, "the present item has another access rule, which only a new item can change",
         hint: "delete the item, then add it")
     }
-    guard kind != .key || old.policy.isExportable == isExportable else {
+    guard !kind.rules.dependsOnExport || old.policy.isExportable == isExportable else {
       throw VaultError(
         .policy, "only a new key can be exportable where the present one is not, or the other way round",
         hint: "delete the key, then add it")

@@ -134,23 +134,14 @@ extension WriteTransaction {
       state, of: item, revision: revision, in: store.vault, random: store.environment.random)
   }
 
-  /// Replaces the standing of a transaction. Needs no unlocked session, and does not ask the gate.
-  package mutating func setStanding(
-    _ standing: TransactionStanding, delivery: TransactionDelivery = .told, of id: ItemID
+  /// Changes attributes on which no index depends, for the component of the item. Needs no unlocked session, and does not ask
+  /// the gate.
+  package mutating func changeAttributes(
+    of id: ItemID, _ change: (inout Attributes) -> Void
   ) throws(VaultError) {
     let now = store.now
     try rewriteInGeneration(id) { _, attributes in
-      attributes.standing = standing
-      attributes.delivery = delivery
-      attributes[.modificationDate] = now
-    }
-  }
-
-  /// Replaces what is stored about the delivery of a decision, as ``setStanding(_:delivery:of:)`` does.
-  package mutating func setDelivery(_ delivery: TransactionDelivery, of id: ItemID) throws(VaultError) {
-    let now = store.now
-    try rewriteInGeneration(id) { _, attributes in
-      attributes.delivery = delivery
+      change(&attributes)
       attributes[.modificationDate] = now
     }
   }

@@ -5,15 +5,15 @@ import VaultKeys
 enum BiometryCount {
   /// In the vault, until the passcode is right.
   case vault
-  /// In the biokey that they open, until its PIN is right.
-  case biokey(ItemID, pin: ItemID)
+  /// In the item that they open, until another item, whose secret they stand for, is used: see ``StateRules/BiometryRule``.
+  case item(ItemID, until: ItemID, lock: @Sendable () -> VaultError)
 
   init(_ item: Item?) {
-    guard let item, let pin = item.pinOfBiokey else {
+    guard let item, let rule = item.kind.rules.state.biometry, let other = rule.until(item.attributes) else {
       self = .vault
       return
     }
-    self = .biokey(item.id, pin: pin)
+    self = .item(item.id, until: other, lock: rule.lock)
   }
 
   fileprivate var lock: VaultError {
@@ -23,23 +23,14 @@ enum BiometryCount {
         .biometryLocked,
         "biometry is locked: after \(BiometryLockout.limit) failures, or because the file was copied or restored",
         hint: "unlock the vault with the passcode: that ends it", attemptsLeft: 0)
-    case .biokey:
-      VaultError(
-        .biokeyLocked, "the biokey is locked after \(BiometryLockout.limit) failures",
-        hint: "use the PIN: a right one ends it", attemptsLeft: 0)
+    case .item(_, _, let lock): lock()
     }
   }
 }
 
-extension Item {
-  /// The PIN item whose PIN a biokey replaces, as its attribute says; `nil` for an item of another kind.
-  package var pinOfBiokey: ItemID? { kind == .biokey ? attributes[.pinItem].flatMap(ItemID.init) : nil }
-}
-
 extension ItemState {
-  /// The failures of a biokey that still count: a right PIN since then, which made another use of the PIN item, has ended
-  /// the others.
-  package func biokeyFailures(uses: UInt64) -> UInt32 { counter == uses ? failures : 0 }
+  /// The failures that still count: a use of the other item since then has ended the others.
+  package func biometryFailures(uses: UInt64) -> UInt32 { counter == uses ? failures : 0 }
 }
 
 extension ReadTransaction {
@@ -53,32 +44,33 @@ extension ReadTransaction {
 
 /// The attempts of phrases and fingers.
 extension VaultCore {
-  /// Throws if biometry is locked, before any prompt. While that of the vault is locked, no biokey is opened either.
+  /// Throws if biometry is locked, before any prompt. While that of the vault is locked, that of an item is too.
   ///
   /// - Returns: How many attempts are left.
   @discardableResult
   func refuseLockedBiometry(_ count: BiometryCount) throws(VaultError) -> Int {
-    if case .biokey = count { try refuseLockedBiometry(.vault) } else { try markIfCopied() }
+    if case .item = count { try refuseLockedBiometry(.vault) } else { try markIfCopied() }
     let left = try attemptsLeft(count)
     guard left > 0 else { throw count.lock }
     return left
   }
 
-  /// Throws if a biokey is locked, as ``refuseLockedBiometry(_:)``.
-  package func refuseLocked(biokey: Item) throws(VaultError) {
-    try refuseLockedBiometry(BiometryCount(biokey))
+  /// Throws if biometry is locked for an item, as ``refuseLockedBiometry(_:)``.
+  package func refuseLockedBiometry(of item: Item) throws(VaultError) {
+    try refuseLockedBiometry(BiometryCount(item))
   }
 
-  /// How many more failures lock a biokey; 0 if it is locked.
-  package func attemptsLeft(ofBiokey item: Item) throws(VaultError) -> Int {
+  /// How many more failures lock biometry for an item; 0 if it is locked.
+  package func biometryAttemptsLeft(of item: Item) throws(VaultError) -> Int {
     try attemptsLeft(BiometryCount(item))
   }
 
   private func attemptsLeft(_ count: BiometryCount) throws(VaultError) -> Int {
     var transaction = try beginReading()
     let failures: UInt32
-    if case .biokey(let id, let pin) = count {
-      failures = try transaction.state(of: id).biokeyFailures(uses: transaction.state(of: pin).uses)
+    if case .item(let id, let other, _) = count {
+      failures = try transaction.state(of: id).biometryFailures(
+        uses: transaction.state(of: other).uses)
     } else if try transaction.isUncountedCopy() {
       failures = BiometryLockout.limit
     } else {
@@ -121,10 +113,10 @@ extension VaultCore {
     if try judgesUncounted() { return true }
     var transaction = try beginWriting()
     let isAllowed: Bool
-    if case .biokey(let id, let pin) = count {
-      let uses = try transaction.state(of: pin).uses
+    if case .item(let id, let other, _) = count {
+      let uses = try transaction.state(of: other).uses
       isAllowed = try transaction.changeState(of: id) { state in
-        var failures = state.biokeyFailures(uses: uses)
+        var failures = state.biometryFailures(uses: uses)
         let isAllowed = change(&failures)
         (state.failures, state.counter) = (failures, uses)
         return isAllowed

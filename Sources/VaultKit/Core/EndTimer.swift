@@ -1,0 +1,88 @@
+import Synchronization
+import VaultFormat
+
+/// Ends items with a life, such as tokens, at their time while a program holds the vault open, so that their secrets do not wait in the
+/// file for the next commit. It knows what the opening and the commits of this program saw; what another program stored
+/// later, that one ends, or the next commit. A command-line tool, which ends at once, does not start it.
+final class EndTimer: Sendable {
+  private struct State {
+    var isStarted = false
+    var next = NextTokenEnd()
+    /// The timer that counts; an older one does nothing.
+    var number: UInt64 = 0
+  }
+  private let state = Mutex(State())
+  /// What was noted last. Each commit compares it, and a mutex costs a system call.
+  private let noted = Atomic<UInt64>(0)
+
+  /// Counts from now on, also for what ``set(_:of:clock:)`` said before.
+  func start(for session: VaultCore.Session, clock: any VaultClock) {
+    let next = state.withLock { state -> NextTokenEnd? in
+      guard !state.isStarted else { return nil }
+      state.isStarted = true
+      return state.next
+    }
+    if let next { schedule(next, of: session, clock: clock) }
+  }
+
+  /// Notes what the head row says.
+  func set(_ next: NextTokenEnd, of session: VaultCore.Session, clock: any VaultClock) {
+    guard noted.exchange(next.rawValue, ordering: .relaxed) != next.rawValue else { return }
+    let isStarted = state.withLock { state in
+      state.next = next
+      return state.isStarted
+    }
+    if isStarted { schedule(next, of: session, clock: clock) }
+  }
+
+  private func schedule(_ next: NextTokenEnd, of session: VaultCore.Session, clock: any VaultClock) {
+    let number = state.withLock { state in
+      state.number += 1
+      return state.number
+    }
+    guard let left = next.millisecondsLeft(clock) else { return }
+    count(to: next, in: min(left, Self.longest) + 20, number, of: session, clock: clock)
+  }
+
+  private func count(
+    to next: NextTokenEnd, in milliseconds: UInt64, _ number: UInt64, of session: VaultCore.Session,
+    clock: any VaultClock
+  ) {
+    clock.call(after: milliseconds) { [weak self, weak session] in
+      guard let self, let session, self.state.withLock({ $0.number == number }) else { return }
+      let core = VaultCore(session, environment: session.environment)
+      core.endItemsWherePast()
+      // A commit that ended something has set the timer again.
+      guard self.state.withLock({ $0.number == number && $0.next == next }) else { return }
+      guard next.isDue(clock) else { return self.schedule(next, of: session, clock: clock) }
+      // Another program writes, or the disk is full.
+      self.count(to: next, in: Self.longest, number, of: session, clock: clock)
+    }
+  }
+
+  /// How long it counts at once, in milliseconds: the clock of timers stands still while the machine sleeps.
+  private static let longest: UInt64 = 60_000
+}
+
+extension VaultCore.Session {
+  /// The clocks and keys of the open vault.
+  fileprivate var environment: VaultEnvironment { withStore { $0.environment } }
+}
+
+extension VaultCore {
+  /// Ends the items that are not valid now. A vault that cannot be written keeps them; they open nothing.
+  func endItems() {
+    try? beginWriting().commit()
+  }
+
+  /// The same where one is over: without that, nothing is written.
+  fileprivate func endItemsWherePast() {
+    let isPast = try? reading { transaction throws(VaultError) in
+      try transaction.hasItemToEnd(transaction.store.head().nextTokenEnd)
+    }
+    if isPast != false { endItems() }
+  }
+
+  /// From now on, ends items at their time, for as long as the vault is open.
+  func startEndTimer() { session.endTimer.start(for: session, clock: environment.clock) }
+}
