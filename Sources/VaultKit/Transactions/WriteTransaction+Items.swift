@@ -149,9 +149,10 @@ extension WriteTransaction {
   ///   unless the item is of ``Accessibility/afterFirstUnlock``.
   public mutating func delete(_ id: ItemID) throws(VaultError) {
     let row = try store.row(of: id)
-    try ItemRule.permitDeletion(of: ItemKind(rawValue: row.kind))
-    // The class of an item that does not open is not known.
-    try Gate.permitWithoutSecret(on: try? store.open(row), keys: store.keys)
+    // Neither the kind nor the class of an item that does not open is known.
+    let item = try? store.open(row)
+    if let item { try ItemRule.permitDeletion(of: item.kind) }
+    try Gate.permitWithoutSecret(on: item, keys: store.keys)
     try destroy(id)
   }
 
