@@ -19,7 +19,7 @@ extension SealedStore {
     var (left, bytes) = (limit, 0)
     while left > 0, bytes < Self.mostBatchBytes {
       let asked = min(left, Self.readTogether)
-      let rows = try rows(after: Int64(batch.last), limit: asked)
+      let rows = try rows.items(after: Int64(batch.last), limit: asked)
       left -= asked
       // The head row cannot name the row of such a number, and no vault has one.
       for row in rows where row.row < Head.greatest {
@@ -42,16 +42,6 @@ extension SealedStore {
 
   /// How many rows are in memory at once, besides those that are sealed already.
   private static let readTogether = 256
-
-  /// Rows as they are, unopened.
-  package mutating func rows(after number: Int64, limit: Int) throws(VaultError) -> [ItemRow] {
-    var found: [ItemRow] = []
-    try rows.forEachItem(after: number, limit: limit) { row throws(VaultError) in
-      found.append(row)
-      return true
-    }
-    return found
-  }
 
   /// The rows of an item for the current generation. Its secret is not sealed again, because its data key stays the
   /// same.

@@ -241,36 +241,17 @@ package struct SealedStore: ~Copyable, Sendable {
     return list
   }
 
-  /// Every item after a row, in the order of insertion, until the body says to stop.
-  ///
-  /// - Parameter damaged: Called with each row that does not open, and the reason; the row is skipped. Without
-  ///   `damaged`, such a row is an error.
-  package mutating func forEachItem(
-    after number: Int64 = .min, keepingPages: Bool = true, damaged: ((ItemFields, VaultError) -> Void)? = nil,
-    _ body: (Item) throws(VaultError) -> Bool
-  ) throws(VaultError) {
-    // The rows are read in batches so that a body may use the store again.
-    var opener = opener
-    var batch: [Item] = []
-    var last = number
-    while true {
-      let damage = try scan(after: last, with: &opener, into: &batch, until: Self.mostTogether) { _, _, _ in
-        true
-      }
-      opener.finish(&batch)
-      if !keepingPages { rows.releasePages() }
-      for item in batch { guard try body(item) else { return } }
-      // Only now, because the items before this row are whole, and the body may have stopped at one of them.
-      if let (row, error) = damage {
-        guard let damaged, error.isUnreadable else { throw error }
-        damaged(row, error)
-        last = row.row
-      } else {
-        guard let end = batch.last else { return }
-        last = end.row
-      }
-      batch.removeAll(keepingCapacity: true)
+  /// Reads the next items of a walk. Returns the row that does not open, if the walk reached one.
+  package mutating func readBatch(
+    after number: Int64, policy: inout Policy?, into batch: inout [Item]
+  ) throws(VaultError) -> (row: ItemFields, error: VaultError)? {
+    var opener = ItemOpener(vault: vault, keys: keys, policy: policy ?? self.policy)
+    let damage = try scan(after: number, with: &opener, into: &batch, until: Self.mostTogether) { _, _, _ in
+      true
     }
+    opener.finish(&batch)
+    policy = opener.policy
+    return damage
   }
 
   /// How many items a walk over all rows opens before it lets the pages that it has read go.

@@ -219,10 +219,14 @@ package struct VaultRows: ~Copyable, Sendable {
 
   // MARK: Walks
 
-  package mutating func forEachItem(
-    after number: Int64 = .min, limit: Int? = nil, _ body: (ItemRow) throws(VaultError) -> Bool
-  ) throws(VaultError) {
-    try store.forEachItem(after: number, limit: limit, body)
+  /// The next rows of items, as they are.
+  package mutating func items(after number: Int64, limit: Int) throws(VaultError) -> [ItemRow] {
+    var found: [ItemRow] = []
+    try store.forEachItem(after: number, limit: limit) { row throws(VaultError) in
+      found.append(row)
+      return true
+    }
+    return found
   }
 
   package mutating func forEachBlind(

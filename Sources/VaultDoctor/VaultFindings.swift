@@ -272,8 +272,8 @@ package enum VaultFindings {
       var credentials: [ItemID] = []
       var weak: [String] = []
       var seen = 0
-      try transaction.forEachItem(keepingPages: false, damaged: { _, _ in }) {
-        item throws(VaultError) in
+      var walk = ItemWalk(keepingPages: false)
+      while let item = try transaction.nextReadable(&walk) {
         if item.countsCodes { credentials.append(item.id) }
         if moment.hasExpired(item) {
           if item.expiry == .warn { expired += 1 } else { refused += 1 }
@@ -283,7 +283,6 @@ package enum VaultFindings {
         }
         seen += 1
         if seen % 1024 == 0 { progress(seen) }
-        return true
       }
       var behind = 0
       for id in credentials {

@@ -28,12 +28,12 @@ package struct FactorSlots: Sendable {
     guard header.passcodeDerivation == passcode.derivation else {
       throw VaultError(.busy, "the passcode was changed by another process meanwhile", hint: "try again")
     }
-    return try checked(factor) { address, row, outer throws(VaultError) in
-      try seal.key(
-        in: row, at: address, under: outer, inside: passcode.prompt, derivation: passcode.derivation)
-    } at: {
-      $0.opener == .prompt
-    }
+    let slot = try slot(of: factor) { $0.opener == .prompt }
+    return try checked(
+      seal.key(
+        in: slot.row, at: slot.address, under: slot.outer.bytes, inside: passcode.prompt,
+        derivation: passcode.derivation),
+      of: factor)
   }
 
   /// A member's own half.
@@ -42,31 +42,20 @@ package struct FactorSlots: Sendable {
   ///   - root: The key derived from the phrase; `nil` for a member whose half has only the outer layer.
   /// - Returns: `nil` for another phrase.
   package func half(of member: Member, phrase root: SharedSecret?) throws(VaultError) -> SharedSecret? {
+    let slot = try slot(of: member.factor) { $0.opener == .member && $0.openerID == member.id }
     guard let root else {
-      return try checked(member.factor) { address, row, outer throws(VaultError) in
-        try seal.key(in: row, at: address, under: outer)
-      } at: {
-        $0.opener == .member && $0.openerID == member.id
-      }
+      return try checked(
+        seal.key(in: slot.row, at: slot.address, under: slot.outer.bytes), of: member.factor)
     }
     let key = Self.memberKey(root.bytes, id: member.id)
-    let derivation = header.phraseDerivation
-    var isWrong = false
-    do throws(VaultError) {
-      return try checked(member.factor) { address, row, outer throws(VaultError) in
-        do throws(CryptoError) {
-          return try seal.open(row, at: address, under: outer, inside: key, derivation: derivation)
-        } catch {
-          isWrong = error == .commitmentMismatch
-          throw VaultError(crypto: error)
-        }
-      } at: {
-        $0.opener == .member && $0.openerID == member.id
-      }
-    } catch {
-      if isWrong { return nil }
-      throw error
-    }
+    let half: SecretBytes
+    do throws(CryptoError) {
+      half = try seal.open(
+        slot.row, at: slot.address, under: slot.outer.bytes, inside: key, derivation: header.phraseDerivation)
+    } catch .commitmentMismatch {
+      return nil
+    } catch { throw VaultError(crypto: error) }
+    return try checked(half, of: member.factor)
   }
 
   /// The private half of `any` or of a set, opened by a member; of presence, by the login password.
@@ -74,20 +63,18 @@ package struct FactorSlots: Sendable {
     -> SharedSecret
   {
     guard let half = header.factors[member.factor] else { throw Self.damaged }
-    return try checked(factor) { address, row, outer throws(VaultError) in
-      try seal.unwrap(row, at: address, under: outer, by: own.bytes, of: half)
-    } at: {
-      $0.opener == .member && $0.openerID == member.id
-    }
+    let slot = try slot(of: factor) { $0.opener == .member && $0.openerID == member.id }
+    return try checked(
+      seal.unwrap(slot.row, at: slot.address, under: slot.outer.bytes, by: own.bytes, of: half), of: factor)
   }
 
   /// The private half of presence, opened by that of `any`.
   package func presence(by any: SharedSecret) throws(VaultError) -> SharedSecret {
-    try checked(.presence) { address, row, outer throws(VaultError) in
-      try seal.key(in: row, at: address, under: outer, inside: any.bytes, derivation: nil)
-    } at: {
-      $0.opener == .any
-    }
+    let slot = try slot(of: .presence) { $0.opener == .any }
+    return try checked(
+      seal.key(
+        in: slot.row, at: slot.address, under: slot.outer.bytes, inside: any.bytes, derivation: nil),
+      of: .presence)
   }
 
   /// The key that a phrase gives a member.
@@ -95,27 +82,33 @@ package struct FactorSlots: Sendable {
     HKDF.derive(from: root, info: Labels.member.utf8 + id, byteCount: 32)
   }
 
-  /// Opens a slot of a factor. The private half must match the public half in the header.
-  private func checked(
-    _ factor: Factor,
-    open: (SlotAddress, SlotRow, borrowing SecretBytes) throws(VaultError) -> SecretBytes,
-    at isRight: (SlotAddress) -> Bool
-  ) throws(VaultError) -> SharedSecret {
+  /// A slot of a factor with the outer key that opens it.
+  private struct Slot {
+    let address: SlotAddress
+    let row: SlotRow
+    let outer: SharedSecret
+  }
+
+  private func slot(
+    of factor: Factor, where isRight: (SlotAddress) -> Bool
+  ) throws(VaultError) -> Slot {
     for row in slots {
       guard let address = SlotAddress(row), address.kind == .factor, address.subject == factor.rawValue,
         isRight(address)
       else { continue }
-      let half = try keys.withSlotKey(for: address) { outer throws(VaultError) in
-        try open(address, row, outer)
-      }
-      let publicHalf: [UInt8]
-      do throws(CryptoError) { publicHalf = try X25519KeyPair(privateKey: half.copy()).publicKey } catch {
-        throw VaultError(crypto: error)
-      }
-      guard publicHalf == header.factors[factor] else { throw Self.damaged }
-      return SharedSecret(half)
+      return Slot(address: address, row: row, outer: try keys.slotKey(for: address))
     }
     throw Self.damaged
+  }
+
+  /// The private half must match the public half in the header.
+  private func checked(_ half: consuming SecretBytes, of factor: Factor) throws(VaultError) -> SharedSecret {
+    let publicHalf: [UInt8]
+    do throws(CryptoError) { publicHalf = try X25519KeyPair(privateKey: half.copy()).publicKey } catch {
+      throw VaultError(crypto: error)
+    }
+    guard publicHalf == header.factors[factor] else { throw Self.damaged }
+    return SharedSecret(half)
   }
 
   private static var damaged: VaultError {

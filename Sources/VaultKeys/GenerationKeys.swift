@@ -14,7 +14,7 @@ package final class GenerationKeys: Sendable {
   package let state: RecordSeal
   package let head: RecordSeal
   package let audit: RecordSeal
-  private let slotKey: SecretBytes
+  private let slotKey: SharedSecret
   private let deviceSlotKey: SharedSecret?
 
   package init(generation: UInt32, root: consuming SecretBytes, deviceRoot: SharedSecret?)
@@ -28,7 +28,7 @@ package final class GenerationKeys: Sendable {
     state = try Self.seal(root, label: Labels.state, nonceLabel: Labels.stateNonce, generation: generation)
     head = try Self.seal(root, label: Labels.head, nonceLabel: Labels.headNonce, generation: generation)
     audit = try Self.seal(root, label: Labels.audit, nonceLabel: Labels.auditNonce, generation: generation)
-    slotKey = HKDF.derive(from: root, label: Labels.slot)
+    slotKey = SharedSecret(HKDF.derive(from: root, label: Labels.slot))
     self.deviceRoot = deviceRoot
     if let deviceRoot {
       deviceSlotKey = SharedSecret(
@@ -63,14 +63,12 @@ package final class GenerationKeys: Sendable {
     for seal in [meta, state, head, audit] { seal.releaseCiphers() }
   }
 
-  /// Lends the outer key of a slot: `K_slot`, or `K_slot_device` for a this-device-only class.
-  package func withSlotKey<R: ~Copyable>(
-    for address: SlotAddress, _ body: (borrowing SecretBytes) throws(VaultError) -> R
-  ) throws(VaultError) -> R {
-    guard address.isThisDeviceOnly else { return try body(slotKey) }
+  /// The outer key of a slot: `K_slot`, or `K_slot_device` for a this-device-only class.
+  package func slotKey(for address: SlotAddress) throws(VaultError) -> SharedSecret {
+    guard address.isThisDeviceOnly else { return slotKey }
     guard let deviceSlotKey else {
       throw VaultError(.policy, "this class of items opens with its own device key only")
     }
-    return try body(deviceSlotKey.bytes)
+    return deviceSlotKey
   }
 }

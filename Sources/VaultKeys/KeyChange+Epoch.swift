@@ -59,14 +59,10 @@ extension KeyChange {
         address.generation == old.generation
       else { continue }
       let before = address
-      let content = try old.withSlotKey(for: before) { outer throws(VaultError) in
-        try seal.outerLayer(of: slot, at: before, under: outer)
-      }
+      let content = try seal.outerLayer(of: slot, at: before, under: old.slotKey(for: before).bytes)
       address.generation = keys.generation
       let moved = address
-      let body = try layered(moved) { outer throws(VaultError) in
-        try seal.seal(content, at: moved, under: outer)
-      }
+      let body = try seal.seal(content, at: moved, under: slotKey(for: moved).bytes)
       slots.removeAll { $0.id == slot.id }
       put(moved, body)
     }

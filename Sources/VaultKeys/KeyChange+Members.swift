@@ -155,13 +155,9 @@ extension KeyChange {
     let body: [UInt8]
     if let phrase {
       let key = FactorSlots.memberKey(phrase.box.bytes, id: member.id)
-      body = try layered(address) { outer throws(VaultError) in
-        try seal.seal(half, at: address, under: outer, inside: key, derivation: phrase.derivation)
-      }
+      body = try sealed(half, at: address, inside: key, derivation: phrase.derivation)
     } else {
-      body = try layered(address) { outer throws(VaultError) in
-        try seal.seal(half, at: address, under: outer)
-      }
+      body = try seal.seal(half, at: address, under: slotKey(for: address).bytes)
     }
     put(address, body)
   }
@@ -173,19 +169,13 @@ extension KeyChange {
       throw VaultError(.damaged, "a member of the enrolled set has no key")
     }
     let address = memberAddress(factor, member: member)
-    let body = try layered(address) { outer throws(VaultError) in
-      try seal.wrap(half, to: publicHalf, at: address, under: outer)
-    }
-    put(address, body)
+    put(address, try seal.wrap(half, to: publicHalf, at: address, under: slotKey(for: address).bytes))
   }
 
   private mutating func putPresence(_ presence: SharedSecret, inside any: SharedSecret) throws(VaultError) {
     let address = SlotAddress(
       .factor, subject: Factor.presence.rawValue, generation: keys.generation, opener: .any)
-    let body = try layered(address) { outer throws(VaultError) in
-      try seal.seal(presence.bytes, at: address, under: outer, inside: any.bytes, derivation: nil)
-    }
-    put(address, body)
+    put(address, try sealed(presence.bytes, at: address, inside: any.bytes, derivation: nil))
   }
 
   private func memberAddress(_ factor: Factor, member: Member) -> SlotAddress {

@@ -184,7 +184,7 @@ package struct KeyChange {
       var base = address
       base.opener = .base
       let key = try open(try slot(address), at: address, inside: old.unlock, derivation: old.derivation)
-      put(base, try layered(base) { outer throws(VaultError) in try seal.seal(key, at: base, under: outer) })
+      put(base, try seal.seal(key, at: base, under: slotKey(for: base).bytes))
     }
     slots.removeAll { $0.opener == SlotOpener.unlock.rawValue || $0.kind == SlotKind.trust.rawValue }
     try forgetMembers()
@@ -207,9 +207,7 @@ package struct KeyChange {
     throws(VaultError)
   {
     let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .base)
-    put(
-      address,
-      try layered(address) { outer throws(VaultError) in try seal.seal(key, at: address, under: outer) })
+    put(address, try seal.seal(key, at: address, under: slotKey(for: address).bytes))
   }
 
   package mutating func putUnlock(
@@ -219,37 +217,30 @@ package struct KeyChange {
     put(address, try sealed(key, at: address, inside: passcode.unlock, derivation: passcode.derivation))
   }
 
-  private func sealed(
+  func sealed(
     _ key: borrowing SecretBytes, at address: SlotAddress, inside inner: borrowing SecretBytes,
-    derivation: KeyDerivation
+    derivation: KeyDerivation?
   ) throws(VaultError) -> [UInt8] {
-    try layered(address) { outer throws(VaultError) in
-      try seal.seal(key, at: address, under: outer, inside: inner, derivation: derivation)
-    }
+    try seal.seal(
+      key, at: address, under: slotKey(for: address).bytes, inside: inner, derivation: derivation)
   }
 
   private func open(
     _ slot: SlotRow, at address: SlotAddress, inside inner: borrowing SecretBytes, derivation: KeyDerivation
   ) throws(VaultError) -> SecretBytes {
-    try layered(address) { outer throws(VaultError) in
-      try seal.key(in: slot, at: address, under: outer, inside: inner, derivation: derivation)
-    }
+    try seal.key(
+      in: slot, at: address, under: slotKey(for: address).bytes, inside: inner, derivation: derivation)
   }
 
   private func openBase(_ address: SlotAddress) throws(VaultError) -> SecretBytes {
-    let slot = try slot(address)
-    return try layered(address) { outer throws(VaultError) in
-      try seal.key(in: slot, at: address, under: outer)
-    }
+    try seal.key(in: slot(address), at: address, under: slotKey(for: address).bytes)
   }
 
-  package func layered<R: ~Copyable>(
-    _ address: SlotAddress, _ body: (borrowing SecretBytes) throws(VaultError) -> R
-  ) throws(VaultError) -> R {
+  func slotKey(for address: SlotAddress) throws(VaultError) -> SharedSecret {
     guard let keys = generations.first(where: { $0.generation == address.generation }) else {
       throw VaultError(.damaged, "a key of the vault names a generation that does not exist")
     }
-    return try keys.withSlotKey(for: address, body)
+    return try keys.slotKey(for: address)
   }
 
   private func slot(_ address: SlotAddress) throws(VaultError) -> SlotRow {

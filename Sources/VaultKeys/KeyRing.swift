@@ -108,7 +108,8 @@ package struct KeyRing: ~Copyable, Sendable {
       return try GenerationKeys(generation: generation, root: root, deviceRoot: nil)
     }
     let current = try keys(of: header.generation)
-    let previous = try header.previousGeneration.map { number throws(VaultError) in try keys(of: number) }
+    let previous =
+      if let before = header.previousGeneration { try keys(of: before) } else { nil as GenerationKeys? }
     try self.init(row: row, header: header, slots: slots, current: current, previous: previous, seal: seal)
   }
 
@@ -206,9 +207,7 @@ package struct KeyRing: ~Copyable, Sendable {
         ),
         !address.isThisDeviceOnly || keys.deviceRoot != nil
       else { continue }
-      let key = try keys.withSlotKey(for: address) { outer throws(VaultError) in
-        try seal.key(in: slot, at: address, under: outer)
-      }
+      let key = try seal.key(in: slot, at: address, under: keys.slotKey(for: address).bytes)
       if address.kind == .auditRoot, header.hasPasscode {
         guarded.keys[address] = SharedSecret(key)
       } else {
@@ -247,14 +246,14 @@ package struct KeyRing: ~Copyable, Sendable {
       guard let address = SlotAddress(slot), address.opener == .unlock,
         let keys = keys(of: address.generation), !address.isThisDeviceOnly || keys.deviceRoot != nil
       else { continue }
-      let key = try keys.withSlotKey(for: address) { outer throws(VaultError) in
-        do throws(CryptoError) {
-          return try seal.open(
-            slot, at: address, under: outer, inside: passcode.unlock, derivation: passcode.derivation)
-        } catch .commitmentMismatch {
-          throw VaultError(.authenticationFailed, "wrong passcode")
-        } catch { throw VaultError(crypto: error) }
-      }
+      let outer = try keys.slotKey(for: address)
+      let key: SecretBytes
+      do throws(CryptoError) {
+        key = try seal.open(
+          slot, at: address, under: outer.bytes, inside: passcode.unlock, derivation: passcode.derivation)
+      } catch .commitmentMismatch {
+        throw VaultError(.authenticationFailed, "wrong passcode")
+      } catch { throw VaultError(crypto: error) }
       unlocked.append((address, SharedSecret(key)))
     }
     guard unlocked.contains(where: { $0.0.hasName(of: unlockedAddress) }),

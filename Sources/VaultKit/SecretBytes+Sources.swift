@@ -111,9 +111,7 @@ extension SecretBytes {
   public static func random(characterCount: Int) throws(VaultError) -> SecretBytes {
     precondition(0...1 << 20 ~= characterCount, "SecretBytes.random(characterCount:): 0 to 1 MiB")
     let alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-    return try characters(characterCount, of: Array(alphabet.utf8)) { (count) throws(VaultError) in
-      try SystemRandom().newSecret(count)
-    }
+    return try characters(characterCount, of: Array(alphabet.utf8), from: SystemRandom().newSecret)
   }
 
   private static func read(

@@ -207,12 +207,13 @@ struct SynchronizationTests {
   func unlockStarted(isOver: Bool) throws {
     let scene = try Scene()
     let (id, clock) = (scene.id, scene.rig.clock)
-    try scene.core.writing { transaction throws(VaultError) in
-      try transaction.changeState(of: id) { state throws(VaultError) in
-        state.set(.unlockStarted)
-        state.deadline = try Deadline(seconds: 1, clock: clock)
-      }
+    let deadline = try Deadline(seconds: 1, clock: clock)
+    var transaction = try scene.core.beginWriting()
+    try transaction.changeState(of: id) { state in
+      state.set(.unlockStarted)
+      state.deadline = deadline
     }
+    try transaction.commit()
     if isOver { scene.rig.clock.advance(by: .seconds(2)) }
     let blocks = Scene.answering(["state": .text("blocked")])
     expect(

@@ -359,7 +359,7 @@ struct AttackKindTests {
     let backup = place.folder + "/data/b.vault"
     _ = try core.backUp(to: backup, passphrase: Passcode(testing: "p"))
     try core.write { transaction in
-      try transaction.changeState(of: item.id) { state throws(VaultError) in
+      try transaction.changeState(of: item.id) { state in
         state.counter = 77
         state.wrongUnlockCodes = 3
       }

@@ -24,10 +24,8 @@ struct AttackScanTests {
     var names: [String?] = []
     let error = #expect(throws: VaultError.self) {
       try core.read { transaction in
-        try transaction.forEachItem { item throws(VaultError) in
-          names.append(item.name)
-          return true
-        }
+        var walk = ItemWalk()
+        while let item = try transaction.next(&walk) { names.append(item.name) }
       }
     }
     #expect(error?.code == .damaged && names == ["one"])
@@ -35,7 +33,8 @@ struct AttackScanTests {
       var query = Query(.genericPassword)
       query.limit = 1
       try expect(transaction.items(matching: query).map(\.name), equals: ["one"])
-      try transaction.forEachItem { _ in false }
+      var walk = ItemWalk()
+      try expect(transaction.next(&walk)?.name, equals: "one")
     }
   }
 

@@ -24,7 +24,7 @@ struct AttackStateTests {
     _ = try core.add(NewItem(.genericPassword, name: "early"))
     try place.keepRows()
     _ = try core.write { transaction in
-      try transaction.changeState(of: id) { (state) throws(VaultError) in state.counter += 3 }
+      try transaction.changeState(of: id) { state in state.counter += 3 }
     }
     try place.putRowsBack()
     _ = try core.add(NewItem(.genericPassword, name: "late"))

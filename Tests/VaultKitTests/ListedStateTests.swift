@@ -108,7 +108,7 @@ extension VaultCore {
         item.attributes[.otpRole] = 1
         let key = SecretBytes(testing: "12345678901234567890")
         added.append(try transaction.add(item, secret: key, by: Component(.otp)))
-        _ = try transaction.changeState(of: added[index].id) { (state) throws(VaultError) in
+        _ = try transaction.changeState(of: added[index].id) { state in
           state.counter = UInt64(index) + 1
         }
       }

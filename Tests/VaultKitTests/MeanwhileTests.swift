@@ -29,7 +29,7 @@ struct MeanwhileTests {
         try core.delete(junk)
         try place.keepRows()
         try core.write { transaction in
-          _ = try transaction.changeState(of: id) { (state) throws(VaultError) in state.counter += 1 }
+          _ = try transaction.changeState(of: id) { state in state.counter += 1 }
         }
       }
     }
@@ -78,7 +78,7 @@ struct MeanwhileTests {
     }
     for _ in 0..<3 {
       try core.write { transaction in
-        _ = try transaction.changeState(of: id) { (state) throws(VaultError) in state.counter += 1 }
+        _ = try transaction.changeState(of: id) { state in state.counter += 1 }
       }
     }
     switch known {

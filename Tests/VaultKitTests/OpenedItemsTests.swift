@@ -32,10 +32,8 @@ struct OpenedItemsTests {
     let listed = try core.items(matching: Query())
     var lent: [Item] = []
     try core.read { transaction in
-      try transaction.forEachItem { item throws(VaultError) in
-        lent.append(item)
-        return true
-      }
+      var walk = ItemWalk()
+      while let item = try transaction.next(&walk) { lent.append(item) }
     }
     #expect(listed.count == 300 && lent.count == 300)
     for (index, item) in listed.enumerated() {
@@ -201,10 +199,8 @@ struct OpenedItemsTests {
       { transaction in _ = try transaction.item(id) },
       { transaction in _ = try transaction.item(named: "two") },
       { transaction in
-        try transaction.forEachItem { item throws(VaultError) in
-          names.append(item.name)
-          return true
-        }
+        var walk = ItemWalk()
+        while let item = try transaction.next(&walk) { names.append(item.name) }
       },
     ]
     for read in reads {

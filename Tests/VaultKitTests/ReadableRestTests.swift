@@ -202,9 +202,9 @@ private struct Filled {
     var found: [ItemID] = []
     var items = 0
     try core.read { transaction in
-      try transaction.forEachItem(damaged: { id, _ in found.append(id) }) { _ throws(VaultError) in
-        items += 1
-        return true
+      var walk = ItemWalk()
+      while let next = try transaction.nextRow(&walk) {
+        if case .damaged(let id, _) = next { found.append(id) } else { items += 1 }
       }
     }
     #expect(items == count && found == damaged)

@@ -164,14 +164,14 @@ struct RotationTransitionTests {
     }
     let before = try count()
     _ = try half.core.write { transaction in
-      try transaction.changeState(of: half.ids[0]) { (state) throws(VaultError) in state.counter = 7 }
+      try transaction.changeState(of: half.ids[0]) { state in state.counter = 7 }
     }
     try expect(count(), equals: before + 1)
     let new = try half.core.add(
       NewItem(.otp, name: "new"), secret: SecretBytes(testing: "s"), by: Component(.otp))
     let added = try count()
     _ = try half.core.write { transaction in
-      try transaction.changeState(of: new.id) { (state) throws(VaultError) in state.counter = 7 }
+      try transaction.changeState(of: new.id) { state in state.counter = 7 }
     }
     try expect(count(), equals: added + 2)
   }

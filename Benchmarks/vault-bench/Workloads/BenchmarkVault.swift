@@ -204,7 +204,9 @@ final class BenchmarkVault {
   /// Opens all items one by one, without keeping them.
   func scan() -> Workload {
     Workload("scan") { [core] in
-      try core.read { transaction in try transaction.forEachItem { _ in true } }
+      var transaction = try core.beginReading()
+      var walk = ItemWalk()
+      while try transaction.next(&walk) != nil {}
     }
   }
 

@@ -43,9 +43,8 @@ struct FinishedActivation {
   init(_ answer: TransportFields, after activation: SharedSecret, now: Instant) throws(VaultError) {
     credential = try NewPeerCredential(
       TransportFields.required("credential", answer.fields("credential")))
-    device = try answer.fields("deviceCredential").map { (fields) throws(VaultError) in
-      try NewPeerCredential(fields)
-    }
+    device =
+      if let fields = try answer.fields("deviceCredential") { try NewPeerCredential(fields) } else { nil }
     // Both of the others are stored without the PIN: an equal one would be the key that the PIN guards, and would tell a
     // camouflaged PIN.
     for other in [activation, device?.secret].compactMap({ $0 }) {

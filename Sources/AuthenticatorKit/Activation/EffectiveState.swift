@@ -76,10 +76,10 @@ extension WriteTransaction {
       try endActivation(item, result: VaultError.activationLapsed.auditResult, detail: "its time was over")
       return true
     }
-    try changeState(of: item.id) { state throws(VaultError) in
-      try state.apply(.lapsed)
-      state.deadline = nil
-    }
+    var held = try heldState(of: item.id)
+    try held.state.apply(.lapsed)
+    held.state.deadline = nil
+    try keep(held)
     try log(.stateChanged, item: item, detail: "the time of the unlock was over")
     return true
   }

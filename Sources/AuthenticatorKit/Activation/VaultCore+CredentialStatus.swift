@@ -19,11 +19,10 @@ extension VaultCore {
     try refuseLapsed(item)
     let replacement = try replacement(of: item)
     var transaction = try beginReading()
-    let pin = item.policy.guardingPINItem
+    var isPINBlocked = false
+    if let pin = item.policy.guardingPINItem { isPINBlocked = try transaction.state(of: pin).isBlocked }
     return CredentialStatus(
-      item, state: try transaction.effectiveState(of: item),
-      isPINBlocked: try pin.map { (pin) throws(VaultError) in try transaction.state(of: pin).isBlocked }
-        ?? false,
+      item, state: try transaction.effectiveState(of: item), isPINBlocked: isPINBlocked,
       secondsLeft: try transaction.state(of: (replacement ?? item).id).secondsLeft(transaction.clock),
       isBeingReplaced: replacement != nil)
   }
@@ -83,10 +82,10 @@ extension VaultCore {
 extension WriteTransaction {
   /// The peer has disabled a credential.
   fileprivate mutating func disable(_ item: Item) throws(VaultError) {
-    try changeState(of: item.id) { state throws(VaultError) in
-      try state.apply(.peerDisables)
-      state.deadline = nil
-    }
+    var held = try heldState(of: item.id)
+    try held.state.apply(.peerDisables)
+    held.state.deadline = nil
+    try keep(held)
     try log(.stateChanged, item: item, detail: "disabled")
   }
 }

@@ -56,16 +56,7 @@ extension VaultCore {
   private func activation(named name: String) throws(VaultError) -> PendingActivation {
     let item = try item(named: name)
     guard item.kind == .otp else { throw .noCredential }
-    let found = try reading { transaction throws(VaultError) -> PendingActivation in
-      guard item.isActivation else {
-        guard let pending = try transaction.activation(replacing: item.id) else {
-          throw try transaction.nothingToFinish(of: item)
-        }
-        return try PendingActivation(pending, named: name, replacing: item)
-      }
-      let replaced = try transaction.credential(replacedBy: item)
-      return try PendingActivation(item, named: replaced?.name ?? name, replacing: replaced)
-    }
+    let found = try pendingActivation(of: item, named: name)
     let name = found.name
     try refuseLapsed(found.item)
     // It may have been renamed meanwhile.
@@ -78,6 +69,18 @@ extension VaultCore {
     try transaction.refuseTaken(NewActivation.deviceName(of: name), unless: own)
     transaction.end()
     return found
+  }
+
+  private func pendingActivation(of item: Item, named name: String) throws(VaultError) -> PendingActivation {
+    var transaction = try beginReading()
+    guard item.isActivation else {
+      guard let pending = try transaction.activation(replacing: item.id) else {
+        throw try transaction.nothingToFinish(of: item)
+      }
+      return try PendingActivation(pending, named: name, replacing: item)
+    }
+    let replaced = try transaction.credential(replacedBy: item)
+    return try PendingActivation(item, named: replaced?.name ?? name, replacing: replaced)
   }
 
   /// The activation secret, and the PIN that is to guard the credential. All that needs no peer is refused here.

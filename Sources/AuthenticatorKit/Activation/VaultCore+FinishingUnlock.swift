@@ -91,18 +91,18 @@ extension VaultCore {
   private func countCode(of unlock: UnlockUnderWay) throws(VaultError) -> Int {
     var transaction = try beginWriting()
     try transaction.refuseUnlessUnderWay(unlock)
-    let count = try transaction.changeState(of: unlock.item.id) { state throws(VaultError) -> UInt8? in
-      guard state.wrongUnlockCodes < ItemState.unlockCodeLimit else {
-        try state.apply(.lastWrongUnlockCode)
-        state.deadline = nil
-        return nil
-      }
-      state.wrongUnlockCodes += 1
-      return state.wrongUnlockCodes
+    var held = try transaction.heldState(of: unlock.item.id)
+    let isOver = held.state.wrongUnlockCodes >= ItemState.unlockCodeLimit
+    if isOver {
+      try held.state.apply(.lastWrongUnlockCode)
+      held.state.deadline = nil
+    } else {
+      held.state.wrongUnlockCodes += 1
     }
+    try transaction.keep(held)
     try transaction.commit()
-    guard let count else { throw .unlockRefused }
-    return Int(ItemState.unlockCodeLimit - count)
+    guard !isOver else { throw .unlockRefused }
+    return Int(ItemState.unlockCodeLimit - held.state.wrongUnlockCodes)
   }
 
   /// The peer has not seen the code. The time of the unlock may be over.
@@ -123,11 +123,11 @@ extension VaultCore {
     var transaction = try beginWriting()
     // Another process may have ended this unlock meanwhile.
     if try transaction.isUnderWay(unlock) {
-      try transaction.changeState(of: unlock.item.id) { state throws(VaultError) in
-        let isLast = state.wrongUnlockCodes >= ItemState.unlockCodeLimit
-        try state.apply(isLast ? .lastWrongUnlockCode : .wrongUnlockCode)
-        if isLast { state.deadline = nil }
-      }
+      var held = try transaction.heldState(of: unlock.item.id)
+      let isLast = held.state.wrongUnlockCodes >= ItemState.unlockCodeLimit
+      try held.state.apply(isLast ? .lastWrongUnlockCode : .wrongUnlockCode)
+      if isLast { held.state.deadline = nil }
+      try transaction.keep(held)
       try transaction.log(
         .unlockStarted, item: unlock.item, result: error.auditResult, detail: "wrong code")
     }
@@ -198,12 +198,12 @@ extension WriteTransaction {
     try changeState(of: unlock.item.id) { $0.wrongUnlockCodes = 0 }
     for item in try [unlock.item, reading.deviceCredential(of: unlock.item)].compactMap({ $0 }) {
       guard try [.blocked, .unlockStarted].contains(state(of: item.id).credentialState()) else { continue }
-      try changeState(of: item.id) { state throws(VaultError) in
-        // The device credential shares the block, and has no code.
-        state.set(CredentialState.unlockStarted)
-        try state.apply(.unlocked)
-        state.deadline = nil
-      }
+      var held = try heldState(of: item.id)
+      // The device credential shares the block, and has no code.
+      held.state.set(CredentialState.unlockStarted)
+      try held.state.apply(.unlocked)
+      held.state.deadline = nil
+      try keep(held)
       try log(.stateChanged, item: item, detail: "unlocked")
     }
   }

@@ -60,16 +60,16 @@ extension WriteTransaction {
     let isSame = item.attributes[.unlock] == unlock.name
     let effective = try reading.effectiveState(of: item)
     let clock = reading.clock
-    try changeState(of: item.id) { state throws(VaultError) in
-      guard !isSame || state.wrongUnlockCodes < ItemState.unlockCodeLimit else {
-        throw state.wrongUnlockCodes == ItemState.endedUnlock ? .unlockOfEarlierBlock : .unlockRefused
-      }
-      // A credential whose PIN is blocked counts as blocked.
-      state.set(effective)
-      try state.apply(.unlockStarted)
-      if !isSame { state.wrongUnlockCodes = 0 }
-      state.deadline = try Deadline(seconds: unlock.seconds, clock: clock)
+    var held = try heldState(of: item.id)
+    guard !isSame || held.state.wrongUnlockCodes < ItemState.unlockCodeLimit else {
+      throw held.state.wrongUnlockCodes == ItemState.endedUnlock ? .unlockOfEarlierBlock : .unlockRefused
     }
+    // A credential whose PIN is blocked counts as blocked.
+    held.state.set(effective)
+    try held.state.apply(.unlockStarted)
+    if !isSame { held.state.wrongUnlockCodes = 0 }
+    held.state.deadline = try Deadline(seconds: unlock.seconds, clock: clock)
+    try keep(held)
     var changes = ItemChanges()
     changes.attributes[.unlock] = unlock.name
     changes.attributes[.unlockPINMode] = unlock.pinMode

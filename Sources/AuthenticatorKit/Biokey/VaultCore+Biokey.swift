@@ -73,7 +73,7 @@ extension VaultCore {
       return result
     } catch {
       // What failed was not the PIN: a right one is no wrong attempt.
-      try? writing { transaction throws(VaultError) in _ = try transaction.settle(shown) }
+      try? settle(shown)
       throw error
     }
   }

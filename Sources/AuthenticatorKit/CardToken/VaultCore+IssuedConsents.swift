@@ -99,9 +99,7 @@ extension VaultCore {
   }
 
   private func newConsentCode() throws(VaultError) -> SecretBytes {
-    let random = environment.random
-    return try SecretBytes.characters(ConsentCode.digitCount, of: Array("0123456789".utf8)) {
-      count throws(VaultError) in try random.newSecret(count)
-    }
+    try SecretBytes.characters(
+      ConsentCode.digitCount, of: Array("0123456789".utf8), from: environment.random.newSecret)
   }
 }

@@ -7,11 +7,11 @@ extension WriteTransaction {
   /// - Returns: How many attempts are left, if this one is wrong.
   mutating func countAttempt(of id: ItemID) throws(VaultError) -> Int {
     try refuseUnlessRequested(id)
-    return try changeState(of: id) { state throws(VaultError) in
-      guard state.failures < CardConsent.mostAttempts else { throw .consentFailed }
-      state.failures += 1
-      return Int(CardConsent.mostAttempts - state.failures)
-    }
+    var held = try heldState(of: id)
+    guard held.state.failures < CardConsent.mostAttempts else { throw .consentFailed }
+    held.state.failures += 1
+    try keep(held)
+    return Int(CardConsent.mostAttempts - held.state.failures)
   }
 
   /// Counts a resend, before the code is sent.
@@ -20,19 +20,19 @@ extension WriteTransaction {
   mutating func countResend(of id: ItemID) throws(VaultError) {
     try refuseUnlessRequested(id)
     let now = reading.clock.bootMilliseconds()
-    try changeState(of: id) { state throws(VaultError) in
-      guard state.resends < CardConsent.mostResends else {
-        throw VaultError(.policy, "the code was sent again three times already", hint: .requestConsent)
-      }
-      let next = state.lastResend + ItemState.resendPause
-      guard state.resends == 0 || now >= next else {
-        throw VaultError(
-          .policy, "the code was sent again a moment ago, and that is done once in 30 seconds",
-          hint: "wait for the code that is on its way", retryAfter: .milliseconds(Int64(next - now)))
-      }
-      state.resends += 1
-      state.lastResend = now
+    var held = try heldState(of: id)
+    guard held.state.resends < CardConsent.mostResends else {
+      throw VaultError(.policy, "the code was sent again three times already", hint: .requestConsent)
     }
+    let next = held.state.lastResend + ItemState.resendPause
+    guard held.state.resends == 0 || now >= next else {
+      throw VaultError(
+        .policy, "the code was sent again a moment ago, and that is done once in 30 seconds",
+        hint: "wait for the code that is on its way", retryAfter: .milliseconds(Int64(next - now)))
+    }
+    held.state.resends += 1
+    held.state.lastResend = now
+    try keep(held)
     try log(.consentSentAgain, item: item(id))
   }
 

@@ -11,7 +11,7 @@ extension WriteTransaction {
   ) throws(VaultError) {
     guard item.hasSecret else { return }
     let isConsent = item.kind == .consent
-    try changeState(of: item.id) { found throws(VaultError) in
+    try changeState(of: item.id) { found in
       if isConsent { found.set(state) }
       found.usesLeft = 0
     }

@@ -13,7 +13,7 @@ extension VaultCore {
     try new.check()
     let address = try ServerAddress(new.server)
     if let present = try present(new, at: address, context: context) { return present }
-    let key = try new.key.map { id throws(VaultError) in try describeClientKey(of: id).publicKey }
+    let key = if let id = new.key { try describeClientKey(of: id).publicKey } else { nil as PublicKey? }
     let metadata = try serverMetadata(at: address, over: transport, context: context)
     guard let endpoint = metadata.registrationEndpoint else {
       throw VaultError(.unsupported, "the server registers no clients by itself", hint: .giveClient)

@@ -17,9 +17,10 @@ struct ClientIdentity: Sendable {
       throw VaultError(.expired, "the secret of the client has expired at the server", hint: .registerClient)
     }
     self.registration = registration
-    signer = try registration.key.map { key throws(VaultError) in
-      try OpenSigner(key, in: core, to: "prove who this client is", context: context)
-    }
+    signer =
+      if let key = registration.key {
+        try OpenSigner(key, in: core, to: "prove who this client is", context: context)
+      } else { nil }
   }
 
   /// Adds what the server wants to see. An assertion has a name of its own, so each sending of a request needs this.

@@ -242,7 +242,7 @@ extension VaultCore {
     try transaction.permitChange(
       of: id, use == nil ? .update : .replace, needingKeys: isBackward, by: use?.component ?? .otp)
     _ = try use?.settle(in: &transaction)
-    try transaction.changeState(of: id) { state throws(VaultError) in
+    try transaction.changeState(of: id) { state in
       state.counter = counter
       state.needsResync = false
       state.isBlocked = false
@@ -313,15 +313,14 @@ extension WriteTransaction {
   /// The counter to use now. The commit writes the next one.
   mutating func takeCounter(of item: Item, for purpose: CodePurpose) throws(VaultError) -> UInt64 {
     if let counter = purpose.counter { return try usedCounter(counter, of: item) }
-    var used: UInt64 = 0
     let offline = OfflineCodes(of: item, for: purpose, in: reading)
-    try changeState(of: item.id) { state throws(VaultError) in
-      try state.refuseUnusable(item)
-      try offline?.take(from: &state)
-      used = state.counter
-      if used == .max { state.isBlocked = true }
-      state.use(next: used == .max ? used : used + 1, codes: 1, of: item)
-    }
+    var held = try heldState(of: item.id)
+    try held.state.refuseUnusable(item)
+    try offline?.take(from: &held.state)
+    let used = held.state.counter
+    if used == .max { held.state.isBlocked = true }
+    held.state.use(next: used == .max ? used : used + 1, codes: 1, of: item)
+    try keep(held)
     return used
   }
 

@@ -111,20 +111,17 @@ extension WriteTransaction {
     _ count: UInt64, of item: Item, lookAhead: UInt64
   ) throws(VaultError) -> CounterReservation {
     guard lookAhead <= HOTPVerifier.maximumWindow else { throw VaultError(otp: .invalidWindow) }
-    var block: CounterReservation?
-    var last: UInt64 = 0
     let offline = OfflineCodes(count, of: item, for: .offline, in: reading)
-    try changeState(of: item.id) { state throws(VaultError) in
-      try state.refuseUnusable(item)
-      try offline?.take(from: &state)
-      let taken = try otp { () throws(OTPError) in
-        try CounterReservation(startingAt: state.counter, count: count, lookAhead: lookAhead)
-      }
-      state.use(next: taken.counterAfterBlock, codes: count, of: item)
-      last = taken.counterAfterBlock - 1
-      block = consume taken
+    var held = try heldState(of: item.id)
+    try held.state.refuseUnusable(item)
+    try offline?.take(from: &held.state)
+    let taken = try otp { () throws(OTPError) in
+      try CounterReservation(startingAt: held.state.counter, count: count, lookAhead: lookAhead)
     }
+    held.state.use(next: taken.counterAfterBlock, codes: count, of: item)
+    try keep(held)
+    let last = taken.counterAfterBlock - 1
     try log(.codeGenerated, item: item, detail: "counters \(last - (count - 1)) to \(last)")
-    return block.take()!
+    return taken
   }
 }

@@ -50,11 +50,11 @@ extension VaultCore {
       do {
         let key = try transaction.useSecret(of: item.item, by: use.component)
         _ = try use.settle(in: &transaction)
-        judged = try transaction.changeState(of: id) { state throws(VaultError) in
-          try state.refuseUnlessActive()
-          let verdict = try body(item, key, &state, clocks)
-          return JudgedCode(verdict, state: &state, clocks: clocks)
-        }
+        var held = try transaction.heldState(of: id)
+        try held.state.refuseUnlessActive()
+        let verdict = try body(item, key, &held.state, clocks)
+        judged = JudgedCode(verdict, state: &held.state, clocks: clocks)
+        try transaction.keep(held)
       }
       try transaction.log(operation, item: item.item, result: judged.verdict.result)
       try transaction.commit()

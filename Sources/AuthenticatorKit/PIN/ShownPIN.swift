@@ -33,6 +33,15 @@ struct ShownPIN: Sendable {
 
 }
 
+extension VaultCore {
+  /// Settles a PIN in a commit of its own, where what it permitted has failed.
+  func settle(_ pin: ShownPIN) throws(VaultError) {
+    var transaction = try beginWriting()
+    try transaction.settle(pin)
+    try transaction.commit()
+  }
+}
+
 extension WriteTransaction {
   /// Writes what the use of a PIN leaves in its item: of a checked one the verdict, of a camouflaged one that it was
   /// tried. The same commit must hold what the PIN permits.
@@ -47,25 +56,26 @@ extension WriteTransaction {
       return nil
     }
     let now = reading.expiryTime
-    let unconfirmed = try changeState(of: id) { state throws(VaultError) -> UInt32? in
-      state.uses &+= 1
-      state.lastUse = max(state.lastUse, now)
-      guard case .camouflaged(_, let offset) = pin.secret else {
-        guard !state.isBlocked else { throw .pinBlocked }
-        PINAttempts.succeed(&state)
-        return nil
-      }
-      guard state.offsetInUse == offset else { throw .pinChanged }
-      // Marked since it was asked for: the passcode has not been verified.
-      guard pin.wasMarked || !state.needsResync else { throw .pinChanged }
-      state.needsResync = false
-      let (sum, isBeyond) = state.unconfirmed.addingReportingOverflow(1)
-      state.unconfirmed = isBeyond ? .max : sum
-      return state.unconfirmed
+    var held = try heldState(of: id)
+    held.state.uses &+= 1
+    held.state.lastUse = max(held.state.lastUse, now)
+    guard case .camouflaged(_, let offset) = pin.secret else {
+      guard !held.state.isBlocked else { throw .pinBlocked }
+      PINAttempts.succeed(&held.state)
+      try keep(held)
+      try log(pin.shown.notes(.pin))
+      try log(.pinVerified, item: pin.stored.item)
+      return nil
     }
-    if case .camouflaged = pin.secret { try log(pin.stored.settledMark ?? []) }
+    guard held.state.offsetInUse == offset else { throw .pinChanged }
+    // Marked since it was asked for: the passcode has not been verified.
+    guard pin.wasMarked || !held.state.needsResync else { throw .pinChanged }
+    held.state.needsResync = false
+    let (sum, isBeyond) = held.state.unconfirmed.addingReportingOverflow(1)
+    held.state.unconfirmed = isBeyond ? .max : sum
+    try keep(held)
+    try log(pin.stored.settledMark ?? [])
     try log(pin.shown.notes(.pin))
-    if case .checked = pin.secret { try log(.pinVerified, item: pin.stored.item) }
-    return unconfirmed
+    return held.state.unconfirmed
   }
 }

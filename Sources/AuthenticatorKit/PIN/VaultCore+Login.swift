@@ -36,7 +36,7 @@ extension VaultCore {
     } catch {
       // What failed was not the PIN: a right one is no wrong attempt.
       if case .pin(let pin)? = shown {
-        try? writing { transaction throws(VaultError) in _ = try transaction.settle(pin) }
+        try? settle(pin)
       }
       throw error
     }

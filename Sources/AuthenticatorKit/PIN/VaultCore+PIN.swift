@@ -76,17 +76,20 @@ extension VaultCore {
     var pins: [Item] = []
     var credentials: [ItemID: [Item]] = [:]
     var biokeys: Set<ItemID> = []
-    try transaction.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
+    var walk = ItemWalk()
+    while let item = try transaction.nextReadable(&walk) {
       if item.kind == .pin, id == nil || item.id == id { pins.append(item) }
       if let pin = item.policy.guardingPINItem { credentials[pin, default: []].append(item) }
       if let pin = item.pinOfBiokey { biokeys.insert(pin) }
-      return true
     }
-    return try pins.map { pin throws(VaultError) in
-      PINStatus(
-        pin, try transaction.state(of: pin.id), credentials: credentials[pin.id] ?? [],
-        hasBiokey: biokeys.contains(pin.id))
+    var statuses: [PINStatus] = []
+    for pin in pins {
+      statuses.append(
+        PINStatus(
+          pin, try transaction.state(of: pin.id), credentials: credentials[pin.id] ?? [],
+          hasBiokey: biokeys.contains(pin.id)))
     }
+    return statuses
   }
 
   private var vaultID: VaultID {

@@ -153,8 +153,9 @@ extension WriteTransaction {
     guard stored.mode == .camouflaged else {
       throw VaultError(.policy, "a change of a checked PIN is final at once", hint: "change the PIN again")
     }
-    let hasMarked = hasMarked
-    try changeState(of: id) { state throws(VaultError) in try change(&state, hasMarked) }
+    var held = try heldState(of: id)
+    try change(&held.state, hasMarked)
+    try keep(held)
     try log(notes)
     try log(.pinChanged, item: stored.item, detail: detail)
   }

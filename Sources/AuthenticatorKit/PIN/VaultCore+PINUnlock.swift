@@ -18,9 +18,11 @@ extension VaultCore {
       secret = try stored.record.unwrapped(by: key, of: id, vault: stored.vault)
     } catch {
       // The refusal remains in force if the log cannot be written.
-      try? writing { transaction throws(VaultError) in
-        try transaction.log(.pinUnlocked, item: stored.item, result: error.auditResult, detail: error.message)
-      }
+      logWherePossible([
+        AuditNote(
+          operation: .pinUnlocked, item: stored.id, kind: .pin, result: error.auditResult,
+          detail: error.message)
+      ])
       throw error
     }
     try replacePIN(

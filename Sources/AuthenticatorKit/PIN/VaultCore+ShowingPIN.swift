@@ -23,10 +23,10 @@ extension VaultCore {
 
   /// The denial remains in force if the log cannot be written.
   private func logBlocked(_ id: ItemID, _ error: VaultError) {
-    try? writing { transaction throws(VaultError) in
-      let item = try transaction.item(id)
-      try transaction.log(.accessDenied, item: item, result: error.auditResult, detail: error.message)
-    }
+    logWherePossible([
+      AuditNote(
+        operation: .accessDenied, item: id, kind: .pin, result: error.auditResult, detail: error.message)
+    ])
   }
 
   /// A PIN item with its data open. Unlocks the vault if the context can.
@@ -195,12 +195,11 @@ extension WriteTransaction {
   private mutating func beginAttempt(of stored: StoredPIN) throws(VaultError) -> PINAttempts.Verdict {
     guard !hasMarked else { throw .pinChanged }
     let clock = reading.clock
-    let (verdict, killed) = try changeState(of: stored.id) { state throws(VaultError) in
-      guard stored.settledMark != nil || !state.needsResync else { throw .pinChanged }
-      let begun = PINAttempts.begin(&state, limit: stored.limit, clock: clock)
-      if begun.verdict == .go { state.needsResync = false }
-      return begun
-    }
+    var held = try heldState(of: stored.id)
+    guard stored.settledMark != nil || !held.state.needsResync else { throw .pinChanged }
+    let (verdict, killed) = PINAttempts.begin(&held.state, limit: stored.limit, clock: clock)
+    if verdict == .go { held.state.needsResync = false }
+    try keep(held)
     if verdict == .go { try log(stored.settledMark ?? []) }
     if killed > 0 {
       try log(

@@ -88,9 +88,9 @@ extension WriteTransaction {
     guard let offline = OfflineCodes(of: item, for: purpose, in: reading),
       offline.limits.codes != nil || item.attributes[.peer] != nil
     else { return }
-    try changeState(of: item.id) { state throws(VaultError) in
-      try state.refuseUnlessActive()
-      try offline.take(from: &state)
-    }
+    var held = try heldState(of: item.id)
+    try held.state.refuseUnlessActive()
+    try offline.take(from: &held.state)
+    try keep(held)
   }
 }

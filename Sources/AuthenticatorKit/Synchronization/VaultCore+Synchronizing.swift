@@ -87,13 +87,12 @@ extension VaultCore {
     }
     if let event { try transaction.change(item, by: event) }
     let now = transaction.reading.expiryTime
-    let state = try transaction.changeState(of: item.id) { state throws(VaultError) in
-      try position.apply(to: &state, of: item, told: told, now: now)
-      return state
-    }
+    var held = try transaction.heldState(of: item.id)
+    try position.apply(to: &held.state, of: item, told: told, now: now)
+    try transaction.keep(held)
     try transaction.log(.synchronized, item: item)
     try transaction.commit()
-    return (item, state)
+    return (item, held.state)
   }
 }
 
@@ -164,21 +163,20 @@ extension WriteTransaction {
   /// - Throws: ``VaultError/Code/wrongState`` if the state refuses it.
   mutating func change(_ item: Item, by event: CredentialEvent) throws(VaultError) {
     let clock = reading.clock
-    let (before, after) = try changeState(of: item.id) { state throws(VaultError) in
-      let before = try state.credentialState()
-      // The first write that looks at an unlock whose time is over records that.
-      let isOver = before == .unlockStarted && state.secondsLeft(clock) == 0
-      guard let after = (isOver ? before.after(.lapsed) : before)?.after(event) else {
-        throw VaultError(.wrongState, "the credential changed its state meanwhile", hint: "try again")
-      }
-      state.set(after)
-      if after != .unlockStarted { state.deadline = nil }
-      // An unlock before this block does not end it, neither by a code on its way nor by another one.
-      if before == .active, after == .blocked, state.wrongUnlockCodes > 0 {
-        state.wrongUnlockCodes = ItemState.endedUnlock
-      }
-      return (before, after)
+    var held = try heldState(of: item.id)
+    let before = try held.state.credentialState()
+    // The first write that looks at an unlock whose time is over records that.
+    let isOver = before == .unlockStarted && held.state.secondsLeft(clock) == 0
+    guard let after = (isOver ? before.after(.lapsed) : before)?.after(event) else {
+      throw VaultError(.wrongState, "the credential changed its state meanwhile", hint: "try again")
     }
+    held.state.set(after)
+    if after != .unlockStarted { held.state.deadline = nil }
+    // An unlock before this block does not end it, neither by a code on its way nor by another one.
+    if before == .active, after == .blocked, held.state.wrongUnlockCodes > 0 {
+      held.state.wrongUnlockCodes = ItemState.endedUnlock
+    }
+    try keep(held)
     guard before != after else { return }
     try log(.stateChanged, item: item, detail: "\(before) to \(after)")
     if after == .disabled, let device = try reading.deviceCredential(of: item) {

@@ -32,9 +32,10 @@ struct TokenRequest {
     // The tokens are stored after the request: a vault that is locked is unlocked before.
     try core.permitAdding(core.newTokenSet(of: item), by: .tokenSet, context: context)
     identity = try ClientIdentity(record, in: core, context: context)
-    signer = try key.map { key throws(VaultError) in
-      try OpenSigner(key, in: core, to: "bind tokens to the key", context: context)
-    }
+    signer =
+      if let key { try OpenSigner(key, in: core, to: "bind tokens to the key", context: context) } else {
+        nil
+      }
   }
 
   /// Sends the request. If the server wants its nonce in the proof, sends it once more.
@@ -64,11 +65,17 @@ struct TokenRequest {
       if reply.isSuccess, !refusal.isStated { return reply }
       guard attempt == 0, signer != nil, refusal.word == "use_dpop_nonce", reply.nonce != nil else {
         // The next try then begins with the nonce of this one.
-        try? core.writing { transaction throws(VaultError) in try remember(in: &transaction) }
+        try? rememberNonce()
         return reply
       }
     }
     preconditionFailure("TokenRequest.send(_:): a second request without an end")
+  }
+
+  private func rememberNonce() throws(VaultError) {
+    var transaction = try core.beginWriting()
+    try remember(in: &transaction)
+    try transaction.commit()
   }
 
   /// The tokens that a reply gives. Those that cannot be used are revoked.

@@ -29,9 +29,8 @@ extension VaultCore {
     try checkPresentTokens(of: client, context: context)
     let (item, record) = try openRegistration(client, over: nil, context: context)
     guard let redirect = redirect ?? record.redirect else { throw RedirectAddress.missing }
-    let thumbprint = try key.map { id throws(VaultError) in
-      (id: id, thumbprint: try describeClientKey(of: id).publicKey.thumbprint)
-    }
+    var thumbprint: (id: ItemID, thumbprint: String)?
+    if let key { thumbprint = (key, try describeClientKey(of: key).publicKey.thumbprint) }
     return try AuthorizationRequest(
       of: record, item.id, redirect: redirect, scope: scope, key: thumbprint,
       random: environment.random)

@@ -74,9 +74,10 @@ extension VaultCore {
     var code = CodeForPeer(code: kept.code ?? "", counter: kept.counter)
     if kept.code == nil {
       let purpose = CodePurpose(isOnline: true, action: "accept the transaction", counter: kept.counter)
-      let question = try credential.item.suite.map { (suite) throws(VaultError) in
-        try suite.question(of: asked.context)
-      }
+      let question =
+        if let suite = try credential.item.suite { try suite.question(of: asked.context) } else {
+          nil as OCRAQuestion?
+        }
       let showing = asked.context.map(context.showing) ?? context.forOneDecision
       code = try self.code(of: credential.item, for: question, by: .current, for: purpose, context: showing)
     }
@@ -117,22 +118,26 @@ extension VaultCore {
   ///
   /// - Parameter refusal: `nil` if the peer took the decision.
   private func record(_ refusal: VaultError?, of id: ItemID) {
-    let delivery: TransactionDelivery = refusal == nil ? .told : .refused
-    try? writing { transaction throws(VaultError) in
-      guard let item = try transaction.items(matching: Query(id: id)).first,
-        item.attributes.delivery == .untold
-      else { return }
-      let state = try item.standing().state
-      if state == .accepted {
-        var record = try TransactionRecord(transaction.useSecret(of: item, by: .transaction))
-        record.answer = nil
-        _ = try transaction.update(id, ItemChanges(), secret: record.data, by: .transaction)
-      }
-      try transaction.setDelivery(delivery, of: id)
-      guard let refusal else { return }
+    try? tryToRecord(refusal, of: id)
+  }
+
+  private func tryToRecord(_ refusal: VaultError?, of id: ItemID) throws(VaultError) {
+    var transaction = try beginWriting()
+    guard let item = try transaction.items(matching: Query(id: id)).first,
+      item.attributes.delivery == .untold
+    else { return }
+    let state = try item.standing().state
+    if state == .accepted {
+      var record = try TransactionRecord(transaction.useSecret(of: item, by: .transaction))
+      record.answer = nil
+      _ = try transaction.update(id, ItemChanges(), secret: record.data, by: .transaction)
+    }
+    try transaction.setDelivery(refusal == nil ? .told : .refused, of: id)
+    if let refusal {
       try transaction.log(
         state.operation, item: item, result: refusal.auditResult, detail: "the server refused it")
     }
+    try transaction.commit()
   }
 
   /// Those of a credential, in the order in which their codes were made. What does not open is no obstacle for the others.

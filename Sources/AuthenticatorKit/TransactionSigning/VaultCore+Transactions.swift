@@ -171,15 +171,19 @@ extension VaultCore {
   /// boot cannot be told.
   func noteTimeouts(of ids: [ItemID]) {
     guard !ids.isEmpty, !isReadOnly, environment.clock.bootID() != nil else { return }
-    try? writing { transaction throws(VaultError) in
-      let now = BootTime(transaction.reading.clock)
-      for id in ids {
-        // One that was deleted meanwhile, or does not open any more, keeps no other from being recorded.
-        guard let item = try? transaction.item(id), (try? PeerTransaction(item, at: now))?.hasLapsed == true
-        else { continue }
-        try transaction.end(item, as: .timedOut)
-      }
+    try? recordTimeouts(of: ids)
+  }
+
+  private func recordTimeouts(of ids: [ItemID]) throws(VaultError) {
+    var transaction = try beginWriting()
+    let now = BootTime(transaction.reading.clock)
+    for id in ids {
+      // One that was deleted meanwhile, or does not open any more, keeps no other from being recorded.
+      guard let item = try? transaction.item(id), (try? PeerTransaction(item, at: now))?.hasLapsed == true
+      else { continue }
+      try transaction.end(item, as: .timedOut)
     }
+    try transaction.commit()
   }
 
   /// The credentials that were activated through a transport and that make codes. Device credentials have no peer of their own.

@@ -29,10 +29,14 @@ extension VaultCore {
   ) -> VaultError {
     if error.code == .deviceUnknown { return error.advising(error.advice ?? .disableCredential) }
     guard let event = CredentialEvent(error, of: operation, fields) else { return error }
-    try? writing { transaction throws(VaultError) in
-      try transaction.change(transaction.reading.present(credential), by: event)
-    }
+    try? note(event, of: credential)
     return error.advising(error.advice ?? (event == .peerBlocks ? .unlockCredential : .activateCredential))
+  }
+
+  private func note(_ event: CredentialEvent, of credential: PeerCredential) throws(VaultError) {
+    var transaction = try beginWriting()
+    try transaction.change(transaction.reading.present(credential), by: event)
+    try transaction.commit()
   }
 
   /// Sends a request, as ``exchange(_:about:_:over:context:)``.

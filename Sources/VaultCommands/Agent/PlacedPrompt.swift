@@ -61,7 +61,7 @@ struct PlacedPrompt: HostPrompt {
     case .client: return try remote.confirm(places.named(request))
     case .nowhere(let why): throw why
     case .here(let place):
-      return try ask(request, at: place) { request throws(VaultError) in try place.prompt.confirm(request) }
+      return try ask(request, at: place, place.prompt.confirm)
     case .finger(let place): return try confirm(request, by: place.host.biometry)
     }
   }
@@ -103,7 +103,7 @@ struct PlacedPrompt: HostPrompt {
     switch places.place {
     case .client: return try remote.allow(places.named(request))
     case .here(let place):
-      return try ask(request, at: place) { request throws(VaultError) in try place.prompt.allow(request) }
+      return try ask(request, at: place, place.prompt.allow)
     // Such a place has no question with more than two answers.
     default: return .once
     }

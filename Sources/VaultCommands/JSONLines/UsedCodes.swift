@@ -144,9 +144,9 @@ struct UsedCodes {
     guard !hasReadVault else { return }
     hasReadVault = true
     var credentials: [(Item, CodeFamily)] = []
-    try transaction.reading.forEachItem(keepingPages: false, damaged: { _, _ in }) { item in
+    var walk = ItemWalk(keepingPages: false)
+    while let item = try transaction.reading.nextReadable(&walk) {
       if let family = CodeFamily(item), only == nil || only == family { credentials.append((item, family)) }
-      return true
     }
     for (item, family) in credentials {
       guard !item.isConstrained, !item.isBehindPIN else {

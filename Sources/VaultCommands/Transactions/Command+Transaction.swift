@@ -66,10 +66,9 @@ extension Command {
         if let there = known.first(where: { $0.id == id }) {
           name = there.name
         } else {
-          let found = try vault.opened().reading { transaction throws(VaultError) in
-            try transaction.items(matching: Query(id: id), damaged: damaged)
-          }
-          name = found.first?.name
+          var reading = try vault.opened().beginReading()
+          name = try reading.items(matching: Query(id: id), damaged: damaged).first?.name
+          reading.end()
           known.append((id, name))
         }
         last = id

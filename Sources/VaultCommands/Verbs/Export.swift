@@ -164,10 +164,8 @@ extension Command {
     let core = try vault.opened()
     var transaction = try core.beginReading()
     var found = FoundItems()
-    try transaction.forEachItem(keepingPages: false, damaged: { _, _ in }) { item throws(VaultError) in
-      found.note(item)
-      return true
-    }
+    var walk = ItemWalk(keepingPages: false)
+    while let item = try transaction.nextReadable(&walk) { found.note(item) }
     transaction.end()
     try unlockOnce(for: found)
     let use = found.needsKeys ? Use.unlocked : .free
@@ -180,11 +178,12 @@ extension Command {
       var unreadable: [(ItemID, VaultError)] = []
       var transaction = try core.beginReading()
       var group: [Item] = []
-      let leaveOut = { (id: ItemID, error: VaultError) in unreadable.append((id, error)) }
-      try transaction.forEachItem(after: last, keepingPages: false, damaged: leaveOut) {
-        item throws(VaultError) in
-        group.append(item)
-        return group.count < Self.groupCount
+      var walk = ItemWalk(after: last, keepingPages: false)
+      while group.count < Self.groupCount, let found = try transaction.nextRow(&walk) {
+        switch found {
+        case .item(let item): group.append(item)
+        case .damaged(let id, let error): unreadable.append((id, error))
+        }
       }
       transaction.end()
       for (id, error) in unreadable {

@@ -14,9 +14,7 @@ package enum CamouflagedPIN {
   ///
   /// - Throws: ``VaultError/Code/io`` when the random generator fails.
   package static func freshOffset(_ random: any RandomSource) throws(VaultError) -> [UInt8] {
-    let digits = try SecretBytes.characters(digitCount, of: Array(0...9)) { (count) throws(VaultError) in
-      try random.newSecret(count)
-    }
+    let digits = try SecretBytes.characters(digitCount, of: Array(0...9), from: random.newSecret)
     return digits.expose { $0.array }
   }
 

@@ -77,10 +77,12 @@ extension VaultCore {
 
   /// The same where one is over: without that, nothing is written.
   fileprivate func endItemsWherePast() {
-    let isPast = try? reading { transaction throws(VaultError) in
-      try transaction.hasItemToEnd(transaction.store.head().nextTokenEnd)
-    }
-    if isPast != false { endItems() }
+    if (try? hasItemToEnd()) != false { endItems() }
+  }
+
+  private func hasItemToEnd() throws(VaultError) -> Bool {
+    var transaction = try beginReading()
+    return try transaction.hasItemToEnd(transaction.store.head().nextTokenEnd)
   }
 
   /// From now on, ends items at their time, for as long as the vault is open.

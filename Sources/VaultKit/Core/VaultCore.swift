@@ -174,10 +174,14 @@ package final class VaultCore: Sendable {
 
   /// Tells the protector of the state that the file has now. Best effort.
   func noteState() {
-    let state = try? reading { transaction throws(VaultError) in
-      (try transaction.store.head().commit, transaction.store.keys.header.deviceKey, transaction.store.vault)
-    }
-    if let (commit, key, vault) = state { session.note(commit, under: key, of: vault) }
+    do throws(VaultError) {
+      var transaction = try beginReading()
+      let commit = try transaction.store.head().commit
+      let (key, vault) = (transaction.store.keys.header.deviceKey, transaction.store.vault)
+      // A protector can hang, and must not keep the store then.
+      transaction.end()
+      session.note(commit, under: key, of: vault)
+    } catch {}
   }
 
   /// Whether the protector remembers the newest commit that this process has made. If not, an older state of the file that somebody puts
@@ -191,8 +195,7 @@ package final class VaultCore: Sendable {
       return true
     }
     // Or it has replaced the key, and with it what is remembered.
-    let now = try? reading { transaction throws(VaultError) in transaction.store.keys.header.deviceKey }
-    return now != key
+    return (try? keysNow().header.deviceKey) != key
   }
 
   /// Whether ``remembersCommit`` is false because no file can be made, and that was said: when the vault file was new here. It stays so,
@@ -226,10 +229,8 @@ package final class VaultCore: Sendable {
     while race.mayTry() {
       let header = try storedHeader()
       guard let key = try presentKey(header) else { continue }
-      let isCurrent = withStore { store -> Result<Bool, VaultError> in
-        Result { () throws(VaultError) in try store.reload(with: key) }
-      }
-      if try isCurrent.get() { return }
+      var held = HeldStore(of: session)
+      if try held.store.reload(with: key) { return }
     }
     throw KeyRace.lost
   }
@@ -245,10 +246,8 @@ package final class VaultCore: Sendable {
   }
 
   private func storedHeader() throws(VaultError) -> Header {
-    let header = withStore { store -> Result<Header, VaultError> in
-      Result { () throws(VaultError) in try store.storedHeader().header }
-    }
-    return try header.get()
+    var held = HeldStore(of: session)
+    return try held.store.storedHeader().header
   }
 
   /// Who keeps the device key now.
@@ -264,14 +263,6 @@ package final class VaultCore: Sendable {
     return other
   }
 
-  /// ``withStore(_:)`` for a step that can fail.
-  func withStoreThrowing(_ body: (inout SealedStore) throws(VaultError) -> Void) throws(VaultError) {
-    let outcome = withStore { store -> Result<Void, VaultError> in
-      Result { () throws(VaultError) in try body(&store) }
-    }
-    try outcome.get()
-  }
-
   /// Lends the session outside a transaction.
   func withStore<R>(_ body: (inout SealedStore) -> R) -> R { session.withStore(body) }
 }
@@ -279,9 +270,7 @@ package final class VaultCore: Sendable {
 extension VaultCore.Session {
   /// Lends the store outside a transaction.
   func withStore<R>(_ body: (inout SealedStore) -> R) -> R {
-    var store = take()
-    let result = body(&store)
-    giveBack(store)
-    return result
+    var held = HeldStore(of: self)
+    return body(&held.store)
   }
 }

@@ -7,17 +7,16 @@ extension VaultCore {
   ///
   /// - Throws: ``VaultError/Code/itemNotFound`` for an identifier or a name that is not there.
   package func items(_ target: ItemTarget) throws(VaultError) -> [Item] {
-    try reading { transaction throws(VaultError) in
-      switch target {
-      case .id(let id): return [try transaction.item(id)]
-      case .name(let name): return [try transaction.item(named: name)]
-      case .account(let account, let service, let kind):
-        var attributes = Attributes()
-        attributes[.account] = account
-        // Byte for byte, as the index compares: `==` of texts finds also what is only spelled alike.
-        return try transaction.items(matching: Query(kind, where: attributes)).filter {
-          ($0.attributes.bytes(of: Attribute<String>.service.code) ?? []) == Array(service.utf8)
-        }
+    var transaction = try beginReading()
+    switch target {
+    case .id(let id): return [try transaction.item(id)]
+    case .name(let name): return [try transaction.item(named: name)]
+    case .account(let account, let service, let kind):
+      var attributes = Attributes()
+      attributes[.account] = account
+      // Byte for byte, as the index compares: `==` of texts finds also what is only spelled alike.
+      return try transaction.items(matching: Query(kind, where: attributes)).filter {
+        ($0.attributes.bytes(of: Attribute<String>.service.code) ?? []) == Array(service.utf8)
       }
     }
   }
@@ -59,13 +58,16 @@ extension VaultCore {
     var seen = 0
     try transaction.readTime()
     var listing = ItemListing(moment: transaction.expiryMoment)
-    try transaction.forEachItem(
-      keepingPages: false, damaged: { listing.unreadable.append(ItemListing.Unreadable($0, $1)) }
-    ) { item throws(VaultError) in
-      seen += 1
-      if seen % 1024 == 0 { progress(seen) }
-      if keeps(item) { listing.items.append(item) }
-      return true
+    var walk = ItemWalk(keepingPages: false)
+    while let found = try transaction.nextRow(&walk) {
+      switch found {
+      case .damaged(let id, let error):
+        listing.unreadable.append(ItemListing.Unreadable(id, error))
+      case .item(let item):
+        seen += 1
+        if seen % 1024 == 0 { progress(seen) }
+        if keeps(item) { listing.items.append(item) }
+      }
     }
     try listing.markCounters(in: &transaction)
     return listing

@@ -129,19 +129,7 @@ extension VaultCore {
   var opened: OpenedVault { withStore { OpenedVault($0.keys.header, at: $0.rows.path) } }
 
   private func moveLogIntoFile() throws(VaultError) {
-    try withStoreThrowing { store throws(VaultError) in
-      let isDone = try store.rows.checkpoint(truncate: false)
-      guard isDone else { throw VaultError.otherProcesses }
-    }
-  }
-
-  /// Writes the changes of `body`, then rolls them back. This detects a full disk or a vault that cannot be written
-  /// before anything outside the vault depends on the change.
-  func rehearse(_ body: (inout WriteTransaction) throws(VaultError) -> Void) throws(VaultError) {
-    var transaction = try beginWriting()
-    try body(&transaction)
-    try transaction.sealHead()
-    try transaction.store.rows.writeOut()
-    // No commit: it was a rehearsal.
+    var held = HeldStore(of: session)
+    guard try held.store.rows.checkpoint(truncate: false) else { throw VaultError.otherProcesses }
   }
 }

@@ -9,10 +9,9 @@ import TextPreparation
 extension VaultCore {
   /// The members, in the order of their enrollment.
   package func enrolledMembers() throws(VaultError) -> [EnrolledMember] {
-    try withHeader { header, _, keys throws(VaultError) in
-      try keys.enrolledSet(of: header).members.map {
-        EnrolledMember(name: $0.label, source: $0.source, enrolled: $0.enrolled)
-      }
+    let present = try keysNow()
+    return try present.keys.enrolledSet(of: present.header).members.map {
+      EnrolledMember(name: $0.label, source: $0.source, enrolled: $0.enrolled)
     }
   }
 
@@ -106,18 +105,20 @@ extension VaultCore {
 
   /// - Parameter isOwnerHere: Whether the passcode was shown for this, although the vault may be locked.
   private func removeMember(named name: String, isOwnerHere: Bool) throws(VaultError) {
-    try changeKeys(.memberRemoved, detail: name) { change, transaction throws(VaultError) in
-      let set = try change.keys.enrolledSet(of: change.header)
-      guard let member = set.members.first(where: { $0.label == name }) else {
-        throw VaultError(.itemNotFound, "no member has that name", hint: .listMembers)
-      }
-      if !isOwnerHere, member.source != .login {
-        for item in try transaction.store.itemsBehindCurrentSet() {
-          try transaction.permitWithoutSecret(on: item)
-        }
-      }
-      try change.remove(member, trust: transaction.store.keys.trustKey)
+    var transaction = try beginWriting()
+    var change = try transaction.beginKeyChange()
+    let set = try change.keys.enrolledSet(of: change.header)
+    guard let member = set.members.first(where: { $0.label == name }) else {
+      throw VaultError(.itemNotFound, "no member has that name", hint: .listMembers)
     }
+    if !isOwnerHere, member.source != .login {
+      for item in try transaction.store.itemsBehindCurrentSet() {
+        try transaction.permitWithoutSecret(on: item)
+      }
+    }
+    try change.remove(member, trust: transaction.store.keys.trustKey)
+    try transaction.write(change, as: .memberRemoved, detail: name)
+    try transaction.commit()
   }
 
   /// The items that no longer open after the next change of the enrolled set.
@@ -129,18 +130,17 @@ extension VaultCore {
   /// Completes a change of the set that was made while the vault was locked, and removes a recovery half that a
   /// restore revoked. Does nothing in a locked session.
   func completeEnrolledSet() throws(VaultError) {
-    let revoked = try withHeader { header, _, _ throws(VaultError) in
-      header.hasPasscode ? header.revoked : []
-    }
+    let header = try keysNow().header
+    let revoked = header.hasPasscode ? header.revoked : []
     guard !revoked.isEmpty, isUnlocked, !isReadOnly else { return }
     let isSetDue = revoked != [.recovery]
-    try changeKeys(
-      isSetDue ? .memberRemoved : .recoveryCodeRemoved,
-      detail: isSetDue ? "the next set was made" : "revoked by a restore"
-    ) { change, transaction throws(VaultError) in
-      guard let trust = transaction.store.keys.trustKey else { return }
-      _ = try change.completeSet(trust: trust)
-    }
+    var transaction = try beginWriting()
+    var change = try transaction.beginKeyChange()
+    if let trust = transaction.store.keys.trustKey { _ = try change.completeSet(trust: trust) }
+    try transaction.write(
+      change, as: isSetDue ? .memberRemoved : .recoveryCodeRemoved,
+      detail: isSetDue ? "the next set was made" : "revoked by a restore")
+    try transaction.commit()
   }
 
   // MARK: Steps
@@ -170,24 +170,27 @@ extension VaultCore {
   ) throws(VaultError) -> EnrolledMember {
     let now = environment.clock.now()
     let name = try Self.normalized(name)
-    try changeKeys(.memberEnrolled, detail: name) { change, transaction throws(VaultError) in
-      try transaction.log(notes)
-      let present = change.header.phraseDerivation
-      guard change.header.passcodeDerivation == passcode.derivation,
-        root == nil || present == nil || present == root!.derivation,
-        let trust = transaction.store.keys.trustKey
-      else {
-        throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
-      }
-      let members = try change.keys.enrolledSet(of: change.header).members
-      guard !members.contains(where: { $0.label == name }) else { throw Self.nameTaken }
-      guard members.count < Self.mostMembers else { throw Self.setIsFull }
-      guard source != .login else {
-        return try change.enrollLogin(name, passcode: passcode, trust: trust, now: now)
-      }
+    var transaction = try beginWriting()
+    var change = try transaction.beginKeyChange()
+    try transaction.log(notes)
+    let present = change.header.phraseDerivation
+    guard change.header.passcodeDerivation == passcode.derivation,
+      root == nil || present == nil || present == root!.derivation,
+      let trust = transaction.store.keys.trustKey
+    else {
+      throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
+    }
+    let members = try change.keys.enrolledSet(of: change.header).members
+    guard !members.contains(where: { $0.label == name }) else { throw Self.nameTaken }
+    guard members.count < Self.mostMembers else { throw Self.setIsFull }
+    if source == .login {
+      try change.enrollLogin(name, passcode: passcode, trust: trust, now: now)
+    } else {
       try change.enroll(
         name, source: source, phrase: root, passcode: passcode, trust: trust, now: now)
     }
+    try transaction.write(change, as: .memberEnrolled, detail: name)
+    try transaction.commit()
     return EnrolledMember(name: name, source: source, enrolled: now)
   }
 
@@ -200,10 +203,9 @@ extension VaultCore {
   }
 
   private func factorSlots() throws(VaultError) -> FactorSlots {
-    let random = environment.random
-    return try withHeader { header, slots, keys throws(VaultError) in
-      FactorSlots(header: header, slots: slots, keys: keys, random: random)
-    }
+    let present = try keysNow()
+    return FactorSlots(
+      header: present.header, slots: present.slots, keys: present.keys, random: environment.random)
   }
 
   /// The name of a member in form C. Strings of two forms are equal, so a name finds its member in each of them.
@@ -233,11 +235,11 @@ extension SealedStore {
   fileprivate mutating func itemsBehindCurrentSet() throws(VaultError) -> [Item] {
     let header = keys.header
     var found: [Item] = []
-    try forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
-      guard item.access.constraints.contains(.biometryCurrentSet) else { return true }
+    var walk = ItemWalk()
+    while let item = try walk.nextReadable(in: &self) {
+      guard item.access.constraints.contains(.biometryCurrentSet) else { continue }
       let ways = try item.policy.ways().filter { $0.allSatisfy(header.isAlive) }
       if !ways.isEmpty, ways.allSatisfy({ $0.contains(where: \.isSet) }) { found.append(item) }
-      return true
     }
     return found
   }

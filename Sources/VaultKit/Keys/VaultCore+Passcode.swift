@@ -25,30 +25,30 @@ extension VaultCore {
     }
     let validity = CallValidity(self)
     let choice = try RecoverySettlement(recovery)
-    let half = try withHeader { header, _, _ throws(VaultError) in
-      _ = try choice.keeps(header)
-      return header.recoveryKey
-    }
+    let header = try keysNow().header
+    _ = try choice.keeps(header)
+    let half = header.recoveryKey
     let notes = choice.notes + new.shown.notes(.newPasscode)
     let keys = try PasscodeKeys(new: new, in: environment)
-    var forgotten = ForgottenTrust()
-    try changeKeys(.passcodeSet, detail: forgotten.detail) { change, transaction throws(VaultError) in
-      guard !change.header.hasPasscode else {
-        throw VaultError(.policy, "another process has just set a passcode")
-      }
-      // The choice was made for the earlier code.
-      guard change.header.recoveryKey == half else {
-        throw VaultError(.busy, "the recovery code was changed by another process", hint: "try again")
-      }
-      guard let present = UInt32(exactly: transaction.head.segment), present < .max else {
-        throw VaultError(.policy, "the audit log is full", hint: .rotateEpoch)
-      }
-      forgotten = try change.forgetTrust(beyond: present)
-      forgotten.recoveryCode = try choice.settle(&change)
-      try change.setPasscode(keys, segment: present + 1)
-      try transaction.beginChain(change.auditRoot!)
-      try transaction.log(notes)
+    var transaction = try beginWriting()
+    var change = try transaction.beginKeyChange()
+    guard !change.header.hasPasscode else {
+      throw VaultError(.policy, "another process has just set a passcode")
     }
+    // The choice was made for the earlier code.
+    guard change.header.recoveryKey == half else {
+      throw VaultError(.busy, "the recovery code was changed by another process", hint: "try again")
+    }
+    guard let present = UInt32(exactly: transaction.head.segment), present < .max else {
+      throw VaultError(.policy, "the audit log is full", hint: .rotateEpoch)
+    }
+    var forgotten = try change.forgetTrust(beyond: present)
+    forgotten.recoveryCode = try choice.settle(&change)
+    try change.setPasscode(keys, segment: present + 1)
+    try transaction.beginChain(change.auditRoot!)
+    try transaction.log(notes)
+    try transaction.write(change, as: .passcodeSet, detail: forgotten.detail)
+    try transaction.commit()
     try adopt(keys, for: validity)
     return forgotten
   }
@@ -87,11 +87,13 @@ extension VaultCore {
     notes: [AuditNote] = [], validity: CallValidity
   ) throws(VaultError) {
     let after = try PasscodeKeys(new: new, parameters: parameters, in: environment)
-    try changeKeys(.passcodeChanged) { change, transaction throws(VaultError) in
-      try Self.check(before, change: change)
-      try transaction.log(notes)
-      try change.changePasscode(from: before, to: after)
-    }
+    var transaction = try beginWriting()
+    var change = try transaction.beginKeyChange()
+    try Self.check(before, change: change)
+    try transaction.log(notes)
+    try change.changePasscode(from: before, to: after)
+    try transaction.write(change, as: .passcodeChanged)
+    try transaction.commit()
     try adopt(after, for: validity)
   }
 
@@ -120,16 +122,17 @@ extension VaultCore {
   package func removePasscode(_ old: CheckedPasscode, announced: [ItemID]? = nil) throws(VaultError)
     -> DestroyedItems
   {
-    var destroyed: [(id: ItemID, name: String?)] = []
-    try changeKeys(.passcodeRemoved) { change, transaction throws(VaultError) in
-      try Self.check(old.keys, change: change)
-      let dying = try transaction.store.itemsBehindPasscode()
-      guard announced.map({ Set(dying).isSubset(of: $0) }) ?? true else {
-        throw VaultError(.policy, "items were added meanwhile that would be destroyed", hint: "try again")
-      }
-      destroyed = try transaction.deleteLost(dying)
-      try change.removePasscode(old.keys)
+    var transaction = try beginWriting()
+    var change = try transaction.beginKeyChange()
+    try Self.check(old.keys, change: change)
+    let dying = try transaction.store.itemsBehindPasscode()
+    guard announced.map({ Set(dying).isSubset(of: $0) }) ?? true else {
+      throw VaultError(.policy, "items were added meanwhile that would be destroyed", hint: "try again")
     }
+    let destroyed = try transaction.deleteLost(dying)
+    try change.removePasscode(old.keys)
+    try transaction.write(change, as: .passcodeRemoved)
+    try transaction.commit()
     return DestroyedItems(items: destroyed)
   }
 
@@ -139,37 +142,21 @@ extension VaultCore {
       throw VaultError(.busy, "the passcode was changed by another process", hint: "try again")
     }
   }
-
-  func changeKeys(
-    _ operation: AuditOperation, _ body: (inout KeyChange) throws(VaultError) -> Void
-  ) throws(VaultError) {
-    try changeKeys(operation) { change, _ throws(VaultError) in try body(&change) }
-  }
-
-  /// Runs one transaction that changes the header and slots that the file has when the transaction begins.
-  ///
-  /// - Parameter detail: For the audit log; evaluated after the change.
-  func changeKeys(
-    _ operation: AuditOperation, detail: @autoclosure () -> String? = nil,
-    _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
-  ) throws(VaultError) {
-    var transaction = try beginWriting()
-    try transaction.changeKeys(operation, detail: detail(), body)
-    try transaction.commit()
-  }
 }
 
 extension WriteTransaction {
-  /// Changes the header and slots that the file has now.
-  mutating func changeKeys(
-    _ operation: AuditOperation, detail: @autoclosure () -> String? = nil,
-    _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
-  ) throws(VaultError) {
+  /// A change of the header and slots that the file has now.
+  mutating func beginKeyChange() throws(VaultError) -> KeyChange {
     try store.refuseShut()
-    var change = store.keyChange
-    try body(&change, &self)
+    return store.keyChange
+  }
+
+  /// Writes changed keys, and logs that.
+  mutating func write(
+    _ change: KeyChange, as operation: AuditOperation, detail: String? = nil
+  ) throws(VaultError) {
     try set(change)
-    try log(operation, detail: detail())
+    try log(operation, detail: detail)
   }
 }
 
@@ -191,16 +178,16 @@ extension SealedStore {
   mutating func lostItems(_ isLost: (Item) -> Bool) throws(VaultError) -> [ItemID] {
     var lost: [ItemID] = []
     var pins: Set<ItemID> = []
-    try forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
-      guard isLost(item) else { return true }
+    var walk = ItemWalk()
+    while let item = try walk.nextReadable(in: &self) {
+      guard isLost(item) else { continue }
       lost.append(item.id)
       if item.kind.rules.relations.guardsOthers { pins.insert(item.id) }
-      return true
     }
     guard !pins.isEmpty else { return lost }
-    try forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
+    walk = ItemWalk()
+    while let item = try walk.nextReadable(in: &self) {
       if let pin = item.policy.guardingPINItem, pins.contains(pin), !isLost(item) { lost.append(item.id) }
-      return true
     }
     return lost
   }

@@ -18,10 +18,12 @@ extension VaultCore {
   ///   authenticate the new public half.
   package func setRecoveryCode(_ code: borrowing RecoveryCode) throws(VaultError) {
     let notes = code.shown?.notes(.newRecoveryCode) ?? []
-    try changeKeys(.recoveryCodeMade) { change, transaction throws(VaultError) in
-      try transaction.log(notes)
-      try change.setRecovery(code, trust: try change.authenticator(transaction.store.keys.trustKey))
-    }
+    var transaction = try beginWriting()
+    var change = try transaction.beginKeyChange()
+    try transaction.log(notes)
+    try change.setRecovery(code, trust: try change.authenticator(transaction.store.keys.trustKey))
+    try transaction.write(change, as: .recoveryCodeMade)
+    try transaction.commit()
   }
 
   /// Makes a new recovery code. The old one no longer works.
@@ -37,13 +39,15 @@ extension VaultCore {
   ///
   /// - Throws: ``VaultError/Code/policy`` if there is none; ``VaultError/Code/locked``.
   package func removeRecoveryCode() throws(VaultError) {
-    try changeKeys(.recoveryCodeRemoved) { change, transaction throws(VaultError) in
-      let trust = try change.authenticator(transaction.store.keys.trustKey)
-      guard change.header.recoveryHalf != nil else {
-        throw VaultError(.policy, "this vault has no recovery code", hint: .makeRecoveryCode)
-      }
-      try change.removeRecovery(trust: trust)
+    var transaction = try beginWriting()
+    var change = try transaction.beginKeyChange()
+    let trust = try change.authenticator(transaction.store.keys.trustKey)
+    guard change.header.recoveryHalf != nil else {
+      throw VaultError(.policy, "this vault has no recovery code", hint: .makeRecoveryCode)
     }
+    try change.removeRecovery(trust: trust)
+    try transaction.write(change, as: .recoveryCodeRemoved)
+    try transaction.commit()
   }
 
   /// Opens the root keys with a recovery code, as a recovery does, but changes nothing. Needs no device key.
@@ -82,8 +86,7 @@ extension VaultCore {
   /// - Throws: ``VaultError/Code/policy`` if there is none, ``VaultError/Code/authenticationFailed`` for another
   ///   vault's code.
   package func checkRecoveryHalf(of code: borrowing RecoveryCode) throws(VaultError) {
-    let half = try withHeader { header, _, _ throws(VaultError) in header.recoveryHalf }
-    guard let half else { throw RecoveryCode.isAbsent }
+    guard let half = try keysNow().header.recoveryHalf else { throw RecoveryCode.isAbsent }
     try code.check(isOf: half)
   }
 }

@@ -26,7 +26,7 @@ extension VaultCore {
   ///
   /// - Throws: As ``unlock(with:call:)``; ``VaultError/Code/policy`` for a vault without a passcode.
   package func judge(_ passcode: consuming Passcode) throws(VaultError) {
-    _ = try judgedAndLogged(passcode) { keys throws(VaultError) in try opens(keys) }
+    _ = try judgedAndLogged(passcode, opening: opens)
     try countSuccess(passcode.shown, unlocks: false)
   }
 
@@ -45,7 +45,7 @@ extension VaultCore {
   ///
   /// - Throws: ``VaultError/Code/locked``.
   package func refuseShut() throws(VaultError) {
-    try withStoreThrowing { store throws(VaultError) in try store.refuseShut() }
+    try HeldStore(of: session).store.refuseShut()
   }
 
   /// Throws during a delay after wrong passcodes, so that the caller does not prompt for a passcode that is not
@@ -242,16 +242,15 @@ extension VaultCore {
       }
       let prepared = try derivation.prepare(for: .passcode, in: environment)
       if try judgesUncounted() { return prepared }
-      let verdict = try writing { transaction throws(VaultError) -> Lockout.Verdict? in
-        // Another process may have changed the passcode meanwhile.
-        guard transaction.store.keys.header.passcodeDerivation == derivation else { return nil }
-        return try transaction.beginAttempt { _ in true }
-      }
+      var change = try beginWriting()
+      // Another process may have changed the passcode meanwhile.
+      guard change.store.keys.header.passcodeDerivation == derivation else { continue }
+      let verdict = try change.beginAttempt { _ in true }
+      try change.commit()
       switch verdict {
       case .go: return prepared
       case .refused(let milliseconds): throw Self.delayed(milliseconds)
       case .wait: isBehindOthers = true
-      case nil: continue
       }
     }
     throw Self.delayed(Lockout.verdictMilliseconds)
@@ -344,13 +343,10 @@ extension VaultCore {
     return seconds < 7200 ? "\((seconds + 59) / 60) min" : "\((seconds + 3599) / 3600) h"
   }
 
-  /// Lends the present header, slots and keys.
-  func withHeader<R>(
-    _ body: (Header, [SlotRow], GenerationKeys) throws(VaultError) -> R
-  ) throws(VaultError) -> R {
+  /// Header, slots and keys as the file has them now.
+  func keysNow() throws(VaultError) -> (header: Header, slots: [SlotRow], keys: GenerationKeys) {
     let transaction = try beginReading()
-    return try body(
-      transaction.store.keys.header, transaction.store.keys.slots, transaction.store.keys.current)
+    return (transaction.store.keys.header, transaction.store.keys.slots, transaction.store.keys.current)
   }
 }
 

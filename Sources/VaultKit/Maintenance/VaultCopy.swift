@@ -45,11 +45,7 @@ struct VaultCopy: ~Copyable {
     var last = Int64.min
     var done = 0
     while true {
-      var batch: [ItemRow] = []
-      try source.rows.forEachItem(after: last, limit: 256) { row throws(VaultError) in
-        batch.append(row)
-        return true
-      }
+      let batch = try source.rows.items(after: last, limit: 256)
       guard let end = batch.last else { return guarded.behindDamagedPIN }
       last = end.row
       for row in batch {

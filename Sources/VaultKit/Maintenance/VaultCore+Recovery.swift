@@ -29,9 +29,9 @@ extension VaultCore {
     defer { lock?.keep() }
     let recovering = VaultCore(store, protector: protector)
     let notes = code.shown?.notes(.recoveryCode) ?? []
-    try recovering.rehearse { transaction throws(VaultError) in
-      _ = try transaction.recover(with: pending.key, kind: protector.kind, notes: notes)
-    }
+    var rehearsal = try recovering.beginWriting()
+    _ = try rehearsal.recover(with: pending.key, kind: protector.kind, notes: notes)
+    try rehearsal.rehearse()
     let lost = try recovering.naming(&pending, keptBy: [protector]) { pending throws(VaultError) in
       var transaction = try recovering.beginWriting()
       let lost = try transaction.recover(with: pending.key, kind: protector.kind, notes: notes)
@@ -48,17 +48,19 @@ extension VaultCore {
 
   /// Makes the classes of this device that a restore or a recovery could not make without the passcode.
   func completeClasses(with keys: PasscodeKeys, for validity: CallValidity) throws(VaultError) {
-    let missing = try withHeader { header, slots, current throws(VaultError) in
-      header.hasPasscode && !slots.contains { Self.isClassKey($0, number: 0x83, of: header) }
-    }
-    guard missing, !isReadOnly else { return }
-    try changeKeys(.rotated) { change throws(VaultError) in
-      guard change.header.passcodeDerivation == keys.derivation else { return }
+    let present = try keysNow()
+    let isComplete = present.slots.contains { Self.isClassKey($0, number: 0x83, of: present.header) }
+    guard present.header.hasPasscode, !isComplete, !isReadOnly else { return }
+    var transaction = try beginWriting()
+    var change = try transaction.beginKeyChange()
+    if change.header.passcodeDerivation == keys.derivation {
       for number: UInt32 in [0x81, 0x83]
       where !change.slots.contains(where: { Self.isClassKey($0, number: number, of: change.header) }) {
         try change.putUnlock(.classKey, subject: number, key: try change.freshKey(), passcode: keys)
       }
     }
+    try transaction.write(change, as: .rotated)
+    try transaction.commit()
     try adopt(keys, for: validity)
   }
 
@@ -75,8 +77,9 @@ extension SealedStore {
     let deviceRoot = try environment.random.newSecret(32)
     let fresh = try GenerationKeys(
       generation: current.generation, root: current.root.copy(), deviceRoot: SharedSecret(deviceRoot))
-    let previous = try keys.previous.map { before throws(VaultError) in
-      try GenerationKeys(generation: before.generation, root: before.root.copy(), deviceRoot: nil)
+    var previous: GenerationKeys?
+    if let before = keys.previous {
+      previous = try GenerationKeys(generation: before.generation, root: before.root.copy(), deviceRoot: nil)
     }
     var change = KeyChange(
       header: keys.header, slots: keys.slots, keys: fresh, previous: previous, environment: environment)

@@ -13,7 +13,7 @@ extension VaultCore {
     var (last, done): (Int64?, Int) = (.min, 0)
     while let from = last {
       var transaction = try beginReading()
-      let rows = try transaction.store.rows(after: from, limit: 1024)
+      let rows = try transaction.store.rows.items(after: from, limit: 1024)
       for row in rows {
         if row.row >= Head.greatest {
           found.append(.item(row, name: nil, error: VaultError(.damaged, "no vault has its number")))

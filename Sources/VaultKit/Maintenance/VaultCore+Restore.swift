@@ -16,10 +16,12 @@ extension VaultCore {
     var states: [ItemID: ItemState] = [:]
     var items: [RestoredItem] = []
     // If an item does not open, its state may still open.
-    let keep = { (item: ItemID, _: VaultError) in items.append(RestoredItem(damaged: item)) }
-    try transaction.forEachItem(damaged: keep) { item throws(VaultError) in
-      items.append(RestoredItem(item))
-      return true
+    var walk = ItemWalk()
+    while let found = try transaction.nextRow(&walk) {
+      switch found {
+      case .item(let item): items.append(RestoredItem(item))
+      case .damaged(let id, _): items.append(RestoredItem(damaged: id))
+      }
     }
     for item in items where item.kind?.mayHaveState ?? true {
       do throws(VaultError) { states[item.id] = try transaction.state(of: item.id) } catch {
@@ -116,10 +118,8 @@ extension VaultCore {
   ) throws(VaultError) -> RestoreLosses {
     var source = try openedBackup(backup, passphrase: passphrase, environment: environment)
     var kept: [ItemID: RestoredItem.State] = [:]
-    try source.forEachItem { item throws(VaultError) in
-      kept[item.id] = RestoredItem.State(item)
-      return true
-    }
+    var walk = ItemWalk()
+    while let item = try walk.next(in: &source) { kept[item.id] = RestoredItem.State(item) }
     return RestoreLosses(of: point, keeping: kept)
   }
 

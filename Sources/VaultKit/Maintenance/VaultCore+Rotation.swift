@@ -25,9 +25,9 @@ extension VaultCore {
     var pending = try PendingDeviceKey(for: path, keys, random: environment.random)
     let lock = try keys.lock()
     defer { lock?.keep() }
-    try rehearse { transaction throws(VaultError) in
-      _ = try transaction.replaceDeviceKey(with: pending.key, keptBy: new.kind)
-    }
+    var rehearsal = try beginWriting()
+    _ = try rehearsal.replaceDeviceKey(with: pending.key, keptBy: new.kind)
+    try rehearsal.rehearse()
     let before = try naming(&pending, keptBy: [new, old]) { pending throws(VaultError) in
       var transaction = try beginWriting()
       guard transaction.store.keys.header.protector == old.kind else {
@@ -114,11 +114,7 @@ extension VaultCore {
     // The keys that everything is to have in the end.
     let next =
       if let begun { begun } else {
-        try writing { transaction throws(VaultError) in
-          if dropDamaged { try transaction.repairVaultState() }
-          transaction.restartMoving()
-          return transaction.store.keys.current
-        }
+        try keysUnderWay(dropDamaged: dropDamaged)
       }
     withStore { try? $0.rows.letLogGrow(true) }
     defer { withStore { try? $0.rows.letLogGrow(false) } }
@@ -184,12 +180,11 @@ extension VaultCore {
     var transaction = try beginWriting()
     try transaction.log(AuditOperation(rawValue: 23))
     try transaction.commit()
-    try withStoreThrowing { store throws(VaultError) in
-      do throws(VaultError) {
-        try store.rows.vacuum()
-        guard try store.rows.checkpoint(truncate: true) else { throw Self.halfPurged }
-      } catch { throw error.code == .busy ? Self.halfPurged : error }
-    }
+    var held = HeldStore(of: session)
+    do throws(VaultError) {
+      try held.store.rows.vacuum()
+      guard try held.store.rows.checkpoint(truncate: true) else { throw Self.halfPurged }
+    } catch { throw error.code == .busy ? Self.halfPurged : error }
   }
 
   private static var halfPurged: VaultError {
@@ -222,36 +217,36 @@ extension VaultCore {
   /// - Returns: The keys of the new generation; `nil` if a rotation is under way, and nothing was begun.
   @discardableResult
   func beginEpoch(_ keys: PasscodeKeys?, for validity: CallValidity) throws(VaultError) -> GenerationKeys? {
-    let transaction = try beginReading()
-    let (vault, id) = (transaction.store.vault, transaction.store.keys.header.deviceKey)
-    transaction.end()
+    let present = try beginReading()
+    let (vault, id) = (present.store.vault, present.store.keys.header.deviceKey)
+    present.end()
     let key = try DeviceKeys(currentProtector, of: vault).load(id)
-    return try writing { transaction throws(VaultError) in
-      guard transaction.store.keys.previous == nil else { return nil }
-      try transaction.store.refuseShut()
-      // What follows opens what the passcode guards, which a lock meanwhile has shut.
-      guard transaction.store.locks == validity.locks else { throw SealedStore.lockedMeanwhile }
-      guard transaction.store.keys.header.deviceKey == key.id,
-        transaction.store.keys.header.passcodeDerivation == keys?.derivation
-      else {
-        throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
-      }
-      // Unlocking checks the present form of what the change below authenticates. These keys may differ from the keys
-      // that were unlocked before.
-      if let keys { try transaction.store.unlock(with: keys, at: validity.locks) }
-      let next = try transaction.store.keyChange.nextEpoch(with: key, passcode: keys)
-      let row = try transaction.set(next)
-      let ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, environment: environment)
-      if let keys { try ring.unlock(with: keys, random: environment.random) }
-      let made = ring.current
-      transaction.store.hold(ring, at: validity.locks, madeBy: .session)
-      // Seals made earlier in this transaction use the keys of the old generation, so they do not count.
-      transaction.head.seals = 0
-      transaction.head.rotation = RotationState()
-      transaction.changes.seals = next.seals
-      try transaction.log(.rotated, detail: "epoch \(next.header.generation) begun")
-      return made
+    var transaction = try beginWriting()
+    guard transaction.store.keys.previous == nil else { return nil }
+    try transaction.store.refuseShut()
+    // What follows opens what the passcode guards, which a lock meanwhile has shut.
+    guard transaction.store.locks == validity.locks else { throw SealedStore.lockedMeanwhile }
+    guard transaction.store.keys.header.deviceKey == key.id,
+      transaction.store.keys.header.passcodeDerivation == keys?.derivation
+    else {
+      throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
     }
+    // Unlocking checks the present form of what the change below authenticates. These keys may differ from the keys
+    // that were unlocked before.
+    if let keys { try transaction.store.unlock(with: keys, at: validity.locks) }
+    let next = try transaction.store.keyChange.nextEpoch(with: key, passcode: keys)
+    let row = try transaction.set(next)
+    let ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, environment: environment)
+    if let keys { try ring.unlock(with: keys, random: environment.random) }
+    let made = ring.current
+    transaction.store.hold(ring, at: validity.locks, madeBy: .session)
+    // Seals made earlier in this transaction use the keys of the old generation, so they do not count.
+    transaction.head.seals = 0
+    transaction.head.rotation = RotationState()
+    transaction.changes.seals = next.seals
+    try transaction.log(.rotated, detail: "epoch \(next.header.generation) begun")
+    try transaction.commit()
+    return made
   }
 
   static func paused(_ found: [DamagedPart]) -> VaultError {
@@ -320,35 +315,46 @@ extension VaultCore {
     }
   }
 
+  /// The keys of the rotation that is under way, which begins with the first item again if one was left behind.
+  private func keysUnderWay(dropDamaged: Bool) throws(VaultError) -> GenerationKeys {
+    var transaction = try beginWriting()
+    if dropDamaged { try transaction.repairVaultState() }
+    transaction.restartMoving()
+    let keys = transaction.store.keys.current
+    try transaction.commit()
+    return keys
+  }
+
   /// Drops the old generation once nothing uses it. `false` if something still does: a part that does not open, or
   /// rows of a next rotation, which another process has begun after it ended this one.
   ///
   /// - Parameter next: The keys that the generation is to have, or a later one; `nil` for any.
   /// - Throws: ``VaultError/Code/busy`` if it has others: an older state was put back, and the rotation is undone.
   private func endEpoch(_ next: GenerationKeys? = nil) throws(VaultError) -> Bool {
-    try writing { transaction throws(VaultError) in
-      guard next.map(transaction.store.keys.current.isOrFollows) ?? true else {
-        throw VaultError(
-          .busy, "an older state of the vault was put back meanwhile: its keys are not rotated",
-          hint: "rotate again")
-      }
-      guard transaction.store.keys.previous != nil else { return true }
-      guard transaction.head.rotation.phase == .audit, try transaction.isLogMoved() else { return false }
-      // Without the keys of the old generation, such a row would never open again.
-      guard try transaction.store.oldRows().isEmpty else {
-        transaction.head.rotation = RotationState()
-        transaction.changes.isDirty = true
-        return false
-      }
-      try transaction.moveVaultState()
-      transaction.head.rotation = RotationState()
-      var change = transaction.store.keyChange
-      let trust = try change.authenticator(transaction.store.keys.trustKey)
-      try change.dropPreviousGeneration(trust: trust)
-      try transaction.set(change)
-      try transaction.log(.rotated, detail: "epoch \(change.header.generation) done")
-      return true
+    var transaction = try beginWriting()
+    guard next.map(transaction.store.keys.current.isOrFollows) ?? true else {
+      throw VaultError(
+        .busy, "an older state of the vault was put back meanwhile: its keys are not rotated",
+        hint: "rotate again")
     }
+    guard transaction.store.keys.previous != nil else { return true }
+    guard transaction.head.rotation.phase == .audit, try transaction.isLogMoved() else { return false }
+    // Without the keys of the old generation, such a row would never open again.
+    guard try transaction.store.oldRows().isEmpty else {
+      transaction.head.rotation = RotationState()
+      transaction.changes.isDirty = true
+      try transaction.commit()
+      return false
+    }
+    try transaction.moveVaultState()
+    transaction.head.rotation = RotationState()
+    var change = transaction.store.keyChange
+    let trust = try change.authenticator(transaction.store.keys.trustKey)
+    try change.dropPreviousGeneration(trust: trust)
+    try transaction.set(change)
+    try transaction.log(.rotated, detail: "epoch \(change.header.generation) done")
+    try transaction.commit()
+    return true
   }
 }
 
@@ -360,14 +366,14 @@ extension WriteTransaction {
     with key: borrowing DeviceKey, keptBy kind: ProtectorKind
   ) throws(VaultError) -> DeviceKeyID {
     let before = store.keys.header.deviceKey
-    try changeKeys(.rotated) { change, transaction throws(VaultError) in
-      guard transaction.store.keys.current.deviceRoot != nil else {
-        throw VaultError(.policy, "this needs the vault's own device key, not the recovery code")
-      }
-      try change.replaceDeviceKey(with: key, isShared: transaction.head.isCopy)
-      transaction.head.isCopy = false
-      change.header.protector = kind
+    var change = try beginKeyChange()
+    guard store.keys.current.deviceRoot != nil else {
+      throw VaultError(.policy, "this needs the vault's own device key, not the recovery code")
     }
+    try change.replaceDeviceKey(with: key, isShared: head.isCopy)
+    head.isCopy = false
+    change.header.protector = kind
+    try write(change, as: .rotated)
     return before
   }
 }

@@ -131,11 +131,7 @@ private struct Verification {
     var last: Int64 = 0
     var index = IndexRows()
     while true {
-      var batch: [ItemRow] = []
-      try store.rows.forEachItem(after: last, limit: 256) { row throws(VaultError) in
-        batch.append(row)
-        return true
-      }
+      let batch = try store.rows.items(after: last, limit: 256)
       guard let end = batch.last else { break }
       last = end.row
       for row in batch {

@@ -35,22 +35,21 @@ extension SealedStore {
       found.state = error
     }
     var guarded = GuardedItems()
-    var last = Int64.min
+    var walk = ItemWalk(keepingPages: false)
     var batch: [Item] = []
     // In batches, so that a long walk keeps no item. A batch that is not full is the last.
     repeat {
       batch.removeAll(keepingCapacity: true)
-      try forEachItem(
-        after: last, keepingPages: false, damaged: { found.items.append(.init(ItemID($0.id), $1)) }
-      ) { item throws(VaultError) in
-        batch.append(item)
-        return batch.count < Self.batchCount
+      while batch.count < Self.batchCount, let next = try walk.nextRow(in: &self) {
+        switch next {
+        case .item(let item): batch.append(item)
+        case .damaged(let id, let error): found.items.append(.init(id, error))
+        }
       }
       batch.forEach { guarded.note($0) }
       let (damaged, pins) = try damagedStates(of: batch, needsKeys: needsKeys)
       found.items += damaged
       pins.forEach { guarded.noteDamage(of: $0) }
-      last = batch.last?.row ?? last
     } while batch.count == Self.batchCount
     for item in found.items { guarded.note(item.error, of: item.id) }
     found.behindDamagedPIN = try items(guarded.behindDamagedPIN)
@@ -91,9 +90,9 @@ extension SealedStore {
   /// The PINs that items that open are behind, and that no row has the identifier of.
   mutating func missingPINs() throws(VaultError) -> Set<ItemID> {
     var pins: Set<ItemID> = []
-    try forEachItem(keepingPages: false, damaged: { _, _ in }) { item throws(VaultError) in
+    var walk = ItemWalk(keepingPages: false)
+    while let item = try walk.nextReadable(in: &self) {
       if let pin = item.policy.guardingPINItem { pins.insert(pin) }
-      return true
     }
     for pin in pins where try rows.item(id: pin.stored) != nil { pins.remove(pin) }
     return pins
@@ -102,9 +101,9 @@ extension SealedStore {
   /// The items that open and are behind one of these PINs.
   mutating func items(behind pins: Set<ItemID>) throws(VaultError) -> [(item: Item, pin: ItemID)] {
     var found: [(item: Item, pin: ItemID)] = []
-    try forEachItem(keepingPages: false, damaged: { _, _ in }) { item throws(VaultError) in
+    var walk = ItemWalk(keepingPages: false)
+    while let item = try walk.nextReadable(in: &self) {
       if let pin = item.policy.guardingPINItem, pins.contains(pin) { found.append((item, pin)) }
-      return true
     }
     return found
   }

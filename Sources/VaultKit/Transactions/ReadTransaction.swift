@@ -66,22 +66,19 @@ public struct ReadTransaction: ~Copyable, Sendable {
     try store.items(matching: query, keepingPages: keepingPages, damaged: damaged)
   }
 
-  /// Calls the body with every item, in the order of insertion, until the body returns `false`.
+  /// The next item of a walk; `nil` after the last.
   ///
-  /// - Parameters:
-  ///   - number: The row after which the walk begins.
-  ///   - keepingPages: Whether the pages that were read stay in memory for later reads.
-  ///   - damaged: Called with each item that does not open, and the reason; the item is skipped. Without it, such an
-  ///     item is an error.
-  package mutating func forEachItem(
-    after number: Int64 = .min, keepingPages: Bool = true, damaged: ((ItemID, VaultError) -> Void)? = nil,
-    _ body: (Item) throws(VaultError) -> Bool
-  ) throws(VaultError) {
-    guard let damaged else {
-      return try store.forEachItem(after: number, keepingPages: keepingPages, body)
-    }
-    try store.forEachItem(
-      after: number, keepingPages: keepingPages, damaged: { damaged(ItemID($0.id), $1) }, body)
+  /// - Throws: Also for an item that does not open.
+  package mutating func next(_ walk: inout ItemWalk) throws(VaultError) -> Item? { try walk.next(in: &store) }
+
+  /// The next item of a walk that opens; `nil` after the last.
+  package mutating func nextReadable(_ walk: inout ItemWalk) throws(VaultError) -> Item? {
+    try walk.nextReadable(in: &store)
+  }
+
+  /// The next row of a walk, whether it opens or not; `nil` after the last.
+  package mutating func nextRow(_ walk: inout ItemWalk) throws(VaultError) -> ItemWalk.Found? {
+    try walk.nextRow(in: &store)
   }
 
   /// The state of an item.

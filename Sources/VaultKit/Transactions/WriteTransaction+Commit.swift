@@ -30,8 +30,15 @@ extension WriteTransaction {
     for note in changes.notes { note.writeLine() }
   }
 
+  /// Writes the changes, and rolls them back. This detects a full disk or a vault that cannot be written before anything outside the
+  /// vault depends on the change.
+  consuming func rehearse() throws(VaultError) {
+    try sealHead()
+    try store.rows.writeOut()
+  }
+
   /// The last step before COMMIT.
-  mutating func sealHead() throws(VaultError) {
+  private mutating func sealHead() throws(VaultError) {
     guard !changes.isHalfDone else {
       throw VaultError(
         .io, "an operation failed half way, so nothing of the transaction was written", hint: "try again")
@@ -97,10 +104,8 @@ extension WriteTransaction {
   private mutating func markStatesBehind() throws(VaultError) -> Int {
     var items: [ItemID] = []
     // Skip a credential that does not open, because it gives no code.
-    try store.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
-      if item.canBeBehind { items.append(item.id) }
-      return true
-    }
+    var walk = ItemWalk()
+    while let item = try walk.nextReadable(in: &store) { if item.canBeBehind { items.append(item.id) } }
     var marked = 0
     for id in items {
       do throws(VaultError) {

@@ -122,12 +122,12 @@ extension WriteTransaction {
   ) {
     var expected: [Int64: (index: Set<[UInt8]>, hasSecret: Bool, mayHaveState: Bool)] = [:]
     let keys = [store.keys.current, store.keys.previous].compactMap { $0 }
-    try store.forEachItem { item throws(VaultError) in
+    var walk = ItemWalk()
+    while let item = try walk.next(in: &store) {
       let index = keys.first { $0.generation == item.generation }?.blindIndex
       expected[item.row] = (
         Set(index?.values(of: item.attributes) ?? []), item.hasSecret, item.kind.mayHaveState
       )
-      return true
     }
     var foreign: [SummedRow] = []
     var doubtful: [SummedRow] = []

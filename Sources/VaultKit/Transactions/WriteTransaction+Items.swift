@@ -212,12 +212,15 @@ extension WriteTransaction {
     guard !removed.isEmpty else { return }
     var left = 0
     var named: [String] = []
-    try store.forEachItem(damaged: { _, error in left += countsNewer && error.isNewerVersion ? 1 : 0 }) {
-      item throws(VaultError) in
-      guard let pin = item.policy.guardingPINItem, removed.contains(pin) else { return true }
-      left += 1
-      if named.count < 3 { named.append(item.name ?? item.id.hexadecimal) }
-      return true
+    var walk = ItemWalk()
+    while let found = try walk.nextRow(in: &store) {
+      switch found {
+      case .damaged(_, let error): left += countsNewer && error.isNewerVersion ? 1 : 0
+      case .item(let item):
+        guard let pin = item.policy.guardingPINItem, removed.contains(pin) else { continue }
+        left += 1
+        if named.count < 3 { named.append(item.name ?? item.id.hexadecimal) }
+      }
     }
     let names = named.isEmpty ? "" : ": \(named.joined(separator: ", "))" + (left > named.count ? ", …" : "")
     guard left == 0 else {

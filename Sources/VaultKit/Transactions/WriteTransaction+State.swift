@@ -19,7 +19,10 @@ extension WriteTransaction {
   public mutating func updateState<R>(
     of id: ItemID, _ change: (inout ItemState) -> R
   ) throws(VaultError) -> R {
-    try changingOwnState(of: id, { (state: inout ItemState) throws(VaultError) in change(&state) }) { $0 }
+    var held = try ownState(of: id)
+    let result = change(&held.state)
+    try keep(held)
+    return result
   }
 
   /// Changes the state of an item of a program's own kind, with a closure that throws any error.
@@ -32,53 +35,56 @@ extension WriteTransaction {
   private mutating func changingOwnState<R, E: Error>(
     of id: ItemID, _ change: (inout ItemState) throws(E) -> R, converting convert: (VaultError) -> E
   ) throws(E) -> R {
-    do throws(VaultError) {
-      guard try item(id).kind.isOfPrograms else {
-        throw VaultError(
-          .policy, "only the component of the item's kind may change its state",
-          hint: "call OTPCredential for a one-time password; for a state of your own, use a kind of your own")
-      }
-    } catch { throw convert(error) }
-    return try changingState(of: id, change, converting: convert)
-  }
-
-  /// Changes the state of an item: the primitive for counters, attempts and tokens. Needs no unlocked session, and
-  /// does not ask the gate.
-  package mutating func changeState<R>(
-    of id: ItemID, _ change: (inout ItemState) throws(VaultError) -> R
-  ) throws(VaultError) -> R {
-    try changingState(of: id, change) { $0 }
-  }
-
-  private mutating func changingState<R, E: Error>(
-    of id: ItemID, _ change: (inout ItemState) throws(E) -> R, converting convert: (VaultError) -> E
-  ) throws(E) -> R {
-    let found: StoredState
-    do throws(VaultError) { found = try storedState(of: id) } catch { throw convert(error) }
-    var state = found.state
-    let result = try change(&state)
-    guard state != found.state else { return result }
-    do throws(VaultError) { try write(state, replacing: found) } catch { throw convert(error) }
+    var held: HeldState
+    do throws(VaultError) { held = try ownState(of: id) } catch { throw convert(error) }
+    let result = try change(&held.state)
+    do throws(VaultError) { try keep(held) } catch { throw convert(error) }
     return result
   }
 
-  private struct StoredState {
-    let item: ItemRow
-    let state: ItemState
-    let row: StateRow
+  private mutating func ownState(of id: ItemID) throws(VaultError) -> HeldState {
+    guard try item(id).kind.isOfPrograms else {
+      throw VaultError(
+        .policy, "only the component of the item's kind may change its state",
+        hint: "call OTPCredential for a one-time password; for a state of your own, use a kind of your own")
+    }
+    return try heldState(of: id)
   }
 
-  private mutating func storedState(of id: ItemID) throws(VaultError) -> StoredState {
+  /// A state that is to be changed, with the row that it is kept in.
+  package struct HeldState: ~Copyable {
+    package var state: ItemState
+    fileprivate let before: ItemState
+    fileprivate let item: ItemRow
+    fileprivate let row: StateRow
+  }
+
+  /// Reads the state of an item, for a change that ``keep(_:)`` writes. Needs no unlocked session, and does not ask the gate.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``, also if the item's kind has no state.
+  package mutating func heldState(of id: ItemID) throws(VaultError) -> HeldState {
     let row = try store.row(of: id)
     guard let (state, stored) = try store.state(of: row) else {
       throw VaultError(.itemNotFound, "the item has no state")
     }
-    return StoredState(item: row, state: state, row: stored)
+    return HeldState(state: state, before: state, item: row, row: stored)
   }
 
-  private mutating func write(_ state: ItemState, replacing old: StoredState) throws(VaultError) {
-    let row = old.item
-    try write(state.bytes, row: row.row, item: row.id, generation: row.generation, replacing: old.row)
+  /// Writes a state that was changed: the primitive for counters, attempts and tokens.
+  package mutating func keep(_ held: borrowing HeldState) throws(VaultError) {
+    guard held.state != held.before else { return }
+    let row = held.item
+    try write(held.state.bytes, row: row.row, item: row.id, generation: row.generation, replacing: held.row)
+  }
+
+  /// Changes the state of an item by a closure that throws no error.
+  package mutating func changeState<R>(of id: ItemID, _ change: (inout ItemState) -> R) throws(VaultError)
+    -> R
+  {
+    var held = try heldState(of: id)
+    let result = change(&held.state)
+    try keep(held)
+    return result
   }
 
   /// Adds an entry to the audit log, in this transaction.

@@ -231,9 +231,7 @@ struct Authentication {
   }
 
   private var keptPasscode: PasscodeKeys? {
-    let derivation = try? core.withHeader { header, _, _ throws(VaultError) in
-      header.passcodeDerivation
-    }
+    let derivation = try? core.keysNow().header.passcodeDerivation
     for kept in asking.kept {
       if case .passcode(let keys) = kept.shown, keys.derivation == derivation { return keys }
     }

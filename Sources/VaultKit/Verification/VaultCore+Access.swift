@@ -19,22 +19,20 @@ extension VaultCore {
 
   /// The ways in which the vault can verify a person.
   package func verificationSources() throws(VaultError) -> VerificationSources {
-    try withHeader { header, _, keys throws(VaultError) in
-      let members = try keys.enrolledSet(of: header).members
-      return VerificationSources(
-        hasPasscode: header.hasPasscode, hasPhrases: members.contains { $0.source == .phrase },
-        hasFingers: members.contains { $0.source == .finger },
-        hasLogin: members.contains { $0.source == .login })
-    }
+    let (header, _, keys) = try keysNow()
+    let members = try keys.enrolledSet(of: header).members
+    return VerificationSources(
+      hasPasscode: header.hasPasscode, hasPhrases: members.contains { $0.source == .phrase },
+      hasFingers: members.contains { $0.source == .finger },
+      hasLogin: members.contains { $0.source == .login })
   }
 
   /// Whether an item's access rule can no longer be satisfied.
   package func isBeyondReach(_ item: Item) throws(VaultError) -> Bool {
     guard item.access.word != 0 else { return false }
     let ways = try item.policy.ways()
-    return try withHeader { header, _, _ throws(VaultError) in
-      !ways.contains { $0.allSatisfy(header.isAlive) }
-    }
+    let header = try keysNow().header
+    return !ways.contains { $0.allSatisfy(header.isAlive) }
   }
 
   // MARK: For a verification
@@ -67,7 +65,7 @@ extension VaultCore {
   }
 
   /// Logs facts that remain true if the log cannot be written.
-  func logWherePossible(_ notes: [AuditNote]) {
+  package func logWherePossible(_ notes: [AuditNote]) {
     try? log(notes)
   }
 

@@ -74,22 +74,23 @@ extension VaultCore {
     guard evaluation.caller == environment.caller, evaluation.boot == clock.bootID() ?? [],
       now >= evaluation.madeAt, .milliseconds(now - evaluation.madeAt) <= limit
     else { return false }
-    // In a transaction, so that the changes of other processes count.
-    let isAccepted = try? reading { transaction throws(VaultError) -> Bool in
-      guard evaluation.session == transaction.store.identity else { return false }
-      return try evaluation.shown.areAccepted(by: transaction.store.keys.header)
-    }
-    return isAccepted ?? false
+    return (try? accepts(evaluation)) ?? false
+  }
+
+  /// In a transaction, so that the changes of other processes count.
+  private func accepts(_ evaluation: Evaluation) throws(VaultError) -> Bool {
+    let transaction = try beginReading()
+    guard evaluation.session == transaction.store.identity else { return false }
+    return try evaluation.shown.areAccepted(by: transaction.store.keys.header)
   }
 
   /// A digest of the enrolled set; `nil` if it is empty.
   package func enrolledSetDigest() throws(VaultError) -> [UInt8]? {
-    try withHeader { header, _, keys throws(VaultError) in
-      let set = try keys.enrolledSet(of: header)
-      // A removal in a locked vault ends the set at once; the next unlock only makes the one after it.
-      let isEnded = header.revoked.contains(set.factor)
-      return set.publicDigest(of: header.vault, generation: set.generation + (isEnded ? 1 : 0))
-    }
+    let (header, _, keys) = try keysNow()
+    let set = try keys.enrolledSet(of: header)
+    // A removal in a locked vault ends the set at once; the next unlock only makes the one after it.
+    let isEnded = header.revoked.contains(set.factor)
+    return set.publicDigest(of: header.vault, generation: set.generation + (isEnded ? 1 : 0))
   }
 
   /// The ways to satisfy constraints, with the factors of an unlocked vault.
