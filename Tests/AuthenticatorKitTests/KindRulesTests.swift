@@ -104,7 +104,7 @@ struct KindRulesTests {
   }
 
   @Test(
-    "an item of a kind that nothing registers is listed, and a call without its component changes nothing of it"
+    "an item of a kind that nothing registers is listed, renamed and deleted, and only its component does more"
   )
   func unregistered() throws {
     let core = try TemporaryVault().makeCore()
@@ -112,17 +112,27 @@ struct KindRulesTests {
     let id = try core.add(NewItem(kind, name: "n"), secret: SecretBytes(testing: "s"), by: Component(kind)).id
     try expect(core.items(matching: Query()).map(\.id), equals: [id])
     var changes = ItemChanges()
-    changes.attributes[.comment] = "a comment"
+    changes.attributes[.account] = "another account"
     let errors = [
       thrown { () throws(VaultError) in _ = try core.secret(of: id) },
       thrown { [changes] () throws(VaultError) in _ = try core.update(id, changes) },
-      thrown { () throws(VaultError) in _ = try core.delete(Query(id: id)) },
-      thrown { () throws(VaultError) in _ = try core.delete(.all) },
+      thrown { () throws(VaultError) in _ = try core.update(id, ItemChanges(removed: [2])) },
     ]
     for error in errors {
       #expect(error?.code == .unsupported && error?.advice?.sentence.contains("AuthenticatorKit") == true)
     }
     try expect(core.items(matching: Query()).first?.version, equals: 1)
+    changes = ItemChanges()
+    changes.attributes[.name] = "m"
+    try core.update(id, changes)
+    let nameless = try core.add(
+      NewItem(ItemKind(rawValue: 0x8000)), secret: SecretBytes(testing: "s")
+    ).id
+    changes.attributes[.name] = "k"
+    try core.update(nameless, changes)
+    try expect(core.items(matching: Query(kind)).map(\.name), equals: ["m"])
+    try expect(core.verify().problems, equals: [])
+    try expect(core.delete(Query(id: id)), equals: 1)
     try expect(core.verify().problems, equals: [])
   }
 }

@@ -311,23 +311,18 @@ struct AttackKindTests {
   func attributes() throws {
     let core = try place.makeCore()
     for kind in [ItemKind.key, ItemKind(rawValue: 26)] {
-      let refusal: VaultError.Code = kind.isKnown ? .policy : .unsupported
       var new = NewItem(kind, name: "n \(kind.rawValue)")
       new.isExportable = false
       let id = try core.add(new, secret: SecretBytes(testing: "s"), by: Component(kind)).id
       for code in [8, 21, 24, 32, 66, 71, 100] as [UInt16] {
         let changes = ItemChanges(removed: [code])
-        expect(refusal) { () throws(VaultError) in try core.update(id, changes) }
+        expect(.policy) { () throws(VaultError) in try core.update(id, changes) }
         #expect(thrown { () throws(VaultError) in try core.update(id, changes, by: Component(kind)) } == nil)
       }
       var changes = ItemChanges()
       changes.attributes[.name] = "other \(kind.rawValue)"
       changes.attributes[.comment] = "a comment"
-      if kind.isKnown {
-        try core.update(id, changes)
-      } else {
-        expect(.unsupported) { () throws(VaultError) in try core.update(id, changes) }
-      }
+      try core.update(id, changes)
     }
     var new = NewItem(.key, name: "e")
     new.attributes[.applicationLabel] = [1]

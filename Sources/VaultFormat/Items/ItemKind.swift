@@ -1,6 +1,6 @@
 /// What an item is. An open registry: kinds this version does not know are kept and never interpreted.
 ///
-/// The kinds here are the vault's own. A library of components adds its kinds, and their rules (``KindRules``). The numbers 0x8000–0xBFFF are for programs (``isOfPrograms``); no later version gives them a meaning.
+/// The kinds here are the vault's own. A library of components adds its kinds, and their rules. The numbers 0x8000–0xBFFF are for programs (``isOfPrograms``); no later version gives them a meaning.
 public struct ItemKind: RawRepresentable, Hashable, Sendable {
   /// The number or word in the file.
   public let rawValue: UInt32

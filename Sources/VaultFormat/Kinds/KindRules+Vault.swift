@@ -41,8 +41,8 @@ extension KindRules {
   private static func unknown(_ kind: ItemKind, word: String) -> KindRules {
     KindRules(
       kind, word: word, secret: .unknown,
-      // One without a name is unique by what its component says.
-      attributes: AttributeRules(primary: nil, isUniqueByName: true),
+      // One without a name is unique by what its component says, and no kind keeps what another system said in more than these.
+      attributes: AttributeRules(primary: nil, isUniqueByName: true, fixed: [2, 3, 40]),
       expiry: ExpiryRules(isFixed: true),
       // It may have a state. In a copy that counts as behind what another side has seen.
       state: StateRules(.sometimes, canBeBehind: true),

@@ -1,8 +1,8 @@
 extension VaultError {
-  /// Why an item of a kind that this program does not know stays as it is.
+  /// Why a call is refused for an item of a kind that this program does not know.
   package static func unknownKind(_ kind: ItemKind) -> VaultError {
     VaultError(
-      .unsupported, "this program does not know items of kind \(kind.rawValue), and leaves them as they are",
+      .unsupported, "this program does not know items of kind \(kind.rawValue), and cannot do this with them",
       hint: .useComponent)
   }
 }

@@ -2,13 +2,6 @@ import VaultFormat
 
 /// What every caller must keep of items of a kind, by its ``KindRules``, also in programs that never call the component.
 enum ItemRule {
-  /// Refuses to delete an item of a kind that this program does not know: it may guard others, or others may belong to it.
-  ///
-  /// - Throws: ``VaultError/Code/unsupported``.
-  static func permitDeletion(of kind: ItemKind) throws(VaultError) {
-    guard kind.isKnown else { throw .unknownKind(kind) }
-  }
-
   /// Refuses a rule for items that are refused without one.
   ///
   /// - Throws: ``VaultError/Code/policy``.
@@ -23,7 +16,8 @@ enum ItemRule {
 
   /// Refuses changes of an item of a component, or of a later version, that only the component may make.
   ///
-  /// - Throws: ``VaultError/Code/policy``; ``VaultError/Code/unsupported`` for an item of a kind that this program does not know.
+  /// - Throws: ``VaultError/Code/policy``; ``VaultError/Code/unsupported`` where only a component that is not linked knows
+  ///   what the change means.
   static func check(_ changes: ItemChanges, of item: Item, by component: Component?) throws(VaultError) {
     let codes = changes.attributes.codes + changes.removed
     let name = Attribute<String>.name.code
@@ -32,7 +26,9 @@ enum ItemRule {
     if component == nil, let expires = changes.expires { try ItemLimits.check(expires: expires) }
     guard isForComponent(item), component?.kind != item.kind else { return }
     let rules = item.kind.rules
-    guard rules.isKnown else { throw .unknownKind(item.kind) }
+    // A name that an item of an unknown kind does not have may be one that its component made it unique without.
+    let ofComponent = rules.attributes.fixed.union(item.name == nil ? [name] : [])
+    guard rules.isKnown || ofComponent.isDisjoint(with: codes) else { throw .unknownKind(item.kind) }
     // Also of a password with a name, so that what a later version made of it stays as it can be found.
     let fixed = rules.attributes.fixed.union(rules.attributes.primary ?? []).subtracting([name])
     guard codes.allSatisfy({ ofPeople.contains($0) || 0x8000...0xBFFF ~= $0 }),
