@@ -12,6 +12,8 @@ package struct ItemRows: Sendable {
   package var state: StateRow?
   /// Values of the index.
   package var index: [[UInt8]] = []
+  /// Former secrets.
+  package var former: [FormerRow] = []
 
   /// - Parameter keys: Those of the generation that the rows have.
   package init(_ number: Int64, under keys: GenerationKeys, item: ItemRow? = nil) {
@@ -24,11 +26,13 @@ package struct ItemRows: Sendable {
   package var itemSum: Sum256? { item.map(summand.item) }
   package var materialSum: Sum256? { material.map { summand.material(number, $0) } }
   package var stateSum: Sum256? { state.map { summand.state(number, $0.body) } }
+  package func sum(of former: FormerRow) -> Sum256 { summand.former(number, former) }
   package func sum(ofIndex value: [UInt8]) -> Sum256 { summand.blind(number, value) }
 
   /// How many they are.
   package var count: UInt64 {
-    UInt64(index.count) + (item == nil ? 0 : 1) + (material == nil ? 0 : 1) + (state == nil ? 0 : 1)
+    UInt64(index.count + former.count) + (item == nil ? 0 : 1) + (material == nil ? 0 : 1)
+      + (state == nil ? 0 : 1)
   }
 
   /// What all of them add to S.
@@ -36,6 +40,7 @@ package struct ItemRows: Sendable {
     var sum = Sum256()
     for part in [itemSum, materialSum, stateSum].compactMap({ $0 }) { sum += part }
     for value in index { sum += self.sum(ofIndex: value) }
+    for former in former { sum += self.sum(of: former) }
     return sum
   }
 }

@@ -57,8 +57,8 @@ extension SealedStore {
     let vault = vault
     var row = old
     row.generation = current.generation
-    row.primaryKey = try index.primaryKey(of: item.kind, item.attributes)
-    row.name = index.name(of: item.attributes)
+    row.primaryKey = try index.primaryKey(of: item)
+    row.name = index.name(of: item)
     var (lost, gained) = (ItemRows(old.row, under: before, item: old), ItemRows(old.row, under: current))
     if let material = parts.material {
       let seal = MaterialSeal(of: row, in: vault, policyHash: item.policy.hash)
@@ -75,8 +75,8 @@ extension SealedStore {
     row.meta = try sealedMeta(
       of: row, attributes: item.attributes, policy: item.policy, keeping: laterFields(of: old, item: item))
     gained.item = row
-    lost.index = before.blindIndex.values(of: item.attributes)
-    gained.index = index.values(of: item.attributes)
+    lost.index = before.blindIndex.values(of: item)
+    gained.index = index.values(of: item)
     return MovedItem(from: old, lost, to: row, gained)
   }
 
@@ -85,7 +85,7 @@ extension SealedStore {
     do throws(VaultError) {
       let parts = try parts(of: row)
       if let material = parts.material { try check(material, of: row, item: parts.item) }
-      for value in try keys(of: row.generation).blindIndex.values(of: parts.item.attributes) {
+      for value in try keys(of: row.generation).blindIndex.values(of: parts.item) {
         let isThere = try rows.hasBlind(value: value, row: row.row)
         if !isThere { return .index(row, name: parts.item.name) }
       }
@@ -171,7 +171,7 @@ extension SealedStore {
 
   /// Opens an item's data key and secret. A secret with constraints needs a person: for it, opens the list of the ways
   /// to the data key, and checks the form of the secret's seal.
-  private func check(_ material: MaterialRow, of row: ItemRow, item: Item) throws(VaultError) {
+  func check(_ material: MaterialRow, of row: ItemRow, item: Item) throws(VaultError) {
     let key = try classKey(of: row)
     let secret = try SealedSecret(vault, row, item.policy, material)
     // What a later version made is not damaged, whatever form it has.

@@ -12,6 +12,11 @@ extension SealedStore {
   package mutating func checkFile(checkingRows: Bool = true) throws(VaultError) {
     isForRepair = !checkingRows
     let head = try head()
+    guard try rows.hasFormer() == keys.header.keepsFormer else {
+      throw VaultError(
+        .damaged, "the table of former secrets is missing, or was added by something else",
+        hint: .acceptDamage)
+    }
     try keys.check(head)
     if let witness { ignoresWitness = !head.isBelievable(witness) }
     missingCommit = try missing(from: head)

@@ -178,6 +178,20 @@ package struct VaultRows: ~Copyable, Sendable {
   package mutating func setKeys(_ keys: [UInt8], row number: Int64) throws(VaultError) -> Bool {
     try turned(store.setKeys(keys, row: number))
   }
+  package mutating func hasFormer() throws(VaultError) -> Bool { try turned(store.hasFormer()) }
+  package mutating func createFormer() throws(VaultError) { try turned(store.createFormer()) }
+  package mutating func former(row number: Int64) throws(VaultError) -> [FormerRow] {
+    try turned(store.former(row: number))
+  }
+  package mutating func insertFormer(_ former: FormerRow, row number: Int64) throws(VaultError) {
+    try turned(store.insertFormer(former, row: number))
+  }
+  @discardableResult
+  package mutating func deleteFormer(version: UInt64, row number: Int64) throws(VaultError) -> Bool {
+    try turned(store.deleteFormer(version: version, row: number))
+  }
+  @discardableResult
+  package mutating func deleteAllFormer() throws(VaultError) -> Int { try turned(store.deleteAllFormer()) }
   package mutating func letLogGrow(_ may: Bool) throws(VaultError) { try turned(store.letLogGrow(may)) }
   package mutating func appendAudit(_ entry: AuditRow) throws(VaultError) {
     try turned(store.appendAudit(entry))
@@ -237,6 +251,12 @@ package struct VaultRows: ~Copyable, Sendable {
 
   package mutating func forEachSummed(_ body: (SummedRow) throws(VaultError) -> Void) throws(VaultError) {
     try store.forEachSummed(body)
+  }
+
+  package mutating func forEachSummed(
+    of table: SummedRow.Table, _ body: (SummedRow) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    try store.forEachSummed(of: table, body)
   }
 }
 

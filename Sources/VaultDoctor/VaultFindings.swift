@@ -274,6 +274,7 @@ package enum VaultFindings {
       var seen = 0
       var walk = ItemWalk(keepingPages: false)
       while let item = try transaction.nextReadable(&walk) {
+        if item.isInTrash { continue }
         if item.countsCodes { credentials.append(item.id) }
         if moment.hasExpired(item) {
           if item.expiry == .warn { expired += 1 } else { refused += 1 }

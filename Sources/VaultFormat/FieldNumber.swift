@@ -141,6 +141,27 @@ package enum FieldNumber {
     package static let item: UInt16 = 2
   }
 
+  /// Section 6: what is known of a former secret.
+  package enum Former {
+    package static let until: UInt16 = 1
+    package static let flags: UInt16 = 2
+  }
+
+  /// Section 6: the secret of an entry.
+  enum EntryContent {
+    static let password: UInt16 = 1
+    static let notes: UInt16 = 2
+    static let fields: UInt16 = 3
+    static let addresses: UInt16 = 4
+  }
+
+  /// Section 6: a field of an entry.
+  enum EntryField {
+    static let name: UInt16 = 1
+    static let value: UInt16 = 2
+    static let hidden: UInt16 = 3
+  }
+
   /// Section 11: the data of a PIN item.
   enum PINData {
     static let mode: UInt16 = 1

@@ -27,6 +27,29 @@ package struct BlindIndex {
     }
   }
 
+  /// The values of an item, sorted. One in the trash has none.
+  package func values(of item: Item) -> [[UInt8]] { item.isInTrash ? [] : values(of: item.attributes) }
+
+  /// The value of the name column of an item. One in the trash has none.
+  package func name(of item: Item) -> Bytes16? { item.isInTrash ? nil : name(of: item.attributes) }
+
+  /// The primary key of an item.
+  ///
+  /// - Throws: As ``primaryKey(of:_:id:)``.
+  package func primaryKey(of item: Item) throws(VaultError) -> Bytes16 {
+    item.isInTrash
+      ? primaryKey(of: item.kind, id: item.id) : try primaryKey(of: item.kind, item.attributes, id: item.id)
+  }
+
+  /// The primary key of an item that is unique by its identifier: in the trash, or one without a name that another item names.
+  package func primaryKey(of kind: ItemKind, id: ItemID) -> Bytes16 {
+    var record = Record()
+    record[1] = Array("pk".utf8)
+    record.set(2, u32: kind.rawValue)
+    record[4] = id.bytes
+    return Bytes16(first: key.index.code(for: record.encoded))
+  }
+
   /// The values of all indexed attributes that are present, sorted.
   package func values(of attributes: Attributes) -> [[UInt8]] {
     indexedAttributeCodes.compactMap { code in attributes.bytes(of: code).map { value(code, $0) } }
@@ -42,8 +65,14 @@ package struct BlindIndex {
 
   /// The primary key: equal for two items of one kind with equal primary attributes.
   ///
+  /// - Parameter id: Its identifier; `nil` for one that is only looked for.
   /// - Throws: ``VaultError/Code/unsupported`` where only the component of the kind knows what these are, and it is not linked.
-  package func primaryKey(of kind: ItemKind, _ attributes: Attributes) throws(VaultError) -> Bytes16 {
+  package func primaryKey(of kind: ItemKind, _ attributes: Attributes, id: ItemID?) throws(VaultError)
+    -> Bytes16
+  {
+    if let id, kind.rules.attributes.namelessHasOwner, attributes.bytes(of: 1) == nil {
+      return primaryKey(of: kind, id: id)
+    }
     guard let codes = kind.rules.primaryAttributes(isNamed: attributes.bytes(of: 1) != nil) else {
       throw .unknownKind(kind)
     }

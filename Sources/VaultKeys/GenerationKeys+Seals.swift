@@ -91,6 +91,26 @@ extension GenerationKeys {
     }
   }
 
+  // MARK: Former secrets
+
+  package func openFormer(_ sealed: [UInt8], version: UInt64, of item: Bytes16, in vault: VaultID)
+    throws(VaultError) -> [UInt8]
+  {
+    let aad = AssociatedData.former(vault, item: item, version: version)
+    do throws(CryptoError) { return try meta.open(sealed, aad: aad) } catch {
+      throw VaultError(crypto: error)
+    }
+  }
+
+  package func sealFormer(
+    _ content: [UInt8], version: UInt64, of item: Bytes16, in vault: VaultID, random: any RandomSource
+  ) throws(VaultError) -> [UInt8] {
+    let aad = AssociatedData.former(vault, item: item, version: version)
+    do throws(CryptoError) { return try meta.seal(content, aad: aad, random: random) } catch {
+      throw VaultError(crypto: error)
+    }
+  }
+
   // MARK: The enrolled set
 
   package func openEnrolled(_ sealed: [UInt8], in vault: VaultID) throws(VaultError) -> [UInt8] {

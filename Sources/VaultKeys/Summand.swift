@@ -13,6 +13,11 @@ package struct Summand {
   package func state(_ row: Int64, _ body: [UInt8]) -> Sum256 { value(3, row, body.tag) }
   package func blind(_ row: Int64, _ value: [UInt8]) -> Sum256 { self.value(4, row, value[...]) }
 
+  package func former(_ row: Int64, _ former: FormerRow) -> Sum256 {
+    let version = Array(Bytes16(high: 0, low: former.version).bytes.suffix(8))
+    return value(5, row, (version + former.meta.tag + former.keys.tag)[...], former.secret.tag)
+  }
+
   package func value(_ table: UInt8, _ row: Int64, _ tag: ArraySlice<UInt8>, _ second: ArraySlice<UInt8> = [])
     -> Sum256
   {

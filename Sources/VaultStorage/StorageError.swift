@@ -61,7 +61,7 @@ package enum StorageError: Error, Equatable, Sendable {
   }
 
   package enum Table: String, Equatable, Sendable, CaseIterable {
-    case header, slot, head, item, material, state, blind, segment, audit
+    case header, slot, head, item, material, state, blind, former, segment, audit
   }
 
   package enum UniqueColumn: Equatable, Sendable {

@@ -177,6 +177,7 @@ struct AttackKindTests {
       case .kind: ItemKind(rawValue: 26)
       case .pinOfToken: .cardToken
       case .lifeOfCredential: .otp
+      case .trash, .entryRecord: .certificate
       default: .genericPassword
       }
     }
@@ -328,17 +329,6 @@ struct AttackKindTests {
     new.attributes[.applicationLabel] = [1]
     let exportable = try core.add(new, secret: SecretBytes(testing: "s")).id
     try core.update(exportable, ItemChanges(removed: [32]))
-  }
-
-  @Test("what makes a password in the trash unique is not changed", arguments: [16, 32] as [UInt32])
-  func trash(flag: UInt32) throws {
-    let (core, item) = try makeClosed(flag == 16 ? .entryRecord : .trash)
-    var changes = ItemChanges()
-    changes.attributes[.service] = "other"
-    expect(.policy) { () throws(VaultError) in try core.update(item.id, changes) }
-    changes = ItemChanges()
-    changes.attributes[.name] = "other"
-    try core.update(item.id, changes)
   }
 
   // MARK: States

@@ -25,7 +25,7 @@ struct LaterPolicyTests {
 
   /// A rule of a later version.
   enum Rule: String, CaseIterable, Sendable {
-    case field9, expiryOfOtherKind, field12, mode, fieldOfPIN, entryRecord, inTrash, bothFlags
+    case field9, expiryOfOtherKind, field12, mode, fieldOfPIN, entryRecord, bothFlags
 
     func apply(to policy: inout Record, _ row: inout ItemRow) {
       var pin = Record()
@@ -38,7 +38,6 @@ struct LaterPolicyTests {
       case .field12: policy[12] = []
       case .mode, .fieldOfPIN: policy.set(8, record: pin)
       case .entryRecord: row.flags |= 16
-      case .inTrash: row.flags |= 32
       case .bothFlags: row.flags |= 48
       }
     }

@@ -25,7 +25,7 @@ struct NewerFormatTests {
       try Intruder(place: place).changeHeader { header in
         if field == 1 { header.set(1, u16: 2) }
         if field == 5 { header.set(5, u8: 2) }
-        if field == 6 { header[6]! += [0, 0, 0, 4] }
+        if field == 6 { header[6]! += [0, 0, 0, 5] }
       }
     }
     expect(.newerFormat) { () throws(VaultError) in _ = try place.openCore() }

@@ -240,6 +240,7 @@ extension SummedRow.Table {
     case .material: .material
     case .state: .state
     case .blind: .blind
+    case .former: .former
     }
   }
 }

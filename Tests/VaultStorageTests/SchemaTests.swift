@@ -15,7 +15,7 @@ struct SchemaTests {
     let page = try String(contentsOf: root.appending(path: "docs/format/vault-file.md"), encoding: .utf8)
     let block = try #require(page.components(separatedBy: "```sql\n").dropFirst().first)
     let text = try #require(block.components(separatedBy: "\n```").first)
-    expect(text.split(separator: "\n").map(String.init), equals: Schema.tables.map(\.sql))
+    expect(text.split(separator: "\n").map(String.init), equals: (Schema.tables + [Schema.former]).map(\.sql))
     #expect(page.contains("`application_id` = 0x\(String(Schema.applicationID, radix: 16, uppercase: true))"))
     #expect(page.contains("`user_version` = \(Schema.userVersion)"))
     #expect(page.contains("page size \(Schema.pageSize)"))

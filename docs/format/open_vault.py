@@ -20,6 +20,8 @@ SCHEMA = {name: f"CREATE TABLE {name}({rest}" for name, rest in {
   "blind": "value BLOB NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(value, row)) STRICT, WITHOUT ROWID",
   "segment": "number INTEGER PRIMARY KEY, first INTEGER NOT NULL, previous BLOB NOT NULL, start BLOB NOT NULL) STRICT",
   "audit": "sequence INTEGER PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL) STRICT"}.items()}
+FORMER = ("CREATE TABLE former(row INTEGER NOT NULL, version INTEGER NOT NULL, meta BLOB NOT NULL, keys BLOB NOT NULL, secret BLOB NOT NULL, "
+  "PRIMARY KEY(row, version)) STRICT, WITHOUT ROWID")
 ATTRIBUTES = dict(enumerate("""name,service,account,label,comment,description,generic,creator,type,invisible,negative,accessGroup,
 synchronizable,accessibility,server,securityDomain,protocol,authenticationType,port,path,applicationLabel,applicationTag,keyClass,
 keyType,bits,effectiveBits,startDate,endDate,canEncrypt,canDecrypt,canDerive,canSign,canVerify,canWrap,canUnwrap,tokenID,
@@ -27,14 +29,14 @@ certificateType,certificateEncoding,subject,issuer,serialNumber,subjectKeyID,pub
 modificationDate""".replace("\n", "").split(","), 1)) | {64: "otpType", 65: "otpRole", 66: "otpAlgorithm", 67: "otpDigits",
   68: "otpPeriod", 69: "otpWindow", 70: "pinItem", 71: "pinAttemptLimit", 72: "ocraSuite", 73: "pinPolicy"} | dict(enumerate("""transport,peerName,device,offlineCodes,offlineSeconds,
 peerPinMode,unlockAtPeer,credential,peerKeepsUnlockKey,unlockEndsWith,publicHalf,certificates,challenge,channel,card,template,nonces,
-standing,untold,notShown,credentialToBe,otpSecretBits""".replace("\n", "").split(","), 75))
+standing,untold,notShown,credentialToBe,otpSecretBits,tags,expiryBeforeTrash""".replace("\n", "").split(","), 75))
 INDEXED = {2, 3, 4, 7, 12, 15, 21, 22, 40, 41, 43}
 PRIMARY = {1: [2, 3], 2: [3, *range(15, 21)], 3: [8, *range(21, 29)], 4: [37, 40, 41], 22: [3, 4], 23: [3]}
 KINDS = {1: "genericPassword", 2: "internetPassword", 3: "key", 4: "certificate", 16: "otp", 17: "pin", 18: "biokey", 19: "cardToken",
   20: "consent", 21: "clientRegistration", 22: "transaction", 23: "tokenSet", 24: "responseJWT", 25: "attachment"}
 REGISTRATION = {1: "clientId", 2: "issuer", 3: "tokenEndpoint", 4: "authentication", 5: "authorizationEndpoint", 6: "revocationEndpoint",
   8: "secretExpires", 9: "clientKey", 10: "redirectUri", 11: "template", 12: "namesItself", 13: "deviceAuthorizationEndpoint"}   # 7 is the secret
-PROGRAMS, WITH_STATE, LATER_FLAGS = range(0x8000, 0xC000), {16, 17, 18, 19, 20}, 16 | 32
+PROGRAMS, WITH_STATE = range(0x8000, 0xC000), {16, 17, 18, 19, 20}
 STATE = {"bits": (1, 2), "failures": (4, 8), "counter": (8, 16), "lastAccepted": (16, 24), "lastUse": (24, 32), "delay": (56, 64),
   "clockOffset": (64, 72), "usesLeft": (72, 76), "unconfirmed": (76, 80), "reservedEnd": (96, 104), "uses": (104, 112), "state": (112, 113),
   "wrongUnlockCodes": (113, 114), "resends": (114, 116), "underWay": (116, 120), "deadline": (120, 128), "lastSync": (144, 152),
@@ -126,6 +128,7 @@ class Vault:
     finally: self.db and self.db.close()
     first_right(passphrase, lambda form: self.open_header(device_key, recovery, form))
     first_right(passcode, lambda form: first_right(phrase, lambda other: self.open_keys(device_key, form, other)))
+    need(self.keeps_former == (b"\0\0\0\4" in packed(self.h, 6, 4)), "damaged: the table of former secrets and header field 6 differ")
     self.open_head(); self.open_items(); self.check_sum(); self.open_audit()
 
   # ---- section 2
@@ -140,14 +143,17 @@ class Vault:
     need(one("PRAGMA application_id") == 0x564C5431, "damaged: not a vault (application id)")
     version = one("PRAGMA user_version"); need(version <= 1, f"newer format: {version}", 15); need(version == 1, "damaged: user version")
     need(one("PRAGMA encoding") == "UTF-8" and one("PRAGMA page_size") == 4096, "damaged: page size or encoding")
-    need(not db.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'former'").fetchone(), "newer format: a table of a later version", 15)
+    former = db.execute("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'former'").fetchone()
+    need(former in (None, (FORMER,)), "newer format: a table of a later version", 15); self.keeps_former = former is not None
     found = db.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL OR name NOT LIKE 'sqlite_autoindex_%'").fetchall()
-    need(len(found) == 9 and {(t, name): sql for t, name, sql in found} == {("table", name): sql for name, sql in SCHEMA.items()}, "damaged: the schema is not that of format 1")
+    schema = SCHEMA | ({"former": FORMER} if former else {})
+    need(len(found) == len(schema) and {(t, name): sql for t, name, sql in found} == {("table", name): sql for name, sql in schema.items()}, "damaged: the schema is not that of format 1")
     need(one("PRAGMA integrity_check") == "ok", "damaged: SQLite's integrity check fails")
-    shapes = {"header": "ibb", "slot": "iiiiibb", "head": "ib", "item": "ibibBiiiiiIb", "material": "ibb", "state": "iib", "blind": "bi", "segment": "iibb", "audit": "ibb"}
+    shapes = {"header": "ibb", "slot": "iiiiibb", "head": "ib", "item": "ibibBiiiiiIb", "material": "ibb", "state": "iib", "blind": "bi", "segment": "iibb", "audit": "ibb"} | ({"former": "iibbb"} if former else {})
     kinds = {"i": (int,), "b": (bytes,), "I": (int, type(None)), "B": (bytes, type(None))}
+    self.former = []
     for table, shape in shapes.items():
-      rows = db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall(); setattr(self, table, rows)
+      rows = db.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall(); setattr(self, table, rows)
       need(all(isinstance(v, kinds[s]) for r in rows for v, s in zip(r, shape)), f"damaged: a value of another type in {table}")
     need(len(self.header) == 1 and len(self.head) == 1, "damaged: header or head row missing")
 
@@ -166,8 +172,8 @@ class Vault:
   def open_header(self, device_key, recovery, passphrase):
     (_, body, tag), = self.header; h = self.h = decode(body, "header", f1=2, f2=16, f3=8, f4=8, f5=1, f6=None, f7=4, f9=1, f10=16)
     need(n(h[1]) == 1 and n(h[5]) == 1, "newer format: header", 15); features = {n(e) for e in packed(h, 6, 4)}
-    need(features <= {1, 2, 3}, f"newer format: required features {h[6].hex()}", 15)
-    need(features == {1, 2, 3}, "made before the first release: export its items with the program that made it, then import them", 15)
+    need(features <= {1, 2, 3, 4}, f"newer format: required features {h[6].hex()}", 15)
+    need(features >= {1, 2, 3}, "made before the first release: export its items with the program that made it, then import them", 15)
     self.id, self.generation, self.marks = h[2], n(h[7]), n(h.get(17, b"")); self.cheap = bool(self.marks & 1); self.check_fields()
     opener, wrapping, kdf, cut = self.root_opener(device_key, recovery, passphrase)
     def open_root(g):
@@ -323,14 +329,15 @@ class Vault:
   def open_items(self):
     material, state, blind = {r[0]: r[1:] for r in self.material}, {r[0]: r[1:] for r in self.state}, {}
     for value, row in self.blind: blind.setdefault(row, set()).add(value)
-    self.terms, self.out["items"], self.pins, self.modes = [], [], {}, {}
+    self.terms, self.out["items"], self.pins, self.modes, self.formers = [], [], {}, {}, {}
+    for row, *rest in self.former: self.formers.setdefault(row, []).append(rest)
     zero = self.open_state(0, bytes(16), state.pop(0, None), None, 2); need(zero is not None, "damaged: no state row 0")
     self.out["vaultState"] = {"failures": n(zero[4:8]), "delay": n(zero[40:48]), "biometryFailures": n(zero[48:52])}
     # PIN items first: what is behind a PIN needs what the PIN opens. The list keeps the order of the rows.
     for r in sorted(self.item, key=lambda r: r[2] != 17):
       self.out["items"].append(self.open_item(r, material.pop(r[0], None), state.pop(r[0], None), blind.pop(r[0], set())))
     self.out["items"].sort(key=lambda i: i["row"])
-    need(not material and not state and not blind, "damaged: rows of an item that does not exist")
+    need(not material and not state and not blind and not self.formers, "damaged: rows of an item that does not exist")
     need(all(r[0] < n(self.head_row[24:32]) for r in self.item), "damaged: a row beyond the head row's next row")
   def open_state(self, row, item_id, stored, generation, layout):
     if stored is None: return None
@@ -352,11 +359,13 @@ class Vault:
     need(cls == policy[1][0] + DEVICE_ONLY * policy[2][0], f"damaged: {what}, class is not the policy's"); closed = self.why_closed(kind, flags, policy, what)
     key = self.key("index", g); index = lambda c: mac(key, encode({1: u(c, 2), 2: values[c]}))[:16]
     self.terms += [(4, row, value, g) for value in blind]
-    need(name == (index(1) if 1 in values else None), f"damaged: {what}, name")
-    need(blind == {index(c) for c in INDEXED & values.keys()}, f"damaged: {what}, blind index")
+    trashed = bool(flags & 32) and not flags & later_flags(kind)
+    need(name == (index(1) if 1 in values and not trashed else None), f"damaged: {what}, name")
+    need(blind == (set() if trashed else {index(c) for c in INDEXED & values.keys()}), f"damaged: {what}, blind index")
     missing = {17: bytes(8), 19: bytes(8), 13: b"\0"}; own = [1] if kind in (1, 2) and 1 in values else PRIMARY.get(kind, [1])
     codes = own + [12, 13, 0xFFF0, 0xFFF1]
     pk = encode({1: b"pk", 2: u(kind, 4), 3: encode({c: values.get(c, missing.get(c, b"")) for c in codes})})
+    if trashed or kind == 16 and 1 not in values: pk = encode({1: b"pk", 2: u(kind, 4), 4: item_id})
     need(primary == mac(key, pk)[:16], f"damaged: {what}, primary key")
     need(bool(flags & 1) == (values.get(13) == b"\1") and bool(flags & 4) == (mv > 0) == (material is not None), f"damaged: {what}, flags")
     out = {"id": item_id.hex(), "row": row, "kind": kind, "kindName": KINDS.get(kind, "unknown"), "flags": flags, "version": version, "material": mv,
@@ -382,16 +391,29 @@ class Vault:
         if kind == 17: self.open_pin(item_id, secret, plain, what)
         if 8 in policy and self.guard(policy)[0] == 2: secret = self.unmask(policy, item_id, secret)
         if secret is None: out["secretMissing"] = "needs the PIN: it is masked"
+        elif flags & 16: out["entry"] = show_login(secret, f"entry of {what}")
         else: out["secretBase64"] = b64(secret)
     else: out["secretMissing"] = "the item has no data"
+    former = self.formers.pop(row, []); need(not former or kind in (1, 2) and 1 in values and len(former) <= 5, f"damaged: former secrets of {what}")
+    for old in former: out.setdefault("former", []).append(self.open_former(row, item_id, kind, cls, g, mv, policy, m[2], old, what, closed))
     return out
+  def open_former(self, row, item_id, kind, cls, g, material, policy, record, old, what, closed):
+    version, meta, keys, secret = old; what = f"former secret {version} of {what}"; need(0 < version < material, f"damaged: {what}")
+    self.terms.append((5, row, u(version, 8) + meta[-16:] + keys[-16:] + secret[-16:], g))
+    need(n(meta[2:6]) == g, f"damaged: {what}, generation")
+    known = decode(self.open2("meta", self.aad("former", {2: item_id, 5: u(version, 8)}), meta, what), what, f1=8, f2=4)
+    out = {"version": version, "until": n(known[1], True)}; bound = {2: item_id, 6: u(cls, 1), 7: H(record), 9: u(kind, 4)}
+    dek, why = (None, closed) if closed else self.data_key(keys, cls, g, bound, what, policy)
+    if dek is None: return out | {"secretMissing": why}
+    plain = open1(dek, b"vault/1/seal-secret", self.aad("secret", {2: item_id, 5: u(version, 8), 7: bound[7], 9: bound[9]}), secret, what)
+    return out | ({"entry": show_login(plain, what)} if n(known[2]) & 16 else {"secretBase64": b64(plain)})
 
   # ---- section 6: what kind, flags and policy say before anything opens, and section 11
   def guard(self, policy): g = decode(policy[8], "policy field 8", f1=1, f2=16); return g[1][0], g[2]
   def why_closed(self, kind, flags, policy, what):
     """Why a program must not open the secret; None if it may."""
     if kind not in KINDS and kind not in PROGRAMS: return "a kind of a later version"
-    if flags & LATER_FLAGS: return "a flag of a later version"
+    if flags & later_flags(kind): return "a flag of a later version"
     what, later = f"policy of {what}", "a rule of a later version"
     if not policy.keys() <= {*range(1, 9), 11} or 7 in policy and kind not in (19, 20) or 8 in policy and kind not in (3, 16): return later
     if 11 in policy and (kind not in (1, 2) or policy[11] != b"\1"): return later
@@ -493,6 +515,17 @@ def show_attribute(code, value, what):
   try: shown = v.decode() if tag == 1 else n(v, True) if tag in (3, 5) else v == b"\1" if tag == 4 else b64(v)
   except UnicodeDecodeError: raise Failure(f"damaged: attribute {code} of {what} is not UTF-8")
   return {"code": code, "attribute": ATTRIBUTES.get(code, "unknown"), "type": names[tag], "value": shown}
+def later_flags(kind):
+  """The flags that no item of this kind has in this version: an entry is a password, and only passwords and codes go into the trash."""
+  return (0 if kind in (1, 2) else 16) | (0 if kind in (1, 2, 16) else 32)
+def show_login(data, what):
+  fields = decode(data, what); shown = []
+  for entry in items_of(fields.get(3, b""), f"fields of {what}"):
+    f = decode(entry, f"a field of {what}", f1=None, f2=None); need(f[1] and f.get(3, b"\1") == b"\1", f"damaged: a field of {what}")
+    shown.append({"name": f[1].decode("utf-8", "replace"), "valueBase64": b64(f[2]), "hidden": 3 in f})
+  need(len({f["name"] for f in shown}) == len(shown), f"damaged: two fields of {what} have one name")
+  out = {word: b64(fields[k]) for k, word in ((1, "passwordBase64"), (2, "notesBase64")) if k in fields}
+  return out | {"fields": shown, "addresses": [a.decode("utf-8", "replace") for a in items_of(fields.get(4, b""), f"addresses of {what}")]}
 def show_registration(data, what):
   fields = decode(data, what, f1=None, f2=None, f3=None, f4=1, f11=None); numbers = (4, 8, 12)
   try: return {word: n(fields[k], k == 8) if k in numbers else fields[k].hex() if k == 9 else fields[k].decode() for k, word in REGISTRATION.items() if k in fields}

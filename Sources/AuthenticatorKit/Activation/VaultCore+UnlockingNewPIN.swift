@@ -75,7 +75,7 @@ extension VaultCore {
 extension ReadTransaction {
   /// A new secret of one credential leaves the others without the key that they are behind.
   fileprivate mutating func refuseOthers(behind stored: StoredPIN, than credential: Item) throws(VaultError) {
-    let others = try items(matching: Query()).filter {
+    let others = try items(matching: .all).filter {
       $0.policy.guardingPINItem == stored.id && $0.id != credential.id
     }
     guard !others.isEmpty else { return }

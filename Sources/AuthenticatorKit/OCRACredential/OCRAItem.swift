@@ -74,6 +74,7 @@ extension NewOCRACredential {
       throw VaultError(otpParameters: .secretTooLong)
     }
     var new = NewItem(.otp, name: name, attributes: attributes, access: access, audit: audit)
+    new.joinsEntry = true
     new.attributes[.otpSecretBits] = OTPItem.secretBits(ifWeak: key)
     if suite.hasCounter { new.state.counter = counter }
     return new

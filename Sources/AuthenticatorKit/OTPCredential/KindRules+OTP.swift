@@ -16,6 +16,7 @@ extension KindRules {
     secret: .component(
       name: "a one-time-password credential",
       hint: .useCredential),
+    goesToTrash: true, attributes: AttributeRules(namelessHasOwner: true),
     state: StateRules(
       .always,
       counter: { attributes in

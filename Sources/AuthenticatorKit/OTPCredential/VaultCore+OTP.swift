@@ -22,6 +22,7 @@ extension VaultCore {
       .otp, name: name, attributes: try OTPItem.attributes(of: uri, role: role, window: window),
       access: access,
       audit: audit)
+    new.joinsEntry = true
     new.limit(to: limits, from: try start(of: limits))
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
     let (item, state) = try add(
@@ -54,7 +55,8 @@ extension VaultCore {
   /// A credential without its secret.
   package func describeOTP(named name: String) throws(VaultError) -> OTPDescription {
     var transaction = try beginReading()
-    let item = try OTPItem(transaction.item(named: name))
+    let named = try transaction.item(named: name)
+    let item = try OTPItem(transaction.owned(by: named) ?? named)
     return item.description(try transaction.state(of: item.item.id))
   }
 

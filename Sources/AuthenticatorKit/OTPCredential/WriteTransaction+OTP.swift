@@ -15,6 +15,7 @@ extension WriteTransaction {
   ) throws(VaultError) -> Item {
     var new = NewItem(
       .otp, name: name, attributes: try OTPItem.attributes(of: uri, role: role, window: window))
+    new.joinsEntry = true
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
     adjust(&new)
     return try add(new, secret: uri.secret.copy(), by: .otp)

@@ -146,7 +146,9 @@ struct UsedCodes {
     var credentials: [(Item, CodeFamily)] = []
     var walk = ItemWalk(keepingPages: false)
     while let item = try transaction.reading.nextReadable(&walk) {
-      if let family = CodeFamily(item), only == nil || only == family { credentials.append((item, family)) }
+      if !item.isInTrash, let family = CodeFamily(item), only == nil || only == family {
+        credentials.append((item, family))
+      }
     }
     for (item, family) in credentials {
       guard !item.isConstrained, !item.isBehindPIN else {

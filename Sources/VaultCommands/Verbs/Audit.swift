@@ -172,7 +172,7 @@ private func show(_ core: VaultCore, entries: [AuditEntry], filter: AuditFilter)
 
 /// The entries whose detail is the name of an item that is gone.
 private func isRemoval(_ entry: AuditEntry) -> Bool {
-  entry.operation == .itemDeleted || entry.operation == .expiredPurged
+  [.itemDeleted, .itemTrashed].contains(entry.operation) || entry.operation == .expiredPurged
 }
 
 /// Prints what is there and then what comes, until Ctrl-C.

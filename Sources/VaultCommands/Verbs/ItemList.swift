@@ -69,6 +69,8 @@ private func listed(_ command: Command, kind: ItemKind?) throws -> ItemListing {
   }
   // An empty service means the items without one, which no index finds.
   if service == "" { listing.items.removeAll { $0.attributes[.service] != nil } }
+  // An entry and its credential are one thing.
+  if kind == nil { listing.items.removeAll(where: \.isOwned) }
   return listing
 }
 

@@ -46,6 +46,8 @@ extension Command {
 
   private func checked(_ item: Item, kind: ItemKind?) throws -> Item {
     guard let kind, item.kind != kind else { return item }
+    // The credential of an entry is found by the name of the entry.
+    if let owned = try vault.opened().owned(by: item), owned.kind == kind { return owned }
     throw CommandError(
       .notFound, "the item of that name is no \(kind.word)", hint: "'vaultctl item show' tells what it is")
   }

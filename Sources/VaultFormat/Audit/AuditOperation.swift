@@ -64,6 +64,11 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   /// A person set the recorded time back.
   package static let clockReset = AuditOperation(rawValue: 60)
 
+  /// An item was put into the trash.
+  package static let itemTrashed = AuditOperation(rawValue: 61)
+  /// An item was put back from the trash.
+  package static let itemPutBack = AuditOperation(rawValue: 62)
+
   /// The name for listings and JSON, or the number if no linked library has a name for it.
   public var name: String { KindRegistry.meaning(of: self)?.name ?? String(rawValue) }
 }
@@ -117,5 +122,7 @@ extension AuditOperation {
     Meaning(.recoveryCodeRemoved, "recoveryCodeRemoved", .vaultAccess),
     Meaning(.given, "given", .vaultAccess, isChange: false),
     Meaning(.clockReset, "clockReset", .vaultStorage),
+    Meaning(.itemTrashed, "itemTrashed", .vaultStorage),
+    Meaning(.itemPutBack, "itemPutBack", .vaultStorage),
   ]
 }

@@ -23,6 +23,24 @@ extension Hint {
   package static let listItems: Hint =
     "\("list the items for their", tool: "'vaultctl item list' shows the") names"
 
+  package static let showFields: Hint =
+    "\("list the fields of the entry", tool: "'vaultctl item show' lists the fields of an entry")"
+
+  /// - Parameter name: The name of the entry.
+  package static func removeCode(of name: String) -> Hint {
+    "\("delete that first", tool: "delete it first with 'vaultctl otp rm \(plainName(name) ?? "NAME")'")"
+  }
+
+  package static let listTrash: Hint =
+    "\("list what is in the trash", tool: "'vaultctl item trash list' shows what is there")"
+  package static let showHistory: Hint =
+    "\("list the former versions of the entry", tool: "'vaultctl item history' lists the former versions of an entry")"
+
+  /// - Parameter item: The name or the identifier of the item.
+  package static func restoreFromTrash(_ item: String) -> Hint {
+    "\("put it back first", tool: "put it back with 'vaultctl item trash restore \(plainName(item) ?? "NAME")'")"
+  }
+
   /// - Parameter name: The name of the item.
   package static func removeExpiry(of name: String?) -> Hint {
     removeExpiry(of: name, typed: name.flatMap(plainName) ?? "NAME")

@@ -36,6 +36,8 @@ extension Attribute where Value == String {
   public static var path: Self { Self(code: 20) }
   /// Who issued a credential or certificate.
   public static var issuer: Self { Self(code: 40) }
+  /// The tags of an item, one on each line, in form C of Unicode; each once.
+  package static var tags: Self { Self(code: 97) }
   /// One-time password of type 4: the suite of its codes, such as `OCRA-1:HOTP-SHA256-8:C-QH64` (RFC 6287 §6).
   package static var ocraSuite: Self { Self(code: 72) }
 }
@@ -51,6 +53,8 @@ extension Attribute where Value == [UInt8] {
   public static var serialNumber: Self { Self(code: 41) }
   /// The hash of a public key.
   public static var publicKeyHash: Self { Self(code: 43) }
+  /// Of an entry, the identifier of its one-time-password credential.
+  package static var ownedItem: Self { Self(code: 82) }
   /// The identifier of the PIN item that protects a credential, for display: the credential's policy decides.
   package static var pinItem: Self { Self(code: 70) }
 }
@@ -84,6 +88,8 @@ extension Attribute where Value == Bool {
 extension Attribute where Value == Instant {
   /// When the item was added; set by the vault.
   public static var creationDate: Self { Self(code: 44) }
+  /// Of an item in the trash, the expiry that it has when it is put back.
+  package static var expiryBeforeTrash: Self { Self(code: 98) }
   /// When the item was last changed; set by the vault.
   public static var modificationDate: Self { Self(code: 45) }
 }

@@ -4,6 +4,8 @@ package import VaultStorage
 public struct Item: Sendable, Identifiable {
   private let opened: OpenedItems
   private let index: Int
+  /// The name of the entry that it belongs to, where that was looked at.
+  private var entryName: String?
 
   package init(_ opened: OpenedItems, at index: Int) {
     self.opened = opened
@@ -38,11 +40,29 @@ public struct Item: Sendable, Identifiable {
   public var expiry: ExpiryRule { kind.isGivenWhenExpired ? policy.expiry : .refuse }
   /// Whether it has a secret. An empty secret is a secret too.
   public var hasSecret: Bool { columns.flags & ItemFlags.hasSecret != 0 }
+  /// Whether it keeps more than a password: notes, fields or addresses (``EntryContent``).
+  public var isEntry: Bool { columns.flags & ItemFlags.entry != 0 }
+  /// Whether it is in the trash.
+  public var isInTrash: Bool { ItemFlags.areOfTrash(columns.flags, kind) }
   /// The version of the row; each change of the row adds 1.
   public var version: UInt64 { columns.version }
 
-  /// Its vault-wide name, or `nil`.
-  public var name: String? { attributes[.name] }
+  /// Its vault-wide name, or `nil`. In the trash, the one that it had. The credential of an entry has that of the entry, where it
+  /// was found by it.
+  public var name: String? { attributes[.name] ?? entryName }
+
+  /// The same item, found by the entry that it belongs to.
+  package func found(by entry: Item) -> Item {
+    var item = self
+    item.entryName = entry.name
+    return item
+  }
+
+  /// Its name or its identifier, and whether it is in the trash.
+  package var nameInPlace: String { (name ?? id.hexadecimal) + (isInTrash ? " (in the trash)" : "") }
+
+  /// The item that goes with this one wherever it goes: of an entry, its one-time-password credential.
+  package var owned: ItemID? { kind.rules.canBeEntry ? attributes[.ownedItem].flatMap(ItemID.init) : nil }
 
   /// Whether it is a credential whose codes follow a counter.
   package var countsCodes: Bool { counter != nil }

@@ -8,6 +8,8 @@ public struct ItemChanges: Sendable {
   public var expires: Instant??
   /// What becomes of the item when it has expired. It needs the secret's key, because the rule is bound to that key.
   public var expiry: ExpiryRule?
+  /// Whether the former secrets of the item are forgotten, with the one that these changes replace.
+  public var forgetsFormer = false
   /// A new audit policy. It needs the secret's key, because the policy is bound to that key.
   public var audit: AuditPolicy?
 

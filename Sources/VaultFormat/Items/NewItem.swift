@@ -25,6 +25,10 @@ public struct NewItem: Sendable {
   public var isExportable = true
   /// The identifier, 16 random bytes, if its component has bound the secret to it; `nil` for a new one.
   package var id: ItemID?
+  /// Whether its secret is the record of an entry.
+  package var isEntry = false
+  /// Whether it belongs to the entry of its name, if there is one: it then has no name of its own, and the entry names it.
+  package var joinsEntry = false
   /// The PIN that guards the key; only a component adds such an item.
   package var guardingPIN: GuardingPIN?
   /// How long a token or a consent is valid.

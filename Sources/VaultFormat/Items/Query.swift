@@ -17,6 +17,21 @@ public struct Query: Sendable {
   /// How to treat items whose access rule asks for a person.
   public var constrained = ConstrainedItems.list
 
+  /// How to treat items in the trash.
+  public var trash = TrashedItems.skip
+
+  /// How a query treats items in the trash.
+  public struct TrashedItems: Sendable, Hashable {
+    private let number: UInt8
+
+    /// They are left out.
+    public static let skip = TrashedItems(number: 0)
+    /// They are listed with the others.
+    public static let list = TrashedItems(number: 1)
+    /// Nothing else is listed.
+    public static let only = TrashedItems(number: 2)
+  }
+
   /// How a query treats items with constraints.
   ///
   /// A listing asks no person, because attributes open with the device key alone: an access rule guards the secret.
@@ -36,10 +51,11 @@ public struct Query: Sendable {
   /// Whether the caller has said that every item is meant.
   private var meansAll = false
 
-  /// Every item, also for a deletion. ``Vault/delete(_:)-(Query)`` refuses any other query without a kind, an attribute or an
+  /// Every item, also those in the trash, and also for a deletion. ``Vault/delete(_:)-(Query)`` refuses any other query without a kind, an attribute or an
   /// identifier.
   public static var all: Query {
     var query = Query()
+    query.trash = .list
     query.meansAll = true
     return query
   }
@@ -70,6 +86,8 @@ public struct Query: Sendable {
   package func lists(_ row: ItemFields, _ attributes: RawSpan, _ access: AccessControl) throws(VaultError)
     -> Bool
   {
+    guard trash == .list || (trash == .only) == ItemFlags.areOfTrash(row.flags, ItemKind(rawValue: row.kind))
+    else { return false }
     guard kind == nil || kind?.rawValue == row.kind, id == nil || id?.stored == row.id,
       self.attributes.isEmpty || self.attributes.areContained(in: attributes)
     else { return false }

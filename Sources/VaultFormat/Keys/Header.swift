@@ -65,20 +65,34 @@ package struct Header: Sendable, Equatable {
     record.set(Number.created, i64: created.milliseconds)
     record.set(Number.config, u64: config)
     record.set(Number.lowestSuite, u8: 1)
-    record[Number.features] = Self.features.flatMap { number in
-      var bytes = [UInt8](repeating: 0, count: 4)
-      bytes.setBigEndian(number, at: 0)
-      return bytes
-    }
+    keepsFormer = false
+    record[Number.features] = Self.packed(Self.features)
     record.set(Number.generation, u32: generation)
     record.set(Number.protector, u8: protector.rawValue)
     record[Number.deviceKey] = key.bytes
   }
 
+  /// Whether the vault has a table of former secrets.
+  package private(set) var keepsFormer: Bool
+
+  /// Requires that each program that opens the vault knows former secrets.
+  package mutating func keepFormer() {
+    keepsFormer = true
+    record[Number.features] = Self.packed(Self.features + [Self.former])
+  }
+
+  private static func packed(_ numbers: [UInt32]) -> [UInt8] {
+    numbers.flatMap { number in
+      var bytes = [UInt8](repeating: 0, count: 4)
+      bytes.setBigEndian(number, at: 0)
+      return bytes
+    }
+  }
+
   /// The fields are read here and nowhere else. Required ones come first, then the form of each optional field (section 5).
   package init(decoding bytes: [UInt8]) throws(VaultError) {
     let fields = try FieldReader(bytes, or: Self.unreadable)
-    try Self.checkVersion(of: fields)
+    keepsFormer = try Self.checkVersion(of: fields)
     record = fields.record
     vault = try fields.required(record[Number.vault].flatMap(VaultID.init))
     created = Instant(milliseconds: try fields.i64(Number.created))
@@ -140,22 +154,28 @@ package struct Header: Sendable, Equatable {
   /// The required features of a vault, all introduced by the first release. A vault without one of them was made before
   /// that release.
   private static let features: [UInt32] = [1, 2, 3]
+  /// What a vault with a table of former secrets requires besides.
+  private static let former: UInt32 = 4
 
   /// Before any key is used, refuses a vault of a later version, or from before the first release.
-  private static func checkVersion(of fields: FieldReader) throws(VaultError) {
+  ///
+  /// - Returns: Whether it has former secrets.
+  private static func checkVersion(of fields: FieldReader) throws(VaultError) -> Bool {
     let (format, suite) = try (fields.u16(Number.format), fields.u8(Number.lowestSuite))
     let features = try fields.required(fields.record.packedList(Number.features, of: 4))
     let numbers = features.map { $0.bigEndian(at: 0) as UInt32 }
-    guard format == 1, suite == 1, numbers.allSatisfy(Self.features.contains) else {
+    guard format == 1, suite == 1, numbers.allSatisfy((Self.features + [Self.former]).contains)
+    else {
       throw VaultError(
         .newerFormat, "the vault was written by a newer version of this program", hint: "update this program")
     }
-    guard numbers == Self.features else {
+    guard numbers.starts(with: Self.features) else {
       throw VaultError(
         .olderFormat,
         "made before the first release: export its items with the program that made it, then import them",
         hint: .exportWithOldProgram)
     }
+    return numbers.count > Self.features.count
   }
 
   package var isBackup: Bool { backupDerivation != nil }

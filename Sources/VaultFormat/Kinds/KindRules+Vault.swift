@@ -5,10 +5,11 @@ extension KindRules {
   static let ofVault: [KindRules] = [
     KindRules(
       .genericPassword, word: "password", isListedAlone: true, secret: .everybody,
+      canBeEntry: true, goesToTrash: true,
       attributes: AttributeRules(primary: [2, 3], isUniqueByName: true),
       expiry: ExpiryRules(isGivenAfter: true)),
     KindRules(
-      .internetPassword, word: "internet-password", secret: .everybody,
+      .internetPassword, word: "internet-password", secret: .everybody, canBeEntry: true, goesToTrash: true,
       attributes: AttributeRules(primary: [3, 15, 16, 17, 18, 19, 20], isUniqueByName: true),
       expiry: ExpiryRules(isGivenAfter: true)),
     KindRules(

@@ -13,6 +13,10 @@ package final class KindRules: Sendable {
   package let isListedAlone: Bool
   /// Which part of a program opens, adds and replaces the secret.
   package let secret: Owner
+  /// Whether an item can be an entry, which keeps more than a password.
+  package let canBeEntry: Bool
+  /// Whether a deleted item lies in the trash for a while.
+  package let goesToTrash: Bool
   package let attributes: AttributeRules
   package let expiry: ExpiryRules
   package let state: StateRules
@@ -27,12 +31,14 @@ package final class KindRules: Sendable {
 
   package init(
     _ kind: ItemKind, word: String, isListedAlone: Bool = false, secret: Owner,
-    attributes: AttributeRules = AttributeRules(), expiry: ExpiryRules = ExpiryRules(),
+    canBeEntry: Bool = false, goesToTrash: Bool = false, attributes: AttributeRules = AttributeRules(),
+    expiry: ExpiryRules = ExpiryRules(),
     state: StateRules = .none, policy: PolicyRules = PolicyRules(), relations: Relations = Relations(),
     operations: [AuditOperation.Meaning] = [],
     facts: (@Sendable (Attributes) -> [Fact])? = nil, weakness: (@Sendable (Attributes) -> String?)? = nil
   ) {
     (self.kind, self.word, self.isListedAlone, self.secret) = (kind, word, isListedAlone, secret)
+    (self.canBeEntry, self.goesToTrash) = (canBeEntry, goesToTrash)
     (self.attributes, self.expiry, self.state) = (attributes, expiry, state)
     (self.policy, self.relations, self.operations) = (policy, relations, operations)
     (self.facts, self.weakness) = (facts, weakness)
@@ -68,6 +74,8 @@ package struct AttributeRules: Sendable {
   package var hasName: Bool
   /// What makes an item unique; `nil` where only its component knows that.
   package var primary: [UInt16]?
+  /// Whether an item without a name is unique by its identifier: another item names it by that.
+  package var namelessHasOwner: Bool
   /// Whether an item with a name is unique by it alone.
   package var isUniqueByName: Bool
   /// Attributes in which the component keeps what another system said, which are for people in items of other kinds.
@@ -78,11 +86,14 @@ package struct AttributeRules: Sendable {
   package var checkSecret: @Sendable (borrowing SecretBytes) throws(VaultError) -> Void
 
   package init(
-    hasName: Bool = true, primary: [UInt16]? = [1], isUniqueByName: Bool = false, fixed: Set<UInt16> = [],
+    hasName: Bool = true, primary: [UInt16]? = [1], namelessHasOwner: Bool = false,
+    isUniqueByName: Bool = false,
+    fixed: Set<UInt16> = [],
     check: @escaping @Sendable (Attributes) throws(VaultError) -> Void = { _ in },
     checkSecret: @escaping @Sendable (borrowing SecretBytes) throws(VaultError) -> Void = { _ in }
   ) {
-    (self.hasName, self.primary, self.isUniqueByName, self.fixed) = (hasName, primary, isUniqueByName, fixed)
+    (self.hasName, self.primary, self.namelessHasOwner) = (hasName, primary, namelessHasOwner)
+    (self.isUniqueByName, self.fixed) = (isUniqueByName, fixed)
     (self.check, self.checkSecret) = (check, checkSecret)
   }
 }

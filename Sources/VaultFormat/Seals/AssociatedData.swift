@@ -104,6 +104,13 @@ package enum AssociatedData {
     fields.put(Number.revision, revision)
   }
 
+  package static func former(_ vault: VaultID, item: Bytes16, version: UInt64) -> [UInt8] {
+    Record.encoding(atMost: size) { fields in
+      begin(&fields, "former", vault, item: item)
+      fields.put(Number.version, version)
+    }
+  }
+
   package static func head(_ vault: VaultID) -> [UInt8] { part("head", vault) { _ in } }
 
   package static func audit(_ vault: VaultID, sequence: UInt64) -> [UInt8] {

@@ -19,10 +19,21 @@ extension Gate {
   ) throws(VaultError) -> VaultError? {
     guard operation.concernsSecret else { return nil }
     try refuseUnlessOwner(of: item.kind, component, isExportable: item.policy.isExportable)
-    guard item.flags & ItemFlags.ofLaterVersion == 0, item.policy.fits(item.kind) else {
-      throw ofLaterVersion
-    }
+    guard !item.hasFlagOfLaterVersion, item.policy.fits(item.kind) else { throw ofLaterVersion }
+    guard !item.isInTrash else { throw inTrash(item) }
     return try missing(item.policy.requirements(), of: item.kind, by: component)
+  }
+
+  /// Decides whether an item can have the content of an entry.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` for an item of another kind.
+  static func permitEntry(_ item: Item) throws(VaultError) { try permitEntry(item.kind) }
+
+  static func permitEntry(_ kind: ItemKind) throws(VaultError) {
+    guard kind.rules.canBeEntry else {
+      throw VaultError(
+        .policy, "only a password has notes, fields and addresses", hint: "make an entry of its own for them")
+    }
   }
 
   /// Decides whether the present secret of an item may be sealed again for another audit policy. Nobody sees it.
@@ -82,6 +93,12 @@ extension Gate {
         .verificationNeeded, "the item belongs to a session, which was not given", hint: .giveSession)
     }
     return nil
+  }
+
+  /// Why nothing is done with an item in the trash.
+  static func inTrash(_ item: Item) -> VaultError {
+    VaultError(
+      .itemNotFound, "the item is in the trash", hint: .restoreFromTrash(item.name ?? item.id.hexadecimal))
   }
 
   private static var ofLaterVersion: VaultError {

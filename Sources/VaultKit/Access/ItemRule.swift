@@ -19,6 +19,7 @@ enum ItemRule {
   /// - Throws: ``VaultError/Code/policy``; ``VaultError/Code/unsupported`` where only a component that is not linked knows
   ///   what the change means.
   static func check(_ changes: ItemChanges, of item: Item, by component: Component?) throws(VaultError) {
+    guard !item.isInTrash else { throw Gate.inTrash(item) }
     let codes = changes.attributes.codes + changes.removed
     let name = Attribute<String>.name.code
     guard item.kind.hasName || !codes.contains(name) else { throw noName }

@@ -17,15 +17,21 @@ extension ReadTransaction {
     case .secret(let operation, let id, let component):
       let (row, item) = try found(id)
       return try Gate.missing(operation, on: item, row: row, in: store, by: component, with: proof)
+    case .former(let id, let version):
+      let (row, item) = try found(id)
+      _ = try store.former(version, of: row)
+      return try Gate.missing(.read, on: item, row: row.asOf(version), in: store, by: nil, with: proof)
     case .update(let id, let changes, let replacesSecret, let component):
       return try missing(
         toUpdate: id, changes, replacesSecret: replacesSecret, by: component, with: proof)
     case .state(let id, let component):
       let (row, item) = try found(id)
+      guard !item.isInTrash else { throw Gate.inTrash(item) }
       guard item.access.asksPerson else { return nil }
       return try Gate.missing(.update, on: item, row: row, in: store, by: component, with: proof)
     case .guardedState(let id, let component):
       let (row, item) = try found(id)
+      guard !item.isInTrash else { throw Gate.inTrash(item) }
       if let missing = Gate.missing(withoutSecretOf: item, keys: store.keys) { return missing }
       guard item.access.asksPerson else { return nil }
       return try Gate.missing(.update, on: item, row: row, in: store, by: component, with: proof)

@@ -9,6 +9,8 @@ package indirect enum Use: Sendable {
   case unlocked
   /// Opens or replaces the secret of an item.
   case secret(ItemOperation, of: ItemID, by: Component?)
+  /// Opens a former secret of an item.
+  case former(ItemID, version: UInt64)
   /// Changes an item, and its secret if a new one is given.
   case update(ItemID, ItemChanges, replacesSecret: Bool, by: Component?)
   /// Changes the state of an item, whose access rule may ask for a person.
@@ -30,12 +32,19 @@ package indirect enum Use: Sendable {
   var verified: (item: ItemID, operation: ItemOperation, component: Component?)? {
     switch self {
     case .secret(let operation, let id, let component): (id, operation, component)
+    case .former(let id, _): (id, .read, nil)
     case .update(let id, _, let replacesSecret, let component):
       (id, replacesSecret ? .replace : .update, component)
     case .state(let id, let component), .guardedState(let id, let component): (id, .update, component)
     case .both(let first, _): first.verified
     case .free, .unlocked, .add, .delete, .deleteAll, .replace: nil
     }
+  }
+
+  /// The version of the material that is opened; `nil` for the present one.
+  var formerVersion: UInt64? {
+    if case .former(_, let version) = self { return version }
+    return nil
   }
 }
 

@@ -96,8 +96,8 @@ extension VaultCore {
     let items = try transaction.items(matching: query)
     for item in items {
       // What it belongs to may have taken it along.
-      if item.kind.rules.relations.belongsTo != nil,
-        try transaction.items(matching: Query(id: item.id)).isEmpty
+      if item.isOwned || item.kind.rules.relations.belongsTo != nil,
+        try transaction.store.rows.item(id: item.id.stored) == nil
       {
         continue
       }

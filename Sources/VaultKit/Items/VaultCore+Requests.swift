@@ -66,9 +66,10 @@ extension VaultCore {
       case .item(let item):
         seen += 1
         if seen % 1024 == 0 { progress(seen) }
-        if keeps(item) { listing.items.append(item) }
+        if !item.isInTrash, keeps(item) { listing.items.append(item) }
       }
     }
+    listing.items = try transaction.named(listing.items)
     try listing.markCounters(in: &transaction)
     return listing
   }
@@ -80,7 +81,8 @@ extension VaultCore {
     let items = try transaction.items(
       matching: query, damaged: { unreadable.append(ItemListing.Unreadable($0, $1)) })
     try transaction.readTime()
-    var listing = ItemListing(items: items, unreadable: unreadable, moment: transaction.expiryMoment)
+    var listing = ItemListing(
+      items: try transaction.named(items), unreadable: unreadable, moment: transaction.expiryMoment)
     try listing.markCounters(in: &transaction)
     return listing
   }

@@ -24,6 +24,7 @@ struct VaultCopy: ~Copyable {
     let row = change.row
     try rows.replaceSlots(change.slots)
     try rows.setHeader(row)
+    if change.header.keepsFormer { try rows.createFormer() }
   }
 
   /// Copies the items that `accept` wants, with their material, state and index rows. Seals are copied as they are.
@@ -82,10 +83,12 @@ struct VaultCopy: ~Copyable {
     let keys = try keys(of: row.generation)
     var copied = ItemRows(row.row, under: keys, item: row)
     copied.material = material
-    copied.index = keys.blindIndex.values(of: item.attributes)
+    copied.index = keys.blindIndex.values(of: item)
+    copied.former = try source.formerRows(of: row)
     try rows.insertItem(row)
     head.itemCount += 1
     if let material { try rows.setMaterial(material, row: row.row) }
+    for former in copied.former { try rows.insertFormer(former, row: row.row) }
     for value in copied.index { _ = try rows.insertBlind(value: value, row: row.row) }
     count(copied)
     if let state = try source.state(of: row) {

@@ -208,8 +208,9 @@ extension WriteTransaction {
         let expires = row.expires
       else { continue }
       if expires <= limit {
-        guard let item = try? store.open(row), item.kind.rules.expiry.endsByClock else { continue }
-        guard !mayHaveRecentDeadline(item) else {
+        guard let item = try? store.open(row), item.isInTrash || item.kind.rules.expiry.endsByClock
+        else { continue }
+        guard item.isInTrash || !mayHaveRecentDeadline(item) else {
           earliest = earliest == 0 ? now.milliseconds : min(earliest, now.milliseconds)
           continue
         }

@@ -234,6 +234,8 @@ extension VaultCore {
     // Unlocking checks the present form of what the change below authenticates. These keys may differ from the keys
     // that were unlocked before.
     if let keys { try transaction.store.unlock(with: keys, at: validity.locks) }
+    // They are sealed for the keys that end here.
+    try transaction.forgetAllFormer()
     let next = try transaction.store.keyChange.nextEpoch(with: key, passcode: keys)
     let row = try transaction.set(next)
     let ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, environment: environment)

@@ -185,13 +185,24 @@ private struct Verification {
     do throws(VaultError) { try checkMaterial(of: &store, row: row, item: item) } catch {
       list(error, in: "\(name), its secret", of: row)
     }
+    checkFormer(of: &store, row: row, item: item)
+  }
+
+  private mutating func checkFormer(of store: inout SealedStore, row: ItemRow, item: Item) {
+    let name = "item \(ItemID(row.id))"
+    do throws(VaultError) {
+      for former in try store.formerRows(of: row) {
+        guard let error = try store.damage(of: former, of: row, item) else { continue }
+        list(error, in: "\(name), its former secret \(former.version)")
+      }
+    } catch { list(error, in: "\(name), its former secrets") }
   }
 
   private func checkIndex(
     of store: inout SealedStore, row: ItemRow, item: Item, rows: inout IndexRows
   ) throws(VaultError) {
     let index = try store.keys(of: row.generation).blindIndex
-    let values = index.values(of: item.attributes)
+    let values = index.values(of: item)
     var found = 0
     for value in values {
       let isThere = try store.rows.hasBlind(value: value, row: row.row)
@@ -201,10 +212,10 @@ private struct Verification {
     guard found == values.count else { throw VaultError(.damaged, "one of its index rows is missing") }
     var primaryKey = row.primaryKey
     // Else only its component, which is not linked, can tell.
-    if item.kind.rules.primaryAttributes(isNamed: item.name != nil) != nil {
-      primaryKey = try index.primaryKey(of: item.kind, item.attributes)
+    if item.isInTrash || item.kind.rules.primaryAttributes(isNamed: item.name != nil) != nil {
+      primaryKey = try index.primaryKey(of: item)
     }
-    guard primaryKey == row.primaryKey, index.name(of: item.attributes) == row.name
+    guard primaryKey == row.primaryKey, index.name(of: item) == row.name
     else { throw VaultError(.damaged, "its keys in the index are not those of its attributes") }
   }
 

@@ -8,6 +8,8 @@ import VaultStorage
 package enum ItemLimits {
   /// The longest secret, in bytes.
   package static let secretByteCount = 1 << 20
+  /// How many former secrets an entry keeps.
+  package static let formerCount = 5
   /// The longest value of one attribute, in bytes.
   package static let attributeByteCount = 64 << 10
   /// The longest name, in bytes.

@@ -109,16 +109,53 @@ public struct ReadTransaction: ~Copyable, Sendable {
     of id: ItemID, _ operation: ItemOperation, by component: Component? = nil,
     with grant: consuming Grant? = nil
   ) throws(VaultError) -> OpenedSecret {
-    var grant = consume grant
     let row = try store.row(of: id)
     let item = try store.open(row)
+    let opened = try openSealed(row, item, operation, by: component, with: grant)
+    guard item.isEntry else { return opened }
+    guard let password = try EntryContent(decoding: opened.secret).password else {
+      throw VaultError(.itemNotFound, "the entry has no password", hint: .showFields)
+    }
+    return OpenedSecret(secret: password, notes: opened.notes)
+  }
+
+  /// What an entry keeps under its seal, or the password of an item that is no entry.
+  mutating func openEntry(
+    of id: ItemID, _ operation: ItemOperation, with grant: consuming Grant? = nil
+  ) throws(VaultError) -> OpenedEntry {
+    let row = try store.row(of: id)
+    let item = try store.open(row)
+    try Gate.permitEntry(item)
+    guard item.hasSecret else { return OpenedEntry(content: EntryContent(), notes: []) }
+    let opened = try openSealed(row, item, operation, by: nil, with: grant)
+    return OpenedEntry(content: try EntryContent(opened.secret, isEntry: item.isEntry), notes: opened.notes)
+  }
+
+  /// What a former version of an entry kept. It is read through the gate, like the present one.
+  mutating func openFormer(_ version: UInt64, of id: ItemID) throws(VaultError) -> OpenedEntry {
+    let row = try store.row(of: id)
+    let item = try store.open(row)
+    let former = try store.former(version, of: row)
+    let opened = try openSealed(row.asOf(version), item, .read, by: nil, former: former)
+    return OpenedEntry(content: try EntryContent(opened.secret, isEntry: former.isEntry), notes: opened.notes)
+  }
+
+  private mutating func openSealed(
+    _ row: ItemRow, _ item: Item, _ operation: ItemOperation, by component: Component?,
+    with grant: consuming Grant? = nil, former: FormerSecret? = nil
+  ) throws(VaultError) -> OpenedSecret {
+    var grant = consume grant
     try store.readTime(for: item)
-    if grant == nil { grant = takeGrant(for: operation, on: id) }
+    if grant == nil { grant = takeGrant(for: operation, on: item.id) }
     let decision = try Gate.decide(
       operation, on: item, row: row, in: store, by: component, with: grant.take())
     let notes = decision.notes
-    let keys = decision.opening.spend(on: id)
-    return OpenedSecret(secret: try store.sealedSecret(of: row, item).open(with: keys), notes: notes)
+    let keys = decision.opening.spend(on: item.id)
+    let sealed =
+      if let former { try store.sealedSecret(former, of: row, item) } else {
+        try store.sealedSecret(of: row, item)
+      }
+    return OpenedSecret(secret: try sealed.open(with: keys), notes: notes)
   }
 
   /// The secret of an item, for a component that uses it and never hands it out.

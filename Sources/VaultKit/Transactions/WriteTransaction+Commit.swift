@@ -124,6 +124,7 @@ extension WriteTransaction {
   mutating func set(_ change: KeyChange) throws(VaultError) -> HeaderRow {
     var change = change
     let before = store.keys.header
+    if try store.rows.hasFormer() { change.header.keepFormer() }
     // Nothing of the generation before opens under the new root key, so a number that is near its end may begin again.
     let beginsAgain = change.header.generation != before.generation && before.config >= Head.nearEnd
     change.header.config = beginsAgain ? 1 : before.config + 1

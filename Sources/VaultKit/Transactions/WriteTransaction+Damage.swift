@@ -50,6 +50,7 @@ extension WriteTransaction {
       before.material = try store.rows.material(row: row.row)
       before.state = try store.rows.state(row: row.row)
       before.index = index[row.row] ?? []
+      before.former = try store.formerRows(of: row)
       let note = AuditNote(
         operation: .itemDeleted, item: ItemID(row.id), kind: ItemKind(rawValue: row.kind),
         detail: "it did not open")
@@ -100,6 +101,7 @@ extension WriteTransaction {
       case .material: _ = try store.rows.deleteMaterial(row: row.row)
       case .state: _ = try store.rows.deleteState(row: row.row)
       case .blind: _ = try store.rows.deleteBlind(value: row.tags, row: row.row)
+      case .former: _ = try store.rows.deleteFormer(version: row.version, row: row.row)
       }
     }
     let (sum, rows) = try counted()
@@ -120,13 +122,15 @@ extension WriteTransaction {
   private mutating func rowsOfNoItem() throws(VaultError) -> (
     items: UInt64, last: Int64, foreign: [SummedRow]
   ) {
-    var expected: [Int64: (index: Set<[UInt8]>, hasSecret: Bool, mayHaveState: Bool)] = [:]
+    var expected: [Int64: (index: Set<[UInt8]>, hasSecret: Bool, mayHaveState: Bool, former: Set<UInt64>)] =
+      [:]
     let keys = [store.keys.current, store.keys.previous].compactMap { $0 }
     var walk = ItemWalk()
     while let item = try walk.next(in: &store) {
       let index = keys.first { $0.generation == item.generation }?.blindIndex
       expected[item.row] = (
-        Set(index?.values(of: item.attributes) ?? []), item.hasSecret, item.kind.mayHaveState
+        Set(index?.values(of: item) ?? []), item.hasSecret, item.kind.mayHaveState,
+        try store.soundFormer(of: item)
       )
     }
     var foreign: [SummedRow] = []
@@ -138,6 +142,7 @@ extension WriteTransaction {
         case .material: expected[row.row]?.hasSecret != true
         case .state: row.row != 0 && expected[row.row] == nil
         case .blind: expected[row.row]?.index.contains(row.tags) != true
+        case .former: expected[row.row]?.former.contains(row.version) != true
         }
       if isForeign {
         foreign.append(row)

@@ -26,6 +26,8 @@ extension WriteTransaction {
   ) throws(VaultError) -> Item {
     var attributes = try new.attributes.normalized()
     try ItemLimits.check(attributes)
+    let entry = try entry(joinedBy: new)
+    if entry != nil { attributes.record[Attribute<String>.name.code] = nil }
     let keys = store.keys.current
     let rule = try Gate.rule(for: new, by: component, keys: store.keys)
     if let pin = new.guardingPIN { try refuseUnlessPIN(pin.item) }
@@ -45,14 +47,15 @@ extension WriteTransaction {
       isExportable: new.kind.rules.dependsOnExport && new.isExportable, requirements: new.requirements)
     var row = ItemRow(
       row: head.nextRow, id: Bytes16(id), kind: new.kind.rawValue,
-      primaryKey: try index.primaryKey(of: new.kind, attributes), name: index.name(of: attributes), flags: 0,
+      primaryKey: try index.primaryKey(of: new.kind, attributes, id: ItemID(id)),
+      name: index.name(of: attributes), flags: 0,
       class: new.access.classNumber, generation: keys.generation, version: 1, material: 0,
       expires: new.expires?.milliseconds, meta: [])
     var after = ItemRows(row.row, under: keys)
     if let secret = consume secret {
       try ItemLimits.check(secretByteCount: secret.byteCount)
       try new.kind.rules.attributes.checkSecret(secret)
-      row.flags |= ItemFlags.hasSecret
+      row.flags |= ItemFlags.hasSecret | (new.isEntry ? ItemFlags.entry : 0)
       row.material = 1
       let further = component.furtherSecrets(password: password)
       after.material = try sealed(
@@ -67,7 +70,10 @@ extension WriteTransaction {
       noting: AuditNote(operation: .itemAdded, item: ItemID(id), kind: new.kind))
     head.nextRow += 1
     if after.material != nil, let life = new.tokenLife { head.nextTokenEnd.note(life) }
-    return Item(row.fields, attributes: attributes, policy: policy)
+    let item = Item(row.fields, attributes: attributes, policy: policy)
+    guard let entry else { return item }
+    try join(item.id, to: entry)
+    return item.found(by: entry)
   }
 
   /// Changes an item's attributes, expiry with its rule and audit policy, and its secret if a new one is given.
@@ -86,6 +92,27 @@ extension WriteTransaction {
   package mutating func update(
     _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes?, by component: Component?
   ) throws(VaultError) -> Item {
+    guard let secret else { return try update(id, changes, content: .same, by: component) }
+    let new = SharedSecret(secret)
+    return try update(id, changes, content: .secret(new), by: component)
+  }
+
+  /// What becomes of the secret of an item.
+  enum NewContent {
+    case same
+    /// Another secret. Of an entry, another password: all else that it keeps stays.
+    case secret(SharedSecret)
+    case edited((inout EntryContent) throws(VaultError) -> Void)
+
+    var isSame: Bool {
+      if case .same = self { return true }
+      return false
+    }
+  }
+
+  mutating func update(
+    _ id: ItemID, _ changes: ItemChanges, content: NewContent, by component: Component?
+  ) throws(VaultError) -> Item {
     let found = try store.row(of: id)
     let old = found.generation == store.keys.current.generation ? found : try move(found)
     let item = try store.open(old)
@@ -97,48 +124,85 @@ extension WriteTransaction {
     for code in changes.removed { attributes.record[code] = nil }
     try ItemLimits.check(attributes, replacing: item.attributes)
     try item.kind.rules.attributes.check(attributes)
-    try refuseDuplicates(of: attributes, kind: item.kind)
-    attributes[.creationDate] = item.created
-    attributes[.modificationDate] = store.now
-    let index = keys.blindIndex
     var row = old
     row.version += 1
-    row.primaryKey = try index.primaryKey(of: item.kind, attributes)
-    row.name = index.name(of: attributes)
     if let expires = changes.expires { row.expires = expires?.milliseconds }
     let policy = item.policy.with(audit: changes.audit, expiry: changes.expiry)
     let isRebound = item.isRebound(by: changes)
     if isRebound { try Gate.permitSealingAgain(item) }
     var (before, after) = (ItemRows(row.row, under: keys, item: old), ItemRows(row.row, under: keys))
-    if secret != nil || isRebound || item.access.asksPerson {
-      let operation: ItemOperation = secret == nil ? .update : .replace
+    if !content.isSame || isRebound || item.access.asksPerson {
+      let operation: ItemOperation = content.isSame ? .update : .replace
       let decision = try Gate.decide(
         operation, on: item, row: old, in: store, by: component,
         with: reading.takeGrant(for: operation, on: id))
       try log(decision.notes)
       let itemKeys = decision.opening.spend(on: item.id)
-      if item.hasSecret, secret != nil || isRebound {
+      if item.hasSecret, !content.isSame || isRebound {
         before.material = try store.rows.material(row: row.row)
       }
-      if let secret = consume secret {
-        try refuseSecondMask(of: item)
-        try item.kind.rules.attributes.checkSecret(secret)
+      if let secret = try made(
+        content, of: old, item, isRebound: isRebound, with: itemKeys, &row, &attributes)
+      {
         after.material = try resealed(
-          secret, of: &row, item: item, policy: policy, under: itemKeys, replacing: before.material)
-      } else if isRebound {
-        // If the policy changes, seal the present secret again under the new one.
-        let present = try store.sealedSecret(of: old, item).open(with: itemKeys)
-        after.material = try resealed(
-          present, of: &row, item: item, policy: policy, under: itemKeys, replacing: before.material)
+          secret.bytes, of: &row, item: item, policy: policy, under: itemKeys, replacing: before.material)
       }
     }
+    try refuseDuplicates(of: attributes, kind: item.kind)
+    attributes[.creationDate] = item.created
+    attributes[.modificationDate] = store.now
+    let index = keys.blindIndex
+    row.primaryKey = try index.primaryKey(of: item.kind, attributes, id: id)
+    row.name = index.name(of: attributes)
     row.meta = try store.sealedMeta(
       of: row, attributes: attributes, policy: policy, keeping: store.laterFields(of: old, item: item))
     after.item = row
     (before.index, after.index) = (index.values(of: item.attributes), index.values(of: attributes))
+    if item.kind.rules.canBeEntry, before.material != nil || changes.forgetsFormer {
+      before.former = try store.formerRows(of: old)
+      after.former = before.former
+      // They are bound to the rule that they were stored under.
+      if isRebound || changes.forgetsFormer || attributes[.name] == nil {
+        after.former = []
+      } else if let material = before.material {
+        after.former.append(try store.former(material, of: old, until: store.now))
+        after.former = after.former.suffix(ItemLimits.formerCount)
+      }
+    }
     try replace(
       before, with: after, noting: AuditNote(operation: .itemUpdated, item: id, kind: item.kind))
     return try store.open(row)
+  }
+
+  /// The secret that an update seals; `nil` where the present one stays as it is.
+  private mutating func made(
+    _ content: NewContent, of old: ItemRow, _ item: Item, isRebound: Bool, with keys: ItemKeys,
+    _ row: inout ItemRow, _ attributes: inout Attributes
+  ) throws(VaultError) -> SharedSecret? {
+    switch content {
+    case .same:
+      // If the policy changes, the present secret is sealed again under the new one.
+      return isRebound ? SharedSecret(try store.sealedSecret(of: old, item).open(with: keys)) : nil
+    case .secret(let secret):
+      try refuseSecondMask(of: item)
+      try item.kind.rules.attributes.checkSecret(secret.bytes)
+      guard item.isEntry else { return secret }
+      var entry = try EntryContent(decoding: store.sealedSecret(of: old, item).open(with: keys))
+      entry.setPassword(secret.bytes.copy())
+      return SharedSecret(try entry.encoded())
+    case .edited(let edit):
+      try Gate.permitEntry(item)
+      var entry = EntryContent()
+      if item.hasSecret {
+        entry = try EntryContent(store.sealedSecret(of: old, item).open(with: keys), isEntry: item.isEntry)
+      }
+      let host = entry.host
+      try edit(&entry)
+      if entry.host != host { attributes[.server] = entry.host }
+      if entry.isPlain, !item.isEntry { return entry.sharedPassword }
+      row.flags |= ItemFlags.entry
+      return SharedSecret(try entry.encoded())
+    }
   }
 
   /// Deletes an item permanently, even a damaged one that does not open. Never prompts. A PIN is deleted only together
@@ -152,6 +216,7 @@ extension WriteTransaction {
     // Neither the kind nor the class of an item that does not open is known.
     let item = try? store.open(row)
     try Gate.permitWithoutSecret(on: item, keys: store.keys)
+    if let item { try leaveOwner(of: item) }
     try destroy(id)
   }
 
@@ -165,6 +230,7 @@ extension WriteTransaction {
       return try removeUnreadable(row)
     }
     try remove(row, item: item, as: .itemDeleted)
+    if let owned = try owned(by: item) { try destroy(owned.id) }
     for rules in KindRegistry.all where rules.relations.belongsTo == item.kind {
       try destroy(rules.kind, of: id)
     }
@@ -172,7 +238,7 @@ extension WriteTransaction {
 
   /// Items that have another one as their account are of no use without it: no name leads to tokens, and nothing can answer a
   /// transaction. One that does not open stays.
-  private mutating func destroy(_ kind: ItemKind, of owner: ItemID) throws(VaultError) {
+  mutating func destroy(_ kind: ItemKind, of owner: ItemID) throws(VaultError) {
     var attributes = Attributes()
     attributes[.account] = owner.hexadecimal
     let found = try reading.items(matching: Query(kind, where: attributes), damaged: { _, _ in })
@@ -218,7 +284,7 @@ extension WriteTransaction {
       case .item(let item):
         guard let pin = item.policy.guardingPINItem, removed.contains(pin) else { continue }
         left += 1
-        if named.count < 3 { named.append(item.name ?? item.id.hexadecimal) }
+        if named.count < 3 { named.append(item.nameInPlace) }
       }
     }
     let names = named.isEmpty ? "" : ": \(named.joined(separator: ", "))" + (left > named.count ? ", …" : "")
@@ -248,7 +314,8 @@ extension WriteTransaction {
       if !isOurs { isOurs = try store.state(of: row) != nil }
       if isOurs { before.state = state }
     }
-    before.index = keys.blindIndex.values(of: item.attributes)
+    before.index = keys.blindIndex.values(of: item)
+    before.former = try store.formerRows(of: row)
     try replace(
       before, with: ItemRows(row.row, under: keys),
       noting: AuditNote(operation: operation, item: item.id, kind: item.kind, detail: item.name))
@@ -341,15 +408,14 @@ extension WriteTransaction {
 
   /// While two generations are readable, this checks uniqueness in the older one; the database checks it in the newer
   /// one.
-  private mutating func refuseDuplicates(of attributes: Attributes, kind: ItemKind) throws(VaultError) {
+  mutating func refuseDuplicates(of attributes: Attributes, kind: ItemKind) throws(VaultError) {
     guard let previous = store.keys.previous else { return }
     let index = previous.blindIndex
-    if let name = index.name(of: attributes),
-      try store.rows.item(name: name) != nil
-    {
+    if let name = index.name(of: attributes), try store.rows.item(name: name) != nil {
       throw VaultError.sameName
     }
-    let key = try index.primaryKey(of: kind, attributes)
+    if attributes[.name] == nil, kind.rules.attributes.namelessHasOwner { return }
+    let key = try index.primaryKey(of: kind, attributes, id: nil)
     if try store.rows.item(primaryKey: key) != nil {
       throw VaultError.sameAttributes
     }

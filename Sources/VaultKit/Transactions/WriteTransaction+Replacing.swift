@@ -47,11 +47,11 @@ extension ReadTransaction {
 
   private mutating func item(like new: NewItem, under keys: GenerationKeys) throws(VaultError) -> Item? {
     let index = keys.blindIndex
-    let key = try index.primaryKey(of: new.kind, new.attributes)
+    let key = try index.primaryKey(of: new.kind, new.attributes, id: nil)
     guard let row = try store.rows.item(primaryKey: key) else { return nil }
     let item = try store.open(row)
     // The index that led here comes from the file, and no seal protects it.
-    guard try index.primaryKey(of: item.kind, item.attributes) == key else {
+    guard try index.primaryKey(of: item) == key else {
       throw VaultError(.damaged, "the vault's index leads to another item", hint: .verifyAndRestore)
     }
     return item

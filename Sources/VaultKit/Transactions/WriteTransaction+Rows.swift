@@ -32,6 +32,7 @@ extension WriteTransaction {
       _ = try store.rows.insertBlind(value: value, row: new.number)
       try count(nil, new.sum(ofIndex: value))
     }
+    try replaceFormer(old, new, isRepair: isRepair)
     try countItem(old, new, isRepair: isRepair)
     changes.isDirty = true
     if let note { try log(note) }
@@ -60,6 +61,32 @@ extension WriteTransaction {
       _ = try store.rows.deleteState(row: old.number)
     }
     try count(old.stateSum, new.stateSum, isRepair: isRepair)
+  }
+
+  private mutating func replaceFormer(_ old: ItemRows, _ new: ItemRows, isRepair: Bool) throws(VaultError) {
+    for former in old.former where !new.former.contains(former) {
+      guard try store.rows.deleteFormer(version: former.version, row: old.number) || isRepair else {
+        continue
+      }
+      try count(old.sum(of: former), nil, isRepair: isRepair)
+      changes.needsCleaning = true
+    }
+    for former in new.former where !old.former.contains(former) {
+      try keepFormer()
+      try store.rows.insertFormer(former, row: new.number)
+      changes.seals += 1
+      try count(nil, new.sum(of: former))
+    }
+  }
+
+  /// Makes the table of former secrets, if there is none: from then on, an older program does not open the vault.
+  private mutating func keepFormer() throws(VaultError) {
+    guard try !store.rows.hasFormer() else { return }
+    guard head.config == store.keys.header.config else {
+      throw VaultError(.busy, "the vault's keys were changed in the same step", hint: "try again")
+    }
+    try store.rows.createFormer()
+    try set(store.keyChange)
   }
 
   /// The last step: the row of a removed item is deleted here.

@@ -13,6 +13,8 @@ import VaultStorage
 struct Authentication {
   let core: VaultCore
   var asking: Asking
+  /// The version of the material to open, if it is a former one.
+  var version: UInt64?
   private var passcode: PasscodeKeys?
   var member: (id: [UInt8], half: SharedSecret)?
   var login: (id: [UInt8], half: SharedSecret)?
@@ -46,7 +48,7 @@ struct Authentication {
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/invalidated``; `.interactionNotAllowed`,
   ///   `.authenticationFailed`, `.cancelled`, `.passcodeDelay`, `.biometryLocked`, `.locked`, `.policy`, `.expired`.
   mutating func open(_ id: ItemID, by component: Component?) throws(VaultError) -> VerifiedItem {
-    var locked = try core.lockedItem(id)
+    var locked = try core.lockedItem(id, version: version)
     asking.item = locked.item
     try Gate.permit(asking.operation, on: locked.item, by: component)
     try Gate.refuseExpired(locked.item, operation: asking.operation, now: locked.now)
@@ -54,7 +56,7 @@ struct Authentication {
     if let why = locked.whyLocked {
       guard why.code == .locked else { throw why }
       _ = try passcodeKeys()
-      locked = try core.lockedItem(id)
+      locked = try core.lockedItem(id, version: version)
       if let why = locked.whyLocked { throw why }
     }
     let (factors, privates) = try show(try ways(locked), with: locked.factors)

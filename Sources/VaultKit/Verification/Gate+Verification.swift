@@ -24,6 +24,8 @@ extension Gate {
   private static func verified(
     _ id: ItemID, by component: Component?, _ verification: inout Authentication
   ) throws(VaultError) -> VerifiedItem {
+    // A grant that stands is for the present secret.
+    guard verification.version == nil else { return try verification.open(id, by: component) }
     if let granted = try verification.granted(on: id, by: component) { return granted }
     let verified = try verification.open(id, by: component)
     try verification.offerGrant(verified, by: component)

@@ -105,6 +105,7 @@ struct Obtaining: ~Copyable {
     if let action { verification.asking.action = action }
     verification.asking.label = label
     verification.renew()
+    verification.version = use.formerVersion
     grant = try Gate.grant(on: item, after: &verification, by: component)
   }
 

@@ -38,16 +38,25 @@ extension VaultCore {
   // MARK: For a verification
 
   /// An item and the alternatives that open its data key.
-  func lockedItem(_ id: ItemID) throws(VaultError) -> LockedItem {
+  ///
+  /// - Parameter version: The version of a former secret; `nil` for the present one.
+  func lockedItem(_ id: ItemID, version: UInt64?) throws(VaultError) -> LockedItem {
     var transaction = try beginReading()
-    let row = try transaction.store.row(of: id)
-    let item = try transaction.store.open(row)
+    let present = try transaction.store.row(of: id)
+    let item = try transaction.store.open(present)
+    let row = version.map { present.asOf($0) } ?? present
     try transaction.store.readTime(for: item)
     let number = item.access.classNumber
     let key = transaction.store.keys.classKey(number, generation: row.generation)
     var alternatives: [Alternative] = []
     if let key, item.hasSecret, try item.policy.isWrapped() {
-      alternatives = try transaction.store.sealedSecret(of: row, item).alternatives(under: key)
+      let secret =
+        if let version {
+          try transaction.store.sealedSecret(transaction.store.former(version, of: row), of: row, item)
+        } else {
+          try transaction.store.sealedSecret(of: row, item)
+        }
+      alternatives = try secret.alternatives(under: key)
     }
     let factors = FactorSlots(
       header: transaction.store.keys.header, slots: transaction.store.keys.slots,

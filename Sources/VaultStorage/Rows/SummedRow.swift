@@ -1,15 +1,17 @@
 /// What one row adds to the sum (section 8 of the format).
 package struct SummedRow: Equatable, Sendable {
   package enum Table: UInt8, Sendable, CaseIterable {
-    case item = 1, material, state, blind
+    case item = 1, material, state, blind, former
   }
 
   package var table: Table
   package var row: Int64
   /// The generation of the item's row; for row 0 of `state`, the one in its body. Nil when there is no such item.
   package var generation: UInt32?
-  /// 16 bytes, or 32 for `material`; fewer where a column has an impossible value, which has no generation either.
+  /// 16 bytes, 32 for `material`, 56 for `former`, whose version comes first; fewer where a column has an impossible value, which has no generation either.
   package var tags: [UInt8]
+  /// Of `former`, the version of the material.
+  package var version: UInt64 = 0
 
   package init(table: Table, row: Int64, generation: UInt32?, tags: [UInt8]) {
     self.table = table
@@ -30,8 +32,13 @@ extension SummedRow {
       return
     }
     do throws(StorageError) {
+      if table == .former {
+        version = try row.integer(5)
+        tags = Array(Bytes16(high: 0, low: version).bytes.suffix(8))
+      }
       try row.appendLast(16, of: 2, to: &tags)
-      if table == .material { try row.appendLast(16, of: 3, to: &tags) }
+      if table == .material || table == .former { try row.appendLast(16, of: 3, to: &tags) }
+      if table == .former { try row.appendLast(16, of: 4, to: &tags) }
       generation =
         table == .state && self.row == 0 ? Self.generation(inSeal: try row.bytes(2)) : try? row.integer(1)
     } catch {

@@ -13,7 +13,8 @@ enum Query: Int, CaseIterable {
   case material, setMaterial, setKeys, deleteMaterial
   case state, scanStates, setState, deleteState
   case insertBlind, deleteBlind, blind, rowsOfBlind, blinds
-  case sumItems, sumMaterials, sumStates, sumBlinds
+  case hasFormer, former, insertFormer, deleteFormer, deleteAllFormer
+  case sumItems, sumMaterials, sumStates, sumBlinds, sumFormer
   case appendAudit, updateAudit, audit, deleteAudit, deleteAuditBefore
   case insertSegment, segments, deleteSegments, segmentAfter
 
@@ -69,6 +70,12 @@ enum Query: Int, CaseIterable {
     case .rowsOfBlind: "SELECT row FROM blind WHERE value = ?1 ORDER BY row"
     case .blinds: "SELECT value, row FROM blind ORDER BY value, row"
 
+    case .hasFormer: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'former'"
+    case .former: "SELECT version, meta, keys, secret FROM former WHERE row = ?1 ORDER BY version"
+    case .insertFormer: "INSERT INTO former(row, version, meta, keys, secret) VALUES(?1, ?2, ?3, ?4, ?5)"
+    case .deleteFormer: "DELETE FROM former WHERE row = ?1 AND version = ?2"
+    case .deleteAllFormer: "DELETE FROM former WHERE 1"
+
     case .sumItems: "SELECT row, generation, meta FROM item ORDER BY row"
     case .sumMaterials:
       "SELECT m.row, i.generation, m.keys, m.secret FROM material m LEFT JOIN item i ON i.row = m.row "
@@ -78,6 +85,9 @@ enum Query: Int, CaseIterable {
     case .sumBlinds:
       "SELECT b.row, i.generation, b.value FROM blind b LEFT JOIN item i ON i.row = b.row "
         + "ORDER BY b.value, b.row"
+    case .sumFormer:
+      "SELECT f.row, i.generation, f.meta, f.keys, f.secret, f.version FROM former f LEFT JOIN item i ON i.row = f.row "
+        + "ORDER BY f.row, f.version"
 
     case .appendAudit: "INSERT INTO audit(sequence, body, mac) VALUES(?1, ?2, ?3)"
     case .updateAudit: "UPDATE audit SET body = ?2, mac = ?3 WHERE sequence = ?1"
@@ -100,6 +110,7 @@ enum Query: Int, CaseIterable {
     case .material, .setMaterial, .setKeys, .deleteMaterial, .sumMaterials: .material
     case .state, .scanStates, .setState, .deleteState, .sumStates: .state
     case .insertBlind, .deleteBlind, .blind, .rowsOfBlind, .blinds, .sumBlinds: .blind
+    case .hasFormer, .former, .insertFormer, .deleteFormer, .deleteAllFormer, .sumFormer: .former
     case .appendAudit, .updateAudit, .audit, .deleteAudit, .deleteAuditBefore: .audit
     case .insertSegment, .segments, .deleteSegments, .segmentAfter: .segment
     default: .item

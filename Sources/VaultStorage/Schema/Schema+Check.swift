@@ -16,10 +16,10 @@ extension Schema {
     return number
   }
 
-  /// Checks that the file has each entry of the format once, and no other entry. There are few entries, and their order
+  /// Checks that the file has each entry of the format once, at most one table of former secrets, and no other entry. There are few entries, and their order
   /// is not part of the format.
   private static func checkEntries(_ connection: borrowing Connection) throws(StorageError) {
-    var missing = entries
+    var missing = entries + [Entry(type: "table", name: former.name, table: former.name, sql: former.sql)]
     var isStrange = false
     var isLater = false
     try connection.query("SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 100") { row in
@@ -29,11 +29,12 @@ extension Schema {
         let index = missing.firstIndex(of: Entry(type: type, name: name, table: table, sql: sql))
       else {
         isStrange = true
-        isLater = isLater || row.text(0) == "table" && row.text(1) == laterTable
+        isLater = isLater || row.text(0) == "table" && row.text(1) == former.name
         return
       }
       missing.remove(at: index)
     }
+    missing.removeAll { $0.name == former.name }
     guard !isLater else { throw .newerFormat(version: userVersion) }
     guard missing.isEmpty, !isStrange else { throw .damaged(.schema) }
   }

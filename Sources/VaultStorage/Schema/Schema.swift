@@ -5,8 +5,12 @@ package enum Schema {
   package static let userVersion: Int32 = 1
   package static let pageSize = 4096
 
-  /// The name of a table that a later version adds. This version creates no such table.
-  static let laterTable = "former"
+  /// The table of former secrets, which the first of them makes. A later version may have another table of this name.
+  package static let former = (
+    name: "former",
+    sql: "CREATE TABLE former(row INTEGER NOT NULL, version INTEGER NOT NULL, meta BLOB NOT NULL, "
+      + "keys BLOB NOT NULL, secret BLOB NOT NULL, PRIMARY KEY(row, version)) STRICT, WITHOUT ROWID"
+  )
 
   /// Name and text of each table, in the order in which they are made.
   package static let tables: [(name: String, sql: String)] = [

@@ -87,6 +87,7 @@ extension Store {
     from limit: UInt64, afterEntry entry: UInt64, afterSegment segment: UInt64
   ) throws(StorageError) -> (all: Int64, items: Int64) {
     var counts: [Int64] = []
+    let former = try hasFormer() ? ["former WHERE row < 1 OR row >= \(limit) OR version < 1"] : []
     for deletion in [
       "item WHERE row < 1 OR row >= \(limit)",
       "material WHERE row < 1 OR row >= \(limit)",
@@ -94,7 +95,7 @@ extension Store {
       "blind WHERE row < 1 OR row >= \(limit) OR length(value) <> 16",
       "audit WHERE sequence < 1 OR sequence > \(entry)",
       "segment WHERE number < 1 OR number > \(segment)",
-    ] {
+    ] + former {
       try connection.execute("DELETE FROM " + deletion)
       counts.append(connection.changes)
     }

@@ -1,26 +1,35 @@
 extension Store {
-  /// Lends what each row of `item`, `material`, `state` and `blind` adds to the sum, in this order, each ascending.
+  /// Lends what each row of `item`, `material`, `state`, `blind` and `former` adds to the sum, in this order, each ascending.
   package mutating func forEachSummed<E: StorageFailure>(_ body: (SummedRow) throws(E) -> Void) throws(E) {
-    var failure = BodyFailure<E>()
-    for table in SummedRow.Table.allCases {
-      func summed(_ row: borrowing Cursor) throws(StorageError) -> SummedRow { try SummedRow(table, row) }
-      try E.from(
-        walk(table.query, as: summed, by: { $0.key }) { row throws(StorageError) in
-          failure.isAbsent(after: { () throws(E) in try body(row) })
-        })
-      try failure.rethrow()
+    let hasFormer = try E.from(hasFormer())
+    for table in SummedRow.Table.allCases where table != .former || hasFormer {
+      try forEachSummed(of: table, body)
     }
+  }
+
+  /// The same of one table. The file has it.
+  package mutating func forEachSummed<E: StorageFailure>(
+    of table: SummedRow.Table, _ body: (SummedRow) throws(E) -> Void
+  ) throws(E) {
+    var failure = BodyFailure<E>()
+    func summed(_ row: borrowing Cursor) throws(StorageError) -> SummedRow { try SummedRow(table, row) }
+    try E.from(
+      walk(table.query, as: summed, by: { $0.key }) { row throws(StorageError) in
+        failure.isAbsent(after: { () throws(E) in try body(row) })
+      })
+    try failure.rethrow()
   }
 
   /// The numbers of rows. Reads them all, because SQLite's own count would follow a damaged page without end.
   package mutating func counts() throws(StorageError) -> RowCounts {
-    var counts = RowCounts(items: 0, materials: 0, states: 0, blinds: 0)
+    var counts = RowCounts(items: 0, materials: 0, states: 0, blinds: 0, former: 0)
     try forEachSummed { row throws(StorageError) in
       switch row.table {
       case .item: counts.items += 1
       case .material: counts.materials += 1
       case .state: counts.states += 1
       case .blind: counts.blinds += 1
+      case .former: counts.former += 1
       }
     }
     return counts
@@ -34,13 +43,19 @@ extension SummedRow.Table {
     case .material: .sumMaterials
     case .state: .sumStates
     case .blind: .sumBlinds
+    case .former: .sumFormer
     }
   }
 }
 
 extension SummedRow {
-  /// What ascends: of `blind` value and row, of the other tables the row alone.
+  /// What ascends: of `blind` value and row, of `former` row and version, of the other tables the row alone.
   fileprivate var key: BlindPair {
-    BlindPair(value: table == .blind ? Bytes16(tags) : Bytes16(high: 0, low: 0), row: row)
+    switch table {
+    case .blind: BlindPair(value: Bytes16(tags), row: row)
+    case .former:
+      BlindPair(value: Bytes16(high: UInt64(bitPattern: row) ^ 1 << 63, low: version), row: 0)
+    case .item, .material, .state: BlindPair(value: Bytes16(high: 0, low: 0), row: row)
+    }
   }
 }

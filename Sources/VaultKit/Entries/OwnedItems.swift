@@ -1,0 +1,74 @@
+import SealedStorage
+package import VaultFormat
+import VaultStorage
+
+/// The one-time-password credential of an entry: an item without a name, which the entry names by its identifier. It is found by the
+/// name of the entry, and goes with it into the trash and out of the vault.
+extension WriteTransaction {
+  /// The item that goes with another one. One that was planted as such, and has a name of its own, does not.
+  mutating func owned(by item: Item) throws(VaultError) -> Item? { try reading.owned(by: item) }
+
+  /// An entry whose credential goes alone no longer names it.
+  mutating func leaveOwner(of item: Item) throws(VaultError) {
+    guard let owner = try reading.owner(of: item) else { return }
+    let code = Attribute<[UInt8]>.ownedItem.code
+    try rewriteInGeneration(owner.id) { _, attributes in attributes.record[code] = nil }
+  }
+
+  /// The entry that a new item joins; `nil` where no entry has its name.
+  ///
+  /// - Throws: ``VaultError/Code/duplicateItem`` if the entry has one already; ``VaultError/Code/locked`` as for a change of the entry.
+  mutating func entry(joinedBy new: NewItem) throws(VaultError) -> Item? {
+    guard new.joinsEntry, new.kind.rules.attributes.namelessHasOwner, let name = new.attributes[.name],
+      let entry = try store.item(named: name), entry.kind.rules.canBeEntry
+    else { return nil }
+    try Gate.permitWithoutSecret(on: entry, keys: store.keys)
+    guard try owned(by: entry) == nil else {
+      throw VaultError(
+        .duplicateItem, "the entry has a one-time-password credential already", hint: .removeCode(of: name))
+    }
+    return entry
+  }
+
+  mutating func join(_ id: ItemID, to entry: Item) throws(VaultError) {
+    try rewriteInGeneration(entry.id) { _, attributes in attributes[.ownedItem] = id.bytes }
+  }
+}
+
+extension ReadTransaction {
+  /// The credential of an entry; `nil` without one.
+  package mutating func owned(by entry: Item) throws(VaultError) -> Item? {
+    guard let id = entry.owned, let row = try store.rows.item(id: id.stored), let owned = try? store.open(row)
+    else { return nil }
+    return owned.isOwned ? owned.found(by: entry) : nil
+  }
+
+  /// The entry to which a credential without a name belongs; `nil` where there is none.
+  package mutating func owner(of item: Item) throws(VaultError) -> Item? {
+    guard item.isOwned else { return nil }
+    var walk = ItemWalk()
+    while let other = try walk.nextReadable(in: &store) { if other.owned == item.id { return other } }
+    return nil
+  }
+
+  /// The same items, in which the credentials of entries have the names of these.
+  package mutating func named(_ items: [Item]) throws(VaultError) -> [Item] {
+    guard items.contains(where: \.isOwned) else { return items }
+    var entries: [ItemID: Item] = [:]
+    var walk = ItemWalk(keepingPages: false)
+    while let item = try walk.nextReadable(in: &store) {
+      if let owned = item.owned { entries[owned] = item }
+    }
+    return items.map { item in
+      guard item.isOwned, let entry = entries[item.id] else { return item }
+      return item.found(by: entry)
+    }
+  }
+}
+
+extension Item {
+  /// Whether it has no name because another item names it.
+  package var isOwned: Bool {
+    attributes.bytes(of: Attribute<String>.name.code) == nil && kind.rules.attributes.namelessHasOwner
+  }
+}
