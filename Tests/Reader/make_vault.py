@@ -33,7 +33,7 @@ class Maker(Contents):
         self.passcode, self.standard, self.config, self.backup = passcode, standard_kdf, config, backup
         self.generation, self.generations, self.rk, self.lk, self.ck = 0, [], {}, {}, {}
         self.vault_id, self.device_key = self.rnd(16), self.rnd(32)
-        self.slots, self.items, self.material, self.state, self.blind = [], [], {}, {}, []
+        self.slots, self.items, self.material, self.state, self.blind, self.former = [], [], {}, {}, [], []
         self.segments, self.audit, self.terms, self.expected = [], [], {}, []
         self.factors, self.private, self.members, self.set_record, self.session = {}, {}, [], None, bytes(32)
         self.next_row, self.sequence, self.last_mac = 1, 1, bytes(32)
@@ -259,8 +259,10 @@ class Maker(Contents):
     def class_of(self, accessibility, device): return accessibility + (0x80 if device else 0)
 
     def put_item(self, kind, attributes, secret=None, policy=None, accessibility=1, device=False, alternatives=None,
-                 state=None, expires=None, extra_meta=None, flags=0, version=1, material=1, item_id=None, opens=True, shown=None):
-        """`alternatives`: list of (factor numbers, bits of further secrets, those, KDF record of an application password).
+                 state=None, expires=None, extra_meta=None, flags=0, version=1, material=1, item_id=None, opens=True, shown=None, former=(), trashed=False,
+                 owned=False):
+        """`former`: list of (version, what it was, whether that was an entry). `owned`: another item names it by its id.
+        `alternatives`: list of (factor numbers, bits of further secrets, those, KDF record of an application password).
         `shown`: what a reader finds, where that is not the stored secret."""
         if self.backup and (device or kind in (19, 20, 22)):
             return None
@@ -269,9 +271,12 @@ class Maker(Contents):
         policy = policy or self.policy(accessibility, device)
         cls = self.class_of(accessibility, device)
         values = {code: value[1:] for code, value in attributes.items()}
-        name = self.index(1, values[1]) if 1 in values else None
-        blind = self.blind_values(values)
+        name = self.index(1, values[1]) if 1 in values and not trashed else None
+        blind = [] if trashed else self.blind_values(values)
         primary = self.primary_key(kind, values)
+        if trashed or owned:
+            primary = hm(derive(self.rk[self.generation], b"vault/1/index"), record({1: b"pk", 2: u32(kind), 4: item_id}))[:16]
+        flags |= 32 if trashed else 0
         material = 0 if secret is None else material
         flags |= (4 if secret is not None else 0) | (1 if values.get(13) == b"\x01" else 0)
         aad = self.aad("meta", {2: item_id, 4: u32(self.generation), 6: u8(cls), 5: u64(version), 8: u64(row), 9: u32(kind), 10: u32(flags),
@@ -292,6 +297,8 @@ class Maker(Contents):
                               self.aad("keys", {**bound, 4: u32(self.generation)}), inside)
             sealed = self.seal1(dek, "vault/1/seal-secret",
                                 self.aad("secret", {2: item_id, 5: u64(material), 7: bound[7], 9: bound[9]}), secret)
+            for old, plain, is_entry in former:
+                self.put_former(row, item_id, old, plain, is_entry, bound, self.ck[cls, self.generation])
             self.material[row] = (keys, sealed)
             self.terms[2, row, b""] = (self.generation, keys[-16:] + sealed[-16:])
         if state is not None:
@@ -300,6 +307,16 @@ class Maker(Contents):
                               "secretBase64": None if secret is None else base64.b64encode(shown or secret).decode(),
                               "class": cls, "opens": opens if secret is not None else False})
         return item_id
+
+    def put_former(self, row, item_id, version, plain, is_entry, bound, class_key):
+        dek = self.rnd(32)
+        keys = self.seal1(class_key, "vault/1/seal-keys", self.aad("keys", {**bound, 4: u32(self.generation)}), b"\x00" + dek)
+        sealed = self.seal1(dek, "vault/1/seal-secret", self.aad("secret", {2: item_id, 5: u64(version), 7: bound[7], 9: bound[9]}), plain)
+        meta = self.seal2("meta", self.aad("former", {2: item_id, 5: u64(version)}), record({1: i64(NOW), 2: u32(16 if is_entry else 0)}))
+        self.terms[5, row, u64(version)] = (self.generation, u64(version) + meta[-16:] + keys[-16:] + sealed[-16:])
+        self.former.append((row, version, meta, keys, sealed))
+        if not self.header_fields[6].endswith(u32(4)):
+            self.header_fields[6] += u32(4)
 
     def alternative(self, dek, bound, factors, bits=0, secrets=(), kdf=None):
         e = derive(dek, b"vault/1/ephemeral" + self.rnd(32))
@@ -383,8 +400,9 @@ class Maker(Contents):
         for pragma in ("page_size=4096", "encoding='UTF-8'", "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
             db.execute("PRAGMA " + pragma)
         db.execute("BEGIN IMMEDIATE")
-        for sql in TABLES:
+        for sql in TABLES + ([FORMER] if self.former else []):
             db.execute(sql)
+        db.executemany("INSERT INTO former VALUES(?,?,?,?,?)", self.former) if self.former else None
         db.execute(f"PRAGMA application_id={0x564C5431}")
         db.execute("PRAGMA user_version=1")
         db.execute("INSERT INTO header VALUES(1,?,?)", self.header_row())

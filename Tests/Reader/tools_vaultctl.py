@@ -158,6 +158,8 @@ class Vaultctl(Case):
                 if expected["opens"] is True and expected["name"] not in (None, "biometry") and expected["kind"] in (1, 2, 0x8001):
                     shown = self.tool("item", "get", expected["name"], program=TESTING)
                     self.assertEqual(shown, base64.b64decode(expected["secretBase64"]), expected["name"])
+            self.assertEqual(self.tool("item", "get", "shop", program=TESTING), b"entry")
+            self.assertEqual(self.tool("otp", "code", "shop", program=TESTING).strip(), b"755224")
             self.assertEqual(self.tool("otp", "code", "rfc", program=TESTING).strip(), b"162583")     # counter 7
             self.assertEqual(self.tool("otp", "code", "rfc6238", "--at", "59", program=TESTING).strip(), b"94287082")
             self.assertEqual(self.tool("transaction", "sign", "rfc6287", "--question", "00000000", program=TESTING).strip(), b"237653")
@@ -186,7 +188,7 @@ class Vaultctl(Case):
     def test_vaultctl_renames_and_deletes_items_of_every_kind(self):
         maker = self.make(passcode=None)
         for number, expected in enumerate(maker.expected):
-            code = 9 if expected["kind"] in (22, 23) else 0
+            code = 9 if expected["kind"] in (22, 23) else 1 if expected["opens"] == "trash" else 0
             typed = {"application_password": b"app password"} if expected["name"] == "application password" else {}
             self.tool("item", "rename", "--id", expected["id"], f"new name {number}", program=TESTING, code=code, **typed)
         self.read()

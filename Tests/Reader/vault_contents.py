@@ -50,8 +50,23 @@ class Contents:
         self.put_item(1, {1: string("for a while")}, b"given afterwards too", expires=far)
         self.put_item(2, {1: string("for a while only"), 15: string("example.org")}, b"refused afterwards",
                       policy=self.policy(refusing=True), expires=far)
+        self.put_entries(rfc)
         self.put_later()
         self.put_constrained()
+
+    ENTRY = record({1: b"entry", 2: b"two\nlines", 3: listed([record({1: b"customer", 2: b"4711"}), record({1: "Größe".encode(), 2: b"1", 3: u8(1), 9: b"later"})]),
+                    4: listed([b"https://shop.example/x"]), 9: b"of a later version"})
+
+    def put_entries(self, rfc):
+        """Entries with their codes, what they were, and what is in the trash."""
+        code = self.put_item(16, {64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6)}, rfc, state=u8(1), owned=True)
+        self.put_item(1, {1: string("shop"), 3: string("anna"), 15: string("shop.example"), 82: raw(code), 97: string("home\nwork")},
+                      self.ENTRY, flags=16, material=7, former=[(3, b"plain", False), (6, record({1: b"old"}), True)], opens="entry")
+        self.put_item(2, {1: string("without a password"), 15: string("b.example")}, record({2: b"notes"}), flags=16, opens="entry")
+        self.put_item(1, {1: string("thrown away"), 2: string("s"), 98: date(NOW)}, b"back soon", expires=NOW + 30 * 86_400_000, trashed=True,
+                      material=2, former=[(1, b"before", False)], opens="trash")
+        self.put_item(16, {1: string("thrown away too"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6)}, rfc, state=u8(1), trashed=True,
+                      opens="trash")
 
     def component_state(self, state):
         """A state row with a value at each offset of a component, 112 to 159."""
@@ -75,8 +90,8 @@ class Contents:
         """What a later version may add: a program lists it, keeps it, and opens none of it."""
         self.put_item(777, {1: string("a kind of later"), 60000: integer(-1)}, b"kept", flags=0x100, version=9, material=4, opens="later")
         self.put_item(26, {1: string("a component of later")}, b"kept", state=u8(1), opens="later")
-        self.put_item(1, {1: string("an entry record"), 2: string("later"), 3: string("1")}, b"kept", flags=16, opens="later")
-        self.put_item(1, {1: string("in the trash"), 2: string("later"), 3: string("2")}, b"kept", flags=32, opens="later")
+        self.put_item(4, {1: string("an entry record"), 37: integer(1)}, b"kept", flags=16, opens="later")
+        self.put_item(4, {1: string("in the trash"), 37: integer(2)}, b"kept", flags=32, opens="later")
         self.put_item(1, {1: string("a rule of later"), 2: string("later"), 3: string("3")}, b"kept", policy=self.policy(more={9: b"?"}), opens="later")
         self.put_item(1, {1: string("a rule of later for an expiry")}, b"kept", policy=self.policy(more={11: b"\x02"}), opens="later")
         self.put_item(3, {1: string("an expiry of a key of later"), 22: raw(b"later")}, b"kept",
