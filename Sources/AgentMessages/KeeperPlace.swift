@@ -39,10 +39,12 @@ package struct KeeperPlace: Sendable, Equatable {
   /// The name of the person for whom the state was made: the number can be given to somebody else later.
   package var name: String { "\(states)/\(person).name" }
   /// The vault, at the standard place below the state.
-  package var vault: String { state + "/.local/share/vault/default.vault" }
+  package var vault: String { vaults + "/default.vault" }
+  /// The directory of that vault.
+  package var vaults: String { state + "/.local/share/vaultctl" }
 
   /// Where the device key of the vault is: the standard place below the state.
-  package var keys: String { state + "/.local/state/vault" }
+  package var keys: String { state + "/.local/state/vaultctl" }
   /// What is on its way into the keeper or out of it.
   package var moving: String { state + "/moving" }
   /// Says that a vault is on its way, and where the person's side has it.

@@ -36,7 +36,8 @@ struct KeeperLogins: ~Copyable {
     _ = setsid()
     unsafe clinux_replace_environment(Self.environment)
     guard let user = KeeperAccounts.user(named: person) else { throw .noPerson(person) }
-    var logins = KeeperLogins(requests, of: user, limit: PAMLimit(service: "vault", user: person).argument)
+    var logins = KeeperLogins(
+      requests, of: user, limit: PAMLimit(service: PAMRequest.usualService, user: person).argument)
     while true { logins.turn() }
   }
 

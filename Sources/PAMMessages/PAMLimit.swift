@@ -7,7 +7,7 @@ package struct PAMLimit: Sendable, Equatable {
 
   package init(service: String, user: String) { (self.service, self.user) = (service, user) }
 
-  /// "vault/alice": the name of a service has no slash.
+  /// "vaultctl/alice": the name of a service has no slash.
   package var argument: String { service + "/" + user }
 
   /// nil for what ``argument`` cannot be.

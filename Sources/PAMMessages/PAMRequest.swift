@@ -1,5 +1,8 @@
 /// A question to PAM: is this its user?
 package struct PAMRequest: Sendable {
+  /// The service whose file `scripts/install-pam` installs.
+  package static let usualService = "vaultctl"
+
   package let nonce: PAMNonce
   package let service: String
   package let user: String

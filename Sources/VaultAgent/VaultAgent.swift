@@ -74,7 +74,7 @@ package enum VaultAgent {
     } catch {
       readiness.failed(error)
       if !tells { say(error.text) }
-      _exit(error == .isRunning ? 0 : 1)
+      _exit(error.exit)
     }
   }
 
@@ -87,6 +87,7 @@ package enum VaultAgent {
   private static func serve(
     in world: World, asking: AgentAsking, telling readiness: Readiness
   ) throws(AgentStartError) {
+    if let former = world.environment.formerVariable { throw .formerVariable(former) }
     if let path = asking.terminal, !PersonsTerminal(path: path).isThere { throw .notATerminal(path) }
     // Under another user id it would keep nothing from somebody's programs.
     if world.isKeeper, userName != "vaultd-\(world.keeper.person)" { throw .notAKeeper }

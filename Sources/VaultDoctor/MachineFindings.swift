@@ -3,6 +3,7 @@ import CommandLineKit
 import Glibc
 import SecretMemory
 package import VaultKit
+import VaultPrompts
 import VaultWords
 
 /// What the machine does with memory, dumps and time, whatever vault there is.
@@ -11,7 +12,7 @@ package enum MachineFindings {
     [
       memory, coreDumps, swap(SystemFile.text("/proc/swaps"), isEncrypted: isEncryptedDevice),
       clock(vaultClock), calls(deniedCalls),
-      libraries, pam("/etc/pam.d/vault"),
+      libraries, pam("/etc/pam.d/" + PAMPresence.usualService),
     ]
   }
 

@@ -86,7 +86,7 @@ package enum VaultFindings {
       ? Finding(
         "deviceKey", .warning,
         "the device key lies in the folder of the vault: a copy of the folder is a copy of both",
-        "move it elsewhere and name it with --device-key or $VAULT_DEVICE_KEY")
+        "move it elsewhere and name it with --device-key or $VAULTCTL_DEVICE_KEY")
       : Finding("deviceKey", .ok, "the device key lies apart from the vault: \(key)")
   }
 

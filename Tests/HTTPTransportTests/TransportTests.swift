@@ -127,7 +127,7 @@ struct TransportTests {
     let sender = try Sender(#"{"activationStart":{"method":"POST","path":"\#(key)"}}"#)
     let path = try installed(sender)
     try expect(vaultctl(sender, ["init", "--no-passcode"]), equals: 0)
-    let vault = URL(fileURLWithPath: sender.folder.path + "/.local/share/vault/default.vault")
+    let vault = URL(fileURLWithPath: sender.folder.path + "/.local/share/vaultctl/default.vault")
     let before = try Data(contentsOf: vault)
     let code = sender.folder.path + "/code"
     try Data("123456".utf8).write(to: URL(fileURLWithPath: code))

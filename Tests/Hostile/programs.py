@@ -108,7 +108,7 @@ def state_files(place):
             bytes_ = content(os.path.join(folder, name))
             if bytes_:
                 found[os.path.join(folder, name)] = bytes_
-    standard = place.state + ("/.local" if place.is_keeper else "") + "/share/vault/default.vault"
+    standard = place.state + ("/.local" if place.is_keeper else "") + "/share/vaultctl/default.vault"
     for path in (standard, standard + "-wal", standard + "-shm", standard + "-journal"):
         if content(path):
             found[path] = content(path)
@@ -228,7 +228,7 @@ class Forged:
     def ask(self, words, vault=None, identity=True, variables=None, device_key=None, stdin=b"", descriptors=None, more=None):
         """Sends a request. What is not given is as an honest command would say it."""
         place = self.place
-        own = place.state + ("/.local" if place.is_keeper else "") + "/share/vault/default.vault"
+        own = place.state + ("/.local" if place.is_keeper else "") + "/share/vaultctl/default.vault"
         vault = own if vault is None else vault
         device = inode = None
         if identity and not place.is_keeper:
@@ -1052,7 +1052,7 @@ def plant_directories(place):
 
 @hostile("Becomes root of a user namespace, and tries all that root could do there.")
 def become_root_of_a_namespace(place):
-    vault = place.state + "/.local/share/vault/default.vault"
+    vault = place.state + "/.local/share/vaultctl/default.vault"
     script = (
         'cat "$1" 2>/dev/null | head -c 16; cat "$2"/* 2>/dev/null | head -c 16; kill -9 "$3" 2>/dev/null && echo killed; '
         'chown 0 "$4" 2>/dev/null; mount --bind /dev/null "$4" 2>/dev/null; cat /proc/"$3"/environ 2>/dev/null; '
@@ -1060,7 +1060,7 @@ def become_root_of_a_namespace(place):
     try:
         # Of the agent of the person only the file is tried: it can be killed without a namespace.
         process = str(place.process) if place.is_keeper else "1"
-        target = vault if place.is_keeper else "/var/lib/vaultd/%d/.local/share/vault/default.vault" % PERSON
+        target = vault if place.is_keeper else "/var/lib/vaultd/%d/.local/share/vaultctl/default.vault" % PERSON
         done = subprocess.run(
             ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", target, place.state if place.is_keeper else
              "/var/lib/vaultd", process, place.socket, PROGRAMS + "/vaultctl"], capture_output=True, env=place.environment, timeout=PATIENCE)
@@ -1477,14 +1477,14 @@ def take_a_token_twice(place):
 
 @hostile("Names another vault, a path with .. in it, another device key, and another identity of the file.", changes=True)
 def name_another_vault(place):
-    own = HOME + "/.local/share/vault/default.vault"
-    theirs = "/var/lib/vaultd/%d/.local/share/vault/default.vault" % PERSON
+    own = HOME + "/.local/share/vaultctl/default.vault"
+    theirs = "/var/lib/vaultd/%d/.local/share/vaultctl/default.vault" % PERSON
     made = ctl(place, "init", "--no-passcode", "--agent", "never", "--vault", loot(place, "own.vault"), "--device-key", own_key(place), vault=False)
     place.note("own vault: exit %d" % made.exit)
     outs = b""
     for more in (
         dict(vault=loot(place, "own.vault")), dict(vault=own), dict(vault=theirs + "/../../../../" + str(OTHER)),
-        dict(vault="/var/lib/vaultd/%d/../%d/.local/share/vault/default.vault" % (OTHER, PERSON)), dict(vault="/proc/self/cwd" + theirs),
+        dict(vault="/var/lib/vaultd/%d/../%d/.local/share/vaultctl/default.vault" % (OTHER, PERSON)), dict(vault="/proc/self/cwd" + theirs),
         dict(device_key=own_key(place)), dict(device_key="/dev/null"), dict(device_key="/proc/self/fd/0"),
         dict(more={6: 1, 7: 1}), dict(vault="keeper:"), dict(vault=""), dict(more={9: True, 5: None}),
     ):
@@ -1507,16 +1507,16 @@ def set_variables(place):
     write(folder + "/vaultctl.passcode", "not the passcode", owner=PERSON)
     variables = {
         "HOME": folder, "XDG_DATA_HOME": folder, "XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder, "XDG_RUNTIME_DIR": folder,
-        "VAULT_PATH": loot(place, "own.vault"), "VAULT_DEVICE_KEY": own_key(place), "VAULTD_PERSON": "root",
+        "VAULTCTL_PATH": loot(place, "own.vault"), "VAULTCTL_DEVICE_KEY": own_key(place), "VAULTD_PERSON": "root",
         "CREDENTIALS_DIRECTORY": folder, "LISTEN_FDS": "1", "LD_PRELOAD": PROGRAMS + "/preloaded.so", "PATH": folder, "TERM": "../../x",
-        "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=" + folder + "/bus", "VAULT_PINENTRY": folder + "/pinentry"}
+        "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=" + folder + "/bus", "VAULTCTL_PINENTRY": folder + "/pinentry"}
     outs = b""
     for words in (["item", "get", "guarded"], ["export", "jsonl", "--plain"], ["otp", "code", "pinned"]):
         command = forge(place, words, variables=variables)
         outs += command.out
         if place.is_keeper and command.out:
             return "answer"
-        done = ctl(place, *words, environment={**variables, "VAULT_DEVICE_KEY": "", "VAULT_PATH": ""})
+        done = ctl(place, *words, environment={**variables, "VAULTCTL_DEVICE_KEY": "", "VAULTCTL_PATH": ""})
         outs += done.out.encode()
         if place.is_keeper and done.exit == 0:
             return "answer"
@@ -1526,7 +1526,7 @@ def set_variables(place):
 @hostile("Names files of the keeper in options: as passcode, input, output, transport, and through links.", changes=True)
 def name_files_of_the_keeper(place):
     state = "/var/lib/vaultd/%d" % PERSON
-    vault = state + "/.local/share/vault/default.vault"
+    vault = state + "/.local/share/vaultctl/default.vault"
     link, folder = loot(place, "link"), loot(place, "linked")
     os.symlink(vault, link)
     os.symlink(state, folder)

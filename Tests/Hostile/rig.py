@@ -164,7 +164,7 @@ class Rig:
                 "auth [success=2 default=ignore] pam_exec.so expose_authtok quiet %s/login-check" % PRIVATE,
                 "auth optional pam_exec.so quiet %s/login-count" % PRIVATE, "auth requisite pam_deny.so", "auth required pam_permit.so",
                 "account required pam_permit.so"]
-        write(PRIVATE + "/pam.d/vault", "\n".join(lines) + "\n", mode=0o644)
+        write(PRIVATE + "/pam.d/vaultctl", "\n".join(lines) + "\n", mode=0o644)
 
     def logins(self):
         """The attempts at the login password since they were forgotten, as lines: "begin USER" and "end" of each, and "counted" for a

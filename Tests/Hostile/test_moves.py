@@ -20,7 +20,7 @@ import unittest
 import rig
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FILE = rig.HOME + "/.local/share/vault/default.vault"
+FILE = rig.HOME + "/.local/share/vaultctl/default.vault"
 AS_PERSON = ["setpriv", "--reuid", str(rig.PERSON), "--regid", str(rig.PERSON), "--clear-groups"]
 STATE = "/var/lib/vaultd/%d" % rig.PERSON
 # What changes a file or a name, or is seen by the other process.
@@ -252,7 +252,7 @@ class Moves(unittest.TestCase):
     def test_a_copy_that_was_left_costs_no_key(self):
         """A keeper that was killed while it copied its vault has a second file that names the key of the first."""
         self.put(self.inside)
-        vault = STATE + "/.local/share/vault/default.vault"
+        vault = STATE + "/.local/share/vaultctl/default.vault"
         os.makedirs(STATE + "/moving", 0o700, exist_ok=True)
         os.chown(STATE + "/moving", rig.KEEPER, rig.KEEPER)
         rig.write(STATE + "/moving/default.vault", read(vault), owner=rig.KEEPER)

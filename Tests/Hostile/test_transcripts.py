@@ -47,12 +47,12 @@ case "$*" in
   exit=$?
   [ -z "$new" ] || [ ! -e "$given/$new" ] || { (umask 077; cat "$given/$new" > "$new"); rm "$given/$new"; chown $person:$person "$new"; } ;;
 *)
-  as_person VAULT_PATH=keeper: $programs/vaultctl "$@"
+  as_person VAULTCTL_PATH=keeper: $programs/vaultctl "$@"
   exit=$? ;;
 esac
 case "$1" in
 unlock | lock | agent | --*) ;;
-*) [ ! -e /run/locks-after-each ] || as_person VAULT_PATH=keeper: $programs/vaultctl lock > /dev/null 2>&1 ;;
+*) [ ! -e /run/locks-after-each ] || as_person VAULTCTL_PATH=keeper: $programs/vaultctl lock > /dev/null 2>&1 ;;
 esac
 exit $exit
 """

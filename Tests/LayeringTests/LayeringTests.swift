@@ -96,7 +96,8 @@ struct LayeringTests {
       ("\"make one\\(tool: \" with 'vaultctl init'\"), or name it with --vault\"", ["--vault"]),
       ("\"\\(\"purge\", tool: \"run 'vaultctl purge'\") again\"", []),
       ("/// \"vaultctl --force\"", []), ("count -= 1 // --vault", []),
-      ("\"scripts/install-pam --print\"", []),
+      ("\"scripts/install-pam --print\"", []), ("name = \"vaultctl\"", []),
+      ("\"of ~/.local/state/vaultctl\"", []), ("\"xdg:schema vaultctl.DeviceKey\"", []),
     ])
   func plantedName(line: String, names: [String]) {
     expect(ToolNames.found(in: line), equals: names)

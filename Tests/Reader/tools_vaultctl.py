@@ -33,7 +33,7 @@ class Vaultctl(Case):
 
     def tool(self, *arguments, stdin=b"", program=None, asks=True, code=0, **typed):
         """Standard output of one command on the vault; the passcode and what else is `typed` come on descriptors of their own."""
-        environment = {"HOME": self.folder, "PATH": os.environ["PATH"], "VAULT_PATH": self.path, "VAULT_DEVICE_KEY": self.key}
+        environment = {"HOME": self.folder, "PATH": os.environ["PATH"], "VAULTCTL_PATH": self.path, "VAULTCTL_DEVICE_KEY": self.key}
         descriptors = []
         if self.passcode and asks:
             typed["passcode"] = self.passcode

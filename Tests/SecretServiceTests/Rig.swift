@@ -139,11 +139,13 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
   }
 
   /// Stores a text under the attributes of a key, in the place of the item that has them.
-  func put(_ text: String, vault: String, key: String) throws {
+  ///
+  /// - Parameter schema: The name of the schema.
+  func put(_ text: String, vault: String, key: String, schema: String = "vaultctl.DeviceKey") throws {
     let process = try start(
       "secret-tool",
       [
-        "store", "--label=other", "xdg:schema", "vault.DeviceKey", "vault-id", vault, "key-id", key,
+        "store", "--label=other", "xdg:schema", schema, "vault-id", vault, "key-id", key,
       ], input: text)
     try #require(process.wait() == 0)
   }
@@ -151,7 +153,7 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
   /// The paths of the items of all vaults.
   func items() throws -> [String] {
     let text = try call(
-      "org.freedesktop.Secret.Service.SearchItems", "dict:string:string:xdg:schema,vault.DeviceKey")
+      "org.freedesktop.Secret.Service.SearchItems", "dict:string:string:xdg:schema,vaultctl.DeviceKey")
     return text.split(separator: "\"").map(String.init).filter {
       $0.hasPrefix("/org/freedesktop/secrets/collection/")
     }

@@ -35,14 +35,41 @@ struct SecretServiceVerbTests {
     try expect(rig.tool("otp", "add", "rfc", input: uri).exit, equals: 0)
     try expect(rig.tool("otp", "code", "rfc").text, equals: "755224\n")
     func shell(_ line: String) throws { try expect(rig.program("/bin/sh", ["-c", line]).exit, equals: 0) }
-    try shell("ls .local/share/vault && cp .local/share/vault/default.vault old")
+    try shell("ls .local/share/vaultctl && cp .local/share/vaultctl/default.vault old")
     try expect(rig.tool("otp", "code", "rfc").text, equals: "287082\n")
     // The same file, so that its inode tells nothing.
-    try shell("cat old > .local/share/vault/default.vault")
+    try shell("cat old > .local/share/vaultctl/default.vault")
     try expect(rig.tool("otp", "code", "rfc").exit, equals: 17)
     try expect(rig.tool("otp", "counter", "rfc", "--set", "2").exit, equals: 0)
     try expect(rig.tool("otp", "code", "rfc").text, equals: "359152\n")
     try expect(rig.tool("verify").exit, equals: 0)
+  }
+
+  /// Verified to fail when nothing is looked for under the former name, which reports the key as absent.
+  @Test(
+    "a key under the former name of the schema is not reported as lost, and the command that copies it works")
+  func formerSchema() throws {
+    let rig = try Rig()
+    try expect(rig.tool("init", "--no-passcode", "--protector", "secret-service").exit, equals: 0)
+    try expect(rig.tool("item", "add", "mail", input: "secret").exit, equals: 0)
+    let found = try rig.program(
+      "/usr/bin/secret-tool", ["search", "--all", "xdg:schema", "vaultctl.DeviceKey"])
+    func attribute(_ name: String) throws -> String {
+      let line = try #require(
+        (found.text + found.errors).split(separator: "\n").first { $0.hasPrefix("attribute.\(name) = ") })
+      return String(try #require(line.split(separator: " ").last))
+    }
+    let (vault, key) = (try attribute("vault-id"), try attribute("key-id"))
+    let text = try rig.program("/usr/bin/secret-tool", ["lookup", "vault-id", vault]).text
+    for item in try rig.items() { _ = try rig.call("org.freedesktop.Secret.Item.Delete", path: item) }
+    try expect(rig.tool("item", "get", "mail").errors.contains("absent"), equals: true)
+    try rig.put(text, vault: vault, key: key, schema: "vault.DeviceKey")
+    let run = try rig.tool("item", "get", "mail")
+    let command = try #require(
+      run.errors.split(separator: "\n").first?.components(separatedBy: "copy it: ").last)
+    #expect(run.exit == 11 && !run.errors.contains("absent"), "\(run.errors)")
+    try expect(rig.program("/bin/sh", ["-c", command]).exit, equals: 0)
+    try expect(rig.tool("item", "get", "mail").text, equals: "secret")
   }
 
   // Fails when a restore or a recovery takes the file protector whatever the header names.
@@ -87,7 +114,7 @@ struct SecretServiceVerbTests {
       let run = try rig.run(words, ["DBUS_SESSION_BUS_ADDRESS": address])
       #expect(run.exit == 11 && run.errors.contains("session bus"), "\(run.errors)")
     }
-    #expect(try rig.keyFiles() == [] && !rig.exists("home/.local/share/vault/default.vault"))
+    #expect(try rig.keyFiles() == [] && !rig.exists("home/.local/share/vaultctl/default.vault"))
   }
 
   // Verified to fail when libsecret is linked, and when it is loaded before a protector needs it.
@@ -111,7 +138,8 @@ struct SecretServiceVerbTests {
     let rig = try Rig()
     let made = try rig.tool("init", "--no-passcode", "--protector", "secret-service")
     expect(made.exit, equals: 0)
-    let shown = try rig.program("/usr/bin/secret-tool", ["search", "--all", "xdg:schema", "vault.DeviceKey"])
+    let shown = try rig.program(
+      "/usr/bin/secret-tool", ["search", "--all", "xdg:schema", "vaultctl.DeviceKey"])
     let line = try #require(shown.text.split(separator: "\n").first { $0.hasPrefix("secret = ") })
     let text = String(line.dropFirst(9))
     let key = try #require(Data(base64Encoded: text))

@@ -7,7 +7,7 @@ package struct PromptLock {
   /// - Parameter state: The state folder, which counts where there is no /run/user/UID.
   package init(of screen: PseudoTerminal, state: String) {
     let own = "/run/user/\(geteuid())"
-    path = (Self.isUsable(own) ? own : state + "/vault") + "/tty-136-\(screen.number)"
+    path = (Self.isUsable(own) ? own : state + "/vaultctl") + "/tty-136-\(screen.number)"
   }
 
   /// The lock of a prompt in this process.

@@ -141,7 +141,7 @@ extension Torture {
     let change: DeviceKeyFaults.Change
     let hasNamedKey: Bool
     let folder = (Place.fast ?? NSTemporaryDirectory()) + "/vault-keys-\(UUID().uuidString)"
-    private var vault: String { folder + "/.local/share/vault/default.vault" }
+    private var vault: String { folder + "/.local/share/vaultctl/default.vault" }
     private var key: String { folder + "/keys/device.key" }
 
     init(_ change: DeviceKeyFaults.Change, hasNamedKey: Bool) throws {
@@ -162,7 +162,7 @@ extension Torture {
       }
       if change == .recover {
         try FileManager.default.removeItem(
-          atPath: hasNamedKey ? folder + "/keys" : folder + "/.local/state/vault")
+          atPath: hasNamedKey ? folder + "/keys" : folder + "/.local/state/vaultctl")
       }
     }
 
@@ -256,7 +256,7 @@ extension Torture {
         return change == .create && !isDone ? nil : "there is no vault"
       }
       let files =
-        hasNamedKey ? FileProtector(file: key) : FileProtector(folder: folder + "/.local/state/vault")
+        hasNamedKey ? FileProtector(file: key) : FileProtector(folder: folder + "/.local/state/vaultctl")
       do {
         var core = try? VaultCore.open(at: vault, protector: files, environment: .testing())
         if core == nil, change == .recover, !isDone {
@@ -283,7 +283,7 @@ extension Torture {
       gate.write(input)
       gate.open()
       let all = before + tool + words
-      let environment = hasNamedKey ? ["HOME": folder, "VAULT_DEVICE_KEY": key] : ["HOME": folder]
+      let environment = hasNamedKey ? ["HOME": folder, "VAULTCTL_DEVICE_KEY": key] : ["HOME": folder]
       let process = try Running(
         all[0], Array(all.dropFirst()), environment: environment, gate: gate, errors: false)
       let text = process.lines().joined(separator: "\n")

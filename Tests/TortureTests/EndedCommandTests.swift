@@ -96,7 +96,7 @@ extension Torture {
       let folder = TemporaryVault(in: Place.fast).folder
       let script = """
         set -e
-        mount -t tmpfs -o size=1m,mode=700 none "$1"; umask 077; export HOME="$2" VAULT_PATH="$1/v.vault"
+        mount -t tmpfs -o size=1m,mode=700 none "$1"; umask 077; export HOME="$2" VAULTCTL_PATH="$1/v.vault"
         "$0" init --no-passcode >"$2/out" 2>&1
         for name in a b c; do head -c 4000 /dev/urandom | base64 -w 0 | "$0" item add $name >"$2/out" 2>&1; done
         head -c 36864 /dev/zero >"$1/room"

@@ -102,7 +102,7 @@ extension Torture {
     private var kept: [String: Data] = [:]
 
     init() throws {
-      protector = FileProtector(folder: vault.folder + "/xdg/vault")
+      protector = FileProtector(folder: vault.folder + "/xdg/vaultctl")
       recoveryFile = vault.folder + "/recovery"
       let core = try VaultCore.create(
         at: vault.path, protector: protector, passcode: Passcode(testing: "passcode 0"),
@@ -115,7 +115,7 @@ extension Torture {
     }
 
     var environment: [String: String] {
-      ["VAULT_PATH": vault.path, "XDG_STATE_HOME": vault.folder + "/xdg", "HOME": vault.folder]
+      ["VAULTCTL_PATH": vault.path, "XDG_STATE_HOME": vault.folder + "/xdg", "HOME": vault.folder]
     }
 
     /// The values that the vault is compared with afterwards.

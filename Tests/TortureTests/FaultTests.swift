@@ -158,7 +158,7 @@ extension Torture {
       let vault = TemporaryVault(in: Place.fast)
       // Folders as a process leaves them that died before it synchronized anything.
       try FileManager.default.createDirectory(
-        atPath: vault.folder + "/state/vault", withIntermediateDirectories: true,
+        atPath: vault.folder + "/state/vaultctl", withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
       try FileManager.default.createDirectory(
         atPath: vault.folder + "/a/b", withIntermediateDirectories: true,
@@ -170,13 +170,13 @@ extension Torture {
           "-f", "-y", "-o", log, "-e", "trace=fsync", Built.path("vaultctl-testing"), "init", "--no-passcode",
         ],
         environment: [
-          "VAULT_PATH": vault.folder + "/a/b/v.vault", "XDG_STATE_HOME": vault.folder + "/state",
+          "VAULTCTL_PATH": vault.folder + "/a/b/v.vault", "XDG_STATE_HOME": vault.folder + "/state",
           "HOME": vault.folder,
         ])
       let said = process.lines()
       expect(process.wait(), equals: 0, "\(said)")
       let text = try String(contentsOfFile: log, encoding: .utf8)
-      for folder in ["", "/a", "/a/b", "/state", "/state/vault"] {
+      for folder in ["", "/a", "/a/b", "/state", "/state/vaultctl"] {
         #expect(text.contains("<\(vault.folder)\(folder)>) = 0"), "'\(folder)' is not synchronized")
       }
     }
@@ -202,7 +202,7 @@ extension Torture {
       #expect(try run(["otp", "code", "counter"]) == (13, []))
       try expect(run(["item", "rm", "before"]).0, equals: 13)
       let key = vault.folder + "/new.key"
-      let new = ["VAULT_PATH": data + "/new.vault", "VAULT_DEVICE_KEY": key]
+      let new = ["VAULTCTL_PATH": data + "/new.vault", "VAULTCTL_DEVICE_KEY": key]
       try expect(run(["init", "--no-passcode"], new).0, equals: 13)
       #expect(!FileManager.default.fileExists(atPath: key))
       try expect(FileManager.default.contentsOfDirectory(atPath: data), equals: before)

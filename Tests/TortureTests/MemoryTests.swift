@@ -80,7 +80,7 @@ private struct MemoryPlace {
       """
     let process = try Running(
       "python3", ["-c", script, Built.path("vaultctl-testing")] + words,
-      environment: ["HOME": folder, "VAULT_PATH": folder + "/data/v.vault"])
+      environment: ["HOME": folder, "VAULTCTL_PATH": folder + "/data/v.vault"])
     let said = process.lines()
     let numbers = (said.last ?? "").split(separator: " ").compactMap { Int($0) }
     try #require(process.wait() == 0 && numbers.count == 2 && numbers[0] == 0, "\(words): \(said)")

@@ -69,7 +69,7 @@ extension Torture {
         let printed = process.lines().joined(separator: "\n")
         let status = process.wait()
         hits += status == 0 ? 0 : 1
-        let vault = place.folder + "/.local/share/vault/default.vault"
+        let vault = place.folder + "/.local/share/vaultctl/default.vault"
         #expect(status != 0 || FileManager.default.fileExists(atPath: vault))
         guard FileManager.default.fileExists(atPath: vault) else { continue }
         made += 1

@@ -131,7 +131,7 @@ extension Torture {
   /// A home directory with a vault, a backup of its earlier state, and the tool that works in it.
   final class Home {
     let folder: String
-    private var vault: String { folder + "/.local/share/vault/default.vault" }
+    private var vault: String { folder + "/.local/share/vaultctl/default.vault" }
     private var backup: String { folder + "/b.vault" }
 
     private let hasNamedKey: Bool
@@ -292,7 +292,7 @@ extension Torture {
         let core = try VaultCore.open(
           at: vault,
           protector: hasNamedKey
-            ? FileProtector(file: key) : FileProtector(folder: folder + "/.local/state/vault"),
+            ? FileProtector(file: key) : FileProtector(folder: folder + "/.local/state/vaultctl"),
           environment: .testing())
         let problems = try core.verify().problems
         guard problems.isEmpty else { return "\(problems)" }
@@ -327,7 +327,7 @@ extension Torture {
       let places =
         hasNamedKey
         ? [key, key + ".before-restore"].map { FileProtector(file: $0) }
-        : [FileProtector(folder: folder + "/.local/state/vault")]
+        : [FileProtector(folder: folder + "/.local/state/vaultctl")]
       return places.contains { files in
         guard (try? files.loadKey(outline.deviceKey, of: outline.vault)) != nil,
           let core = try? VaultCore.open(at: file, protector: files, environment: .testing())
@@ -342,7 +342,7 @@ extension Torture {
     }
 
     private var environment: [String: String] {
-      hasNamedKey ? ["HOME": folder, "VAULT_DEVICE_KEY": key] : ["HOME": folder]
+      hasNamedKey ? ["HOME": folder, "VAULTCTL_DEVICE_KEY": key] : ["HOME": folder]
     }
 
     private func start(_ words: [String], _ input: String, before: [String]) throws -> (Int32, [String]) {

@@ -11,7 +11,7 @@ struct Tool: Sendable {
   init(_ vault: TemporaryVault) throws {
     let outline = try VaultCore.outline(at: vault.path)
     let key = vault.protector.path(of: outline.deviceKey, outline.vault)
-    environment = ["VAULT_PATH": vault.path, "VAULT_DEVICE_KEY": key, "HOME": vault.folder]
+    environment = ["VAULTCTL_PATH": vault.path, "VAULTCTL_DEVICE_KEY": key, "HOME": vault.folder]
   }
 
   func start(_ words: [String], gate: Gate? = nil, errors: Bool = true) throws -> Running {

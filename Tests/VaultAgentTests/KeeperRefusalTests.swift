@@ -47,6 +47,26 @@ struct KeeperRefusalTests {
     #expect(end.ending == .exit(0) && end.text.hasPrefix("running "), "\(end)")
   }
 
+  /// Verified to fail when the keeper looks only in the present directory: it then tells to make a second vault, and takes one.
+  @Test(
+    "where its vault is still in a directory of the former name, it says how that is moved, and takes no other"
+  )
+  func formerDirectory() throws {
+    let rig = try AgentRig(isKeeper: true)
+    let place = rig.service.world.keeper
+    let former = place.state + "/.local/share/vault"
+    try FileManager.default.createDirectory(atPath: former, withIntermediateDirectories: true)
+    try Data().write(to: URL(fileURLWithPath: former + "/default.vault"))
+    let client = try Client(rig.connect())
+    try client.send(rig.keeperRequest("item", "list"), input: nil)
+    let refusal = try AgentRefusal(rig.packet(for: client))
+    #expect(
+      refusal.reason == .vaultChanged && refusal.text.contains("mv \(former) \(place.vaults)"), "\(refusal)")
+    let adopt = try Client(rig.connect())
+    try adopt.send(rig.keeperRequest("keeper", "adopt"), input: nil)
+    try expect(rig.end(adopt).ending, equals: .exit(14))
+  }
+
   /// With a vault, without which it would run no command.
   @Test("no command stops it, of whatever version")
   func stop() throws {

@@ -149,10 +149,11 @@ struct AgentAskingTests {
   func pinentry() throws {
     let home = try AgentHome()
     let heard = home.tool.home.path + "/heard"
-    home.tool.environment["VAULT_PINENTRY"] = try home.tool.program("pinentry", Self.script(writing: heard))
+    home.tool.environment["VAULTCTL_PINENTRY"] = try home.tool.program(
+      "pinentry", Self.script(writing: heard))
     home.tool.environment["DISPLAY"] = ":9"
     expect(0, try home.tool("agent", "start", "--ask", "pinentry"))
-    home.tool.environment["VAULT_PINENTRY"] = "/nowhere"
+    home.tool.environment["VAULTCTL_PINENTRY"] = "/nowhere"
     home.tool.environment["DISPLAY"] = nil
     try expect(home.tool("item", "get", "mail").text, equals: "tok-1")
     let lines = try String(contentsOfFile: heard, encoding: .utf8)

@@ -59,7 +59,7 @@ struct AgentCallTests {
   @Test("a file of the vault is refused, whichever option names it", .requirement("G9"))
   func vaultFile() async throws {
     let (tool, agent) = try Self.make()
-    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    let vault = tool.home.path + "/.local/share/vaultctl/default.vault"
     let served = agent.serveCalls { host, _ in
       Self.failure { try host.lend(.readable(path: vault, doing: "opening it")) { _ in } }
     }

@@ -30,7 +30,7 @@ struct AgentChildTests {
   private func useAllPrograms(_ home: AgentHome) throws {
     let tool = home.tool
     tool.environment["VAULTCTL_AGENT"] = "required"
-    tool.environment["VAULT_PINENTRY"] = try tool.program("pinentry", Self.pinentry)
+    tool.environment["VAULTCTL_PINENTRY"] = try tool.program("pinentry", Self.pinentry)
     tool.environment["DISPLAY"] = ":9"
     try expect(tool("item", "get", "mail", "--prompt", "pinentry").text, equals: "tok-1")
     let transport = try tool.program("transport", "#!/bin/sh\nexit 7\n")

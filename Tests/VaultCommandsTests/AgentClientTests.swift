@@ -31,7 +31,7 @@ struct AgentClientTests {
     expect(ran.errors, equals: "")
     expect(run.words, equals: ["item", "get", "mail", "--no-input"])
     expect(run.variables["HOME"], equals: tool.home.path)
-    let path = tool.home.path + "/.local/share/vault/default.vault"
+    let path = tool.home.path + "/.local/share/vaultctl/default.vault"
     expect(run.vault?.path, equals: path)
     let inode = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? UInt64
     expect(run.vault?.identity?.inode, equals: inode)
@@ -41,7 +41,7 @@ struct AgentClientTests {
   @Test("makes relative paths of vault and key absolute", .requirement("G1"))
   func relativePaths() async throws {
     let (tool, agent) = try Self.make()
-    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    let vault = tool.home.path + "/.local/share/vaultctl/default.vault"
     let served = agent.serve { request in
       try request.end(.exit(0))
       return request.run
@@ -288,7 +288,7 @@ struct AgentClientTests {
     arguments: ["", "-wal"])
   func vaultAsInput(suffix: String) async throws {
     let (tool, agent) = try Self.make()
-    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    let vault = tool.home.path + "/.local/share/vaultctl/default.vault"
     if !suffix.isEmpty { try Data().write(to: URL(fileURLWithPath: vault + suffix)) }
     let served = onThread { try agent.accept().receive() == nil }
     var child = Child(Tool.path, ["item", "list", "--json"], tool.environment)

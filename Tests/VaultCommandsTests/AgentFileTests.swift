@@ -124,7 +124,7 @@ struct AgentFileTests {
 }
 
 extension AgentHome {
-  var vault: String { tool.home.path + "/.local/share/vault/default.vault" }
+  var vault: String { tool.home.path + "/.local/share/vaultctl/default.vault" }
 
   /// Starts the agent, and unlocks the vault in it.
   func unlock() throws {

@@ -160,7 +160,7 @@ struct AgentInputTests {
     let home = try AgentHome()
     let script = """
       set -e
-      mkdir "$HOME/full"; mount -t tmpfs -o size=1m,mode=700 none "$HOME/full"; export VAULT_PATH="$HOME/full/v.vault"
+      mkdir "$HOME/full"; mount -t tmpfs -o size=1m,mode=700 none "$HOME/full"; export VAULTCTL_PATH="$HOME/full/v.vault"
       "$0" init --no-input --passcode-file "$1"
       for name in a b c; do head -c 4000 /dev/urandom | base64 -w 0 | "$0" item add $name --passcode-file "$1"; done
       "$0" agent start; "$0" unlock --passcode-file "$1"; export VAULTCTL_AGENT=required

@@ -52,7 +52,7 @@ struct AttackPINVerbTests {
       ["otp", "add", "bank", "--pin-mode", mode, "--pin-fd", "3"], input: Self.uri, secrets: [3: "8306"])
     expect(added.exit, equals: 0, "\(added.errors)")
     let line = #"{"kind":"otp","name":"bank","uri":"\#(String(decoding: Self.uri, as: UTF8.self))"}"# + "\n"
-    let vault = tool.home.appendingPathComponent(".local/share/vault/default.vault")
+    let vault = tool.home.appendingPathComponent(".local/share/vaultctl/default.vault")
     let before = try Data(contentsOf: vault)
     let run = try tool("import", "jsonl", "--on-duplicate", "replace", input: Array(line.utf8))
     #expect(run.exit == 9 && run.errors.contains("line 1"), "\(run.errors)")

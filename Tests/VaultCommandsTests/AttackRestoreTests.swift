@@ -11,12 +11,12 @@ struct AttackRestoreTests {
     arguments: [false, true], ["copy", "symbolic link"])
   func copyBeside(isNamedKey: Bool, _ form: String) throws {
     let tool = try Tool()
-    if isNamedKey { tool.environment["VAULT_DEVICE_KEY"] = tool.home.path + "/keys/device.key" }
+    if isNamedKey { tool.environment["VAULTCTL_DEVICE_KEY"] = tool.home.path + "/keys/device.key" }
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
     let backup = tool.home.path + "/b.vault"
     try expect(tool("backup", backup, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit, equals: 0)
-    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    let vault = tool.home.path + "/.local/share/vaultctl/default.vault"
     let key = try #require(try tool("status", "--json").json["deviceKey"] as? String)
     let id = try #require(key.split(separator: "/").last?.split(separator: ".").first)
     let beside = vault + (isNamedKey ? ".restoring" : ".restoring-" + id)

@@ -282,14 +282,14 @@ struct AuditPromptTests {
 
   /// How often the vault's own state was written.
   private func stateRevision(_ tool: Tool) throws -> UInt64? {
-    var store = try Store.open(at: tool.home.path + "/.local/share/vault/default.vault", access: .readOnly)
+    var store = try Store.open(at: tool.home.path + "/.local/share/vaultctl/default.vault", access: .readOnly)
     return try store.state(row: 0)?.revision
   }
 
   /// Holds the vault as a process does that writes.
   private func holding(_ tool: Tool, _ body: () throws -> Void) throws {
     var store = try Store.open(
-      at: tool.home.path + "/.local/share/vault/default.vault", access: .readWrite)
+      at: tool.home.path + "/.local/share/vaultctl/default.vault", access: .readWrite)
     try store.beginImmediate()
     defer { store.rollback() }
     try body()

@@ -29,7 +29,7 @@ struct BackupPlaceTests {
     let run = try other("restore", path, "--passphrase-fd", "3", secrets: Self.phrase)
     expect(run.exit, equals: 0, "\(what): \(run.errors)")
     try expect(other("item", "get", "mail").output, equals: [1, 2, 3], "\(what)")
-    let left = try FileManager.default.contentsOfDirectory(atPath: other.home.path + "/.local/share/vault")
+    let left = try FileManager.default.contentsOfDirectory(atPath: other.home.path + "/.local/share/vaultctl")
     expect(left, equals: ["default.vault"], "\(what)")
   }
 
@@ -100,7 +100,7 @@ struct BackupPlaceTests {
       (text, 10, "the backup file \(text) is not a backup file"), ("/dev/zero", 10, "is not a backup"),
       ("/dev/null", 10, "is empty"), (tool.home.path, 13, "is not a file"),
       (tool.home.path + "/none", 13, "opening the backup"),
-      (tool.home.path + "/.local/share/vault/default.vault", 12, "is a vault, not a backup"),
+      (tool.home.path + "/.local/share/vaultctl/default.vault", 12, "is a vault, not a backup"),
     ] as [(String, Int32, String)] {
       let other = try Tool()
       for words in [["restore", name], ["verify", "--backup", name]] {

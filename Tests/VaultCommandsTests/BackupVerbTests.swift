@@ -80,7 +80,7 @@ struct BackupVerbTests {
   func sideFile(suffix: String) throws {
     let tool = try filled(nil)
     try expect(backUp(tool).exit, equals: 0)
-    let folder = tool.home.path + "/.local/share/vault"
+    let folder = tool.home.path + "/.local/share/vaultctl"
     let owner = folder + "/default.vault"
     let path = suffix == "draft" ? folder + "/.default.vault.new" : owner + suffix
     let before = try files(tool)
@@ -182,7 +182,7 @@ struct BackupVerbTests {
     let tool = try filled(nil)
     try expect(backUp(tool).exit, equals: 0)
     let other = try Tool()
-    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    let vault = tool.home.path + "/.local/share/vaultctl/default.vault"
     try expect(restore(vault, in: other).exit, equals: 12)
     try expect(restore(tool.home.path + "/none", in: other).exit, equals: 13)
     let asVault = try tool("item", "list", "--vault", tool.home.path + "/b.vault")
@@ -229,7 +229,7 @@ struct BackupVerbTests {
     let tool = try filled(nil)
     try expect(backUp(tool).exit, equals: 0)
     try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
-    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    let vault = tool.home.path + "/.local/share/vaultctl/default.vault"
     let keys = try KeyFolder(tool)
     try interruptedBeforeExchange(tool, vault, keys)
     let file = try interruptedAfterExchange(tool, vault, keys)
@@ -291,7 +291,7 @@ struct BackupVerbTests {
     let other = try filled(nil)
     for name in [".restoring", ".restoring-" + String(repeating: "ab", count: 16)] {
       try FileManager.default.copyItem(
-        atPath: other.home.path + "/.local/share/vault/default.vault", toPath: vault + name)
+        atPath: other.home.path + "/.local/share/vaultctl/default.vault", toPath: vault + name)
       let refused = try restore(tool.home.path + "/b.vault", in: tool)
       #expect(refused.exit == 8 && FileManager.default.fileExists(atPath: vault + name), "\(refused.errors)")
       try FileManager.default.removeItem(atPath: vault + name)
@@ -321,7 +321,7 @@ struct BackupVerbTests {
   func namedKey() throws {
     let tool = try Tool()
     let key = tool.home.path + "/keys/device.key"
-    tool.environment["VAULT_DEVICE_KEY"] = key
+    tool.environment["VAULTCTL_DEVICE_KEY"] = key
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
     try expect(backUp(tool).exit, equals: 0)
@@ -352,7 +352,7 @@ struct BackupVerbTests {
   func lostKey() throws {
     let tool = try filled(nil)
     try expect(backUp(tool).exit, equals: 0)
-    try FileManager.default.removeItem(atPath: tool.home.path + "/.local/state/vault")
+    try FileManager.default.removeItem(atPath: tool.home.path + "/.local/state/vaultctl")
     let before = try files(tool)
     let run = try restore(tool.home.path + "/b.vault", in: tool)
     let error = try run.error

@@ -37,7 +37,7 @@ struct ClipboardTests {
     try expect(tool.run(words, input: Array(script.utf8), program: "/bin/sh").exit, equals: 0)
   }
 
-  private func vault(_ tool: Tool) -> String { tool.home.path + "/.local/share/vault/default.vault" }
+  private func vault(_ tool: Tool) -> String { tool.home.path + "/.local/share/vaultctl/default.vault" }
 
   /// The words that copy a secret. They name the vault, by which the process that waits is found.
   private func copying(_ name: String, for time: String, _ tool: Tool) -> [String] {

@@ -422,7 +422,7 @@ struct DamageVerbTests {
     return items.compactMap { $0["id"] as? String }
   }
 
-  private var vault: String { tool.home.path + "/.local/share/vault/default.vault" }
+  private var vault: String { tool.home.path + "/.local/share/vaultctl/default.vault" }
 
   private func change(
     _ path: String? = nil, _ body: (inout Store) throws(StorageError) -> Void

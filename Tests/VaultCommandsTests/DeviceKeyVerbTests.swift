@@ -38,7 +38,7 @@ struct DeviceKeyVerbTests {
     return path
   }
 
-  private func vault(_ tool: Tool) -> String { tool.home.path + "/.local/share/vault/default.vault" }
+  private func vault(_ tool: Tool) -> String { tool.home.path + "/.local/share/vaultctl/default.vault" }
 
   /// A key that the vault has replaced and that was put back, as a removal that failed leaves it.
   private func replacedKey(_ tool: Tool) throws -> String {
@@ -135,7 +135,7 @@ struct DeviceKeyVerbTests {
   func needed(suffix: String) throws {
     for (words, isNamed) in [("rotate device-key", false), ("purge", false), ("rotate device-key", true)] {
       let tool = try Tool()
-      if isNamed { tool.environment["VAULT_DEVICE_KEY"] = tool.home.path + "/keys/device.key" }
+      if isNamed { tool.environment["VAULTCTL_DEVICE_KEY"] = tool.home.path + "/keys/device.key" }
       try expect(tool("init", "--no-passcode").exit, equals: 0)
       try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
       let vault = vault(tool)
@@ -196,7 +196,7 @@ struct DeviceKeyVerbTests {
   func besideNamedKey() throws {
     let tool = try Tool()
     let key = tool.home.path + "/keys/device.key"
-    tool.environment["VAULT_DEVICE_KEY"] = key
+    tool.environment["VAULTCTL_DEVICE_KEY"] = key
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     let backup = try backUp(tool)
     let restore = ["restore", backup, "--replace", "--passphrase-fd", "3"]
@@ -235,7 +235,7 @@ struct DeviceKeyVerbTests {
   func sharedNamedKey() throws {
     let tool = try Tool()
     let key = tool.home.path + "/keys/device.key"
-    tool.environment["VAULT_DEVICE_KEY"] = key
+    tool.environment["VAULTCTL_DEVICE_KEY"] = key
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
     let backup = try backUp(tool)

@@ -38,6 +38,11 @@ struct DoctorTests {
     #expect(try tool("doctor").text.contains("SQLite 3."))
   }
 
+  @Test("it names the PAM service of this tool")
+  func service() throws {
+    #expect(try Tool()("doctor").text.contains("/etc/pam.d/vaultctl"))
+  }
+
   @Test("without a vault the machine is still looked at, and the exit code says what is wrong")
   func noVault() throws {
     let run = try Tool()("doctor", "--json")
@@ -70,7 +75,7 @@ struct DoctorTests {
   @Test("a file that a killed backup left is a warning, and one that is being made is not")
   func unfinished() throws {
     let tool = try newTool()
-    let folder = tool.home.path + "/.local/share/vault"
+    let folder = tool.home.path + "/.local/share/vaultctl"
     for name in [".b.vault.new", "b.vault.lock"] {
       try Data([7]).write(to: URL(fileURLWithPath: folder + "/" + name))
     }
@@ -126,7 +131,7 @@ struct DoctorTests {
     }
     let tool = try Tool()
     expect(MachineFindings.pam("/nonexistent").state, equals: .ok)
-    let file = try tool.file("vault", "auth required pam_permit.so\n", mode: 0o666)
+    let file = try tool.file("vaultctl", "auth required pam_permit.so\n", mode: 0o666)
     expect(MachineFindings.pam(file).state, equals: .warning)
     expect(MachineFindings.pam("/usr").state, equals: .warning)
   }

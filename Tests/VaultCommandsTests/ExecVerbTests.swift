@@ -63,7 +63,7 @@ struct ExecVerbTests {
     .filter { $0.hasPrefix("/memfd") || $0.hasPrefix(tool.home.path) && !$0.contains("/run-") }
     expect(open, equals: ["/memfd:vaultctl (deleted)"], "\(run.text)")
     #expect(!run.text.contains(" 9 -> "))
-    let folder = tool.home.path + "/.local/share/vault"
+    let folder = tool.home.path + "/.local/share/vaultctl"
     let beside = try tool.run(
       ["exec", "--passcode-fd", "9", "--fd", "5=mail", "--", "ls", folder], secrets: [9: "p"])
     expect(

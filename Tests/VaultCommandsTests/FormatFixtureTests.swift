@@ -140,7 +140,8 @@ struct FormatFixtureTests {
       "restore", backup, "--passphrase-fd", "3", secrets: [3: passphrase], program: Tool.shippedPath)
     #expect(empty.exit == 15 && empty.errors.contains("made before the first release"))
     #expect(
-      !FileManager.default.fileExists(atPath: fixture.tool.home.path + "/.local/share/vault/default.vault"))
+      !FileManager.default.fileExists(atPath: fixture.tool.home.path + "/.local/share/vaultctl/default.vault")
+    )
     try expect([vault, backup].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }, equals: before)
     try expect(
       FileManager.default.contentsOfDirectory(atPath: fixture.folder + "/keys"), equals: ["plain.key"])

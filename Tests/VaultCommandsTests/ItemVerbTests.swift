@@ -180,7 +180,7 @@ struct ItemVerbTests {
     #expect((inBatch["result"] as? NSDictionary) == json as NSDictionary)
     do {
       var store = try Store.open(
-        at: tool.home.path + "/.local/share/vault/default.vault", access: .readWrite)
+        at: tool.home.path + "/.local/share/vaultctl/default.vault", access: .readWrite)
       try store.write { store throws(StorageError) in
         var last: ItemRow?
         try store.forEachItem(after: 599) { (row: ItemRow) throws(StorageError) in

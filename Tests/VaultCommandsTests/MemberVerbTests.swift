@@ -36,9 +36,9 @@ struct MemberVerbTests {
       "pam_matrix is not installed: scripts/install-deps")
     let folder = tool.home.appendingPathComponent("pam.d")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let passwords = try tool.file("passdb", "\(NSUserName()):\(password):vault\n")
+    let passwords = try tool.file("passdb", "\(NSUserName()):\(password):vaultctl\n")
     let line = "required \(module) passdb=\(passwords)"
-    try Data("auth \(line)\naccount \(line)\n".utf8).write(to: folder.appendingPathComponent("vault"))
+    try Data("auth \(line)\naccount \(line)\n".utf8).write(to: folder.appendingPathComponent("vaultctl"))
     tool.environment["VAULTCTL_TESTING_PAM"] = folder.path
   }
 
@@ -150,7 +150,7 @@ struct MemberVerbTests {
         case "$line" in GETPIN) echo 'D p'; echo OK;; BYE) exit;; *) echo OK;; esac
       done
       """
-    tool.environment["VAULT_PINENTRY"] = try tool.program("pinentry", script)
+    tool.environment["VAULTCTL_PINENTRY"] = try tool.program("pinentry", script)
     // Neither a terminal nor a display: nobody can be asked.
     let nobody = try tool("item", "get", "locked")
     expect(nobody.exit, equals: 6)
@@ -172,13 +172,13 @@ struct MemberVerbTests {
     #expect(heard.contains("SETPROMPT vault passcode:"))
     #expect(heard.contains("read the secret: 'locked'"))
     #expect(heard.contains("vaultctl item add 'new'"))
-    tool.environment["VAULT_PINENTRY"] = "pinentry"
+    tool.environment["VAULTCTL_PINENTRY"] = "pinentry"
     let bad = try tool("item", "get", "locked", "--prompt", "pinentry")
     expect(bad.exit, equals: 6)
-    #expect(bad.errors.contains("VAULT_PINENTRY") && bad.errors.contains("--passcode-fd"), "\(bad.errors)")
+    #expect(bad.errors.contains("VAULTCTL_PINENTRY") && bad.errors.contains("--passcode-fd"), "\(bad.errors)")
     #expect(
       try tool("item", "add", "other", "--generate", "8", "--prompt", "pinentry").errors.contains(
-        "VAULT_PINENTRY"))
+        "VAULTCTL_PINENTRY"))
   }
 
   @Test("doctor says who can be asked")
@@ -189,7 +189,7 @@ struct MemberVerbTests {
     #expect(text.contains("ok       prompt: nobody can be asked from here"))
     #expect(text.contains("ok       fingerprint: fingers cannot be members: there is no system bus"))
     tool.environment["DISPLAY"] = ":0"
-    tool.environment["VAULT_PINENTRY"] = "/bin/true"
+    tool.environment["VAULTCTL_PINENTRY"] = "/bin/true"
     #expect(try tool("doctor").text.contains("secrets are asked for by /bin/true"))
   }
 }

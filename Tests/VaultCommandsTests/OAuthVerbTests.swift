@@ -58,7 +58,7 @@ struct OAuthVerbTests {
 
     /// The locks of refreshes beside the vault.
     func asking() throws -> [String] {
-      let path = tool.home.path + "/.local/share/vault"
+      let path = tool.home.path + "/.local/share/vaultctl"
       return try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.contains(".asking-") }
     }
   }

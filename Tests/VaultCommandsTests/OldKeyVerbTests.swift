@@ -57,13 +57,13 @@ struct OldKeyVerbTests {
 
   @Test("the key that a killed rotation left is named with the way out, and removed with the old ones")
   func left() throws {
-    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    let vault = tool.home.path + "/.local/share/vaultctl/default.vault"
     let name = String(repeating: "5e", count: 16)
     let id = (keys.path as NSString).lastPathComponent
     let attributes = try FileManager.default.attributesOfItem(atPath: vault)
     let inode = String(try #require(attributes[.systemFileNumber] as? UInt64), radix: 16)
     let padded = String(repeating: "0", count: 32 - inode.count) + inode
-    let note = try tool.file(".local/share/vault/default.vault.rotating", "\(id) \(name) \(padded)")
+    let note = try tool.file(".local/share/vaultctl/default.vault.rotating", "\(id) \(name) \(padded)")
     try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: keys.file(name)))
     let line = "an interrupted command has left a device key that the vault never had: \(name)"
     let listed = try tool("doctor")
@@ -92,7 +92,7 @@ struct OldKeyVerbTests {
     "what is beside the vault and cannot be read keeps every replaced key, and one line says so",
     arguments: [".before-restore", ".restoring"], [false, true])
   func junk(suffix: String, isDirectory: Bool) throws {
-    let file = tool.home.path + "/.local/share/vault/default.vault" + suffix
+    let file = tool.home.path + "/.local/share/vaultctl/default.vault" + suffix
     if isDirectory {
       try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
     } else {

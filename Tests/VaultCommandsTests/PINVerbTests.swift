@@ -74,7 +74,7 @@ struct PINVerbTests {
       [try tool("pin", "status", "--json").text, try tool("otp", "show", "bank", "--json").text]
     }
     let before = try rows()
-    let vault = tool.home.appendingPathComponent(".local/share/vault/default.vault")
+    let vault = tool.home.appendingPathComponent(".local/share/vaultctl/default.vault")
     let bytes = try Data(contentsOf: vault)
     let set = try tool("pin", "set", "other", "--new-pin-fd", "3", secrets: [3: pin])
     #expect(set.exit == exit && set.output.isEmpty, "\(set.errors)")

@@ -53,8 +53,8 @@ struct PeerTransactionVerbTests {
   /// The attributes that an activation sets.
   private func activateHere() throws {
     let core = try VaultCore.open(
-      at: tool.home.path + "/.local/share/vault/default.vault",
-      protector: FileProtector(folder: tool.home.path + "/.local/state/vault"),
+      at: tool.home.path + "/.local/share/vaultctl/default.vault",
+      protector: FileProtector(folder: tool.home.path + "/.local/state/vaultctl"),
       environment: .testing(clock: tool.clock))
     let device = try core.item(named: "bank-device").id
     for name in ["bank", "bank-device"] {
@@ -416,8 +416,8 @@ struct PeerTransactionVerbTests {
     // The secret is that of the device credential, so the counter must be set.
     try expect(tool.run(["otp", "counter", "shop", "--set", "0"]).exit, equals: 0)
     let core = try VaultCore.open(
-      at: tool.home.path + "/.local/share/vault/default.vault",
-      protector: FileProtector(folder: tool.home.path + "/.local/state/vault"),
+      at: tool.home.path + "/.local/share/vaultctl/default.vault",
+      protector: FileProtector(folder: tool.home.path + "/.local/state/vaultctl"),
       environment: .testing(clock: tool.clock))
     let bank = try core.item(named: "bank")
     var changes = ItemChanges()

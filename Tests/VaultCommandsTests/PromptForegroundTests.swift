@@ -61,7 +61,7 @@ struct PromptForegroundTests {
         case "$line" in GETPIN) echo 'D \(PromptTurnTests.passcode)'; echo OK;; BYE) exit;; *) echo OK;; esac
       done
       """
-    tool.environment["VAULT_PINENTRY"] = try tool.program("pinentry", script)
+    tool.environment["VAULTCTL_PINENTRY"] = try tool.program("pinentry", script)
     tool.environment["DISPLAY"] = ":0"
     let screen = try PseudoTerminal()
     let running = try start("bash", tool, screen)

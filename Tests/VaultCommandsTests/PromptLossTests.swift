@@ -64,7 +64,7 @@ struct PromptLossTests {
   @Test("a full disk: a prompt asks, without the record of the mode", arguments: ["terminal", "pinentry"])
   func fullDisk(prompt: String) throws {
     let tool = try PromptTurnTests.newTool()
-    tool.environment["VAULT_PINENTRY"] = try tool.program(
+    tool.environment["VAULTCTL_PINENTRY"] = try tool.program(
       "pinentry", "#!/bin/sh\n: > '\(tool.home.path)/asked'\n")
     let screen = try PseudoTerminal()
     // A limit on the size of files stands for the disk.

@@ -102,7 +102,7 @@ struct PromptRivalTests {
     let shell = try Shell.need("bash")
     let tool = try PromptTurnTests.newTool()
     let go = try NamedPipe(tool.home.path + "/go")
-    tool.environment["VAULT_PINENTRY"] = try tool.program("pinentry", Self.settingItsMode(go))
+    tool.environment["VAULTCTL_PINENTRY"] = try tool.program("pinentry", Self.settingItsMode(go))
     let screen = try PseudoTerminal()
     let running = try tool.start(shell: shell, ["--norc", "--noprofile", "-i"], on: screen)
     screen.type("echo here=$((1+1))\n")
@@ -148,7 +148,7 @@ struct PromptRivalTests {
         BYE) exit;; *) echo OK;; esac
       done
       """
-    tool.environment["VAULT_PINENTRY"] = try tool.program("pinentry", script)
+    tool.environment["VAULTCTL_PINENTRY"] = try tool.program("pinentry", script)
     let screen = try PseudoTerminal()
     let lock = PromptTurnTests.lock(tool, screen)
     let line =

@@ -121,7 +121,7 @@ struct PromptTurnTests {
     }
     let tool = try Self.newTool()
     let file = try tool.file("file", "")
-    let open = tool.home.path + "/open/vault"
+    let open = tool.home.path + "/open/vaultctl"
     try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: true)
     try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: open)
     for state in [file, tool.home.path + "/open"] {
@@ -142,9 +142,9 @@ struct PromptTurnTests {
     let tool = try Self.newTool()
     let script = """
       mount -t tmpfs none /run && mkdir -p /run/user && mkdir -m 700 /run/user/0 && [ "$1" = other ] && chown 1 /run/user/0
-      export XDG_STATE_HOME=$HOME/.local/state XDG_RUNTIME_DIR=$HOME; "$T" item get a; ls /run/user/0 $XDG_STATE_HOME/vault
+      export XDG_STATE_HOME=$HOME/.local/state XDG_RUNTIME_DIR=$HOME; "$T" item get a; ls /run/user/0 $XDG_STATE_HOME/vaultctl
       """
-    for (owner, place) in [("own", "/run/user/0:\r\ntty-136-"), ("other", "/vault:\r\n")] {
+    for (owner, place) in [("own", "/run/user/0:\r\ntty-136-"), ("other", "/vaultctl:\r\n")] {
       let screen = try PseudoTerminal()
       let words = ["-m", "sh", "-c", script, "sh", owner]
       let running = try tool.start(shell: Shell.need("unshare"), words, on: screen)

@@ -52,7 +52,7 @@ struct ProvidedSecretTests {
       #"cat key | "$T" item get mail --device-key-fd 0 --passcode-file pass"#,
       #""$T" item get mail --device-key /dev/fd/3 --passcode-file pass 3< key"#,
       #""$T" item get mail --device-key <(cat key) --passcode-file <(cat pass)"#,
-      #"VAULT_DEVICE_KEY=/proc/self/fd/4 "$T" item get mail --passcode-file /dev/stdin 4< key < pass"#,
+      #"VAULTCTL_DEVICE_KEY=/proc/self/fd/4 "$T" item get mail --passcode-file /dev/stdin 4< key < pass"#,
     ])
   func descriptors(line: String) throws {
     let run = try shell(line, in: try newTool())
@@ -68,7 +68,7 @@ struct ProvidedSecretTests {
   func witness() throws {
     let run = try shell(
       """
-      v=.local/share/vault/default.vault; rm key.seen; o() { "$T" "$@" --passcode-file pass --device-key-fd 3 3< key; }
+      v=.local/share/vaultctl/default.vault; rm key.seen; o() { "$T" "$@" --passcode-file pass --device-key-fd 3 3< key; }
       printf 1 | o item add one; cp $v old; printf 2 | o item add two; cat old > $v
       o item get mail; cat old > $v; cp -p key moved; "$T" item get mail --passcode-file pass --device-key moved
       ls -d *.seen; find .local/state -name '*.key.seen' | wc -l
@@ -84,7 +84,7 @@ struct ProvidedSecretTests {
   func noWitness() throws {
     let run = try shell(
       """
-      v=.local/share/vault/default.vault; rm key.seen; export XDG_STATE_HOME=$HOME/key/none
+      v=.local/share/vaultctl/default.vault; rm key.seen; export XDG_STATE_HOME=$HOME/key/none
       o() { "$T" "$@" --passcode-file pass --device-key-fd 3 3< key; }
       printf 1 | o item add one; echo "- copied" >&2; cp $v copy; mv copy $v
       for n in two three four; do printf 1 | o item add $n; done; o doctor | grep -c 'there is no place for the file'
@@ -109,7 +109,7 @@ struct ProvidedSecretTests {
       expect(run.text, equals: "pw", "\(run.errors)")
     }
     let environment = try shell(
-      #"VAULT_DEVICE_KEY=/dev/fd/3 "$T" exec --env X=mail --passcode-file pass 3< key -- sh -c 'cat /dev/fd/3 2> /dev/null; printf "%s" "$X"'"#,
+      #"VAULTCTL_DEVICE_KEY=/dev/fd/3 "$T" exec --env X=mail --passcode-file pass 3< key -- sh -c 'cat /dev/fd/3 2> /dev/null; printf "%s" "$X"'"#,
       in: try newTool())
     expect(environment.text, equals: "pw", "\(environment.errors)")
   }

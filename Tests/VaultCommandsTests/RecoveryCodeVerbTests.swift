@@ -18,7 +18,7 @@ struct RecoveryCodeVerbTests {
     try expect(check(tool, old).exit, equals: 3)
     #expect(try tool("doctor").text.contains("a recovery code was made"))
     // The code of the file recovers, the other does not.
-    try FileManager.default.removeItem(atPath: tool.home.path + "/.local/state/vault")
+    try FileManager.default.removeItem(atPath: tool.home.path + "/.local/state/vaultctl")
     try expect(check(tool, file: path).exit, equals: 0, "no device key is needed")
     try expect(tool("rotate", "device-key", "--recovery-fd", "3", secrets: [3: old]).exit, equals: 3)
     try expect(tool("rotate", "device-key", "--recovery-file", path).exit, equals: 0)
@@ -67,7 +67,7 @@ struct RecoveryCodeVerbTests {
   func check() throws {
     let (tool, code) = try newTool("--passcode-fd", "3", "--recovery-code")
     let (other, otherCode) = try newTool("--no-passcode", "--recovery-code")
-    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    let vault = tool.home.path + "/.local/share/vaultctl/default.vault"
     let before = try Data(contentsOf: URL(fileURLWithPath: vault))
     let right = try check(tool, " " + code.lowercased().replacing("-", with: " ") + "\n")
     #expect(try right.exit == 0 && right.json["valid"] as? Bool == true)

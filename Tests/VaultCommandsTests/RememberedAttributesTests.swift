@@ -13,7 +13,7 @@ struct RememberedAttributesTests {
     let tool = try Tool()
     unsafe expect(mkdir(tool.home.path + "/mirror", 0o700), equals: 0)
     let script = """
-      cd "$HOME"; T=$0; export VAULT_PATH=$HOME/mirror/v.vault
+      cd "$HOME"; T=$0; export VAULTCTL_PATH=$HOME/mirror/v.vault
       "$T" init --no-passcode > /dev/null 2>&1; echo "$?"
       printf pw | "$T" item add mail; "$T" item get mail; echo " $?"; "$T" verify | tail -1
       """

@@ -131,7 +131,7 @@ struct RotationVerbTests {
     let code = try fill(tool, passcode, ["--recovery-code"])
     do {
       let core = try VaultCore.open(
-        at: vault(tool), protector: FileProtector(folder: tool.home.path + "/.local/state/vault"),
+        at: vault(tool), protector: FileProtector(folder: tool.home.path + "/.local/state/vaultctl"),
         environment: .testing(clock: tool.clock))
       try core.beginRotationForTesting(
         passcode: try passcode.map { text throws(VaultError) in try Passcode(testing: text) })
@@ -153,8 +153,8 @@ struct RotationVerbTests {
     let tool = try newTool(passcode)
     func open() throws -> VaultCore {
       try VaultCore.open(
-        at: tool.home.path + "/.local/share/vault/default.vault",
-        protector: FileProtector(folder: tool.home.path + "/.local/state/vault"),
+        at: tool.home.path + "/.local/share/vaultctl/default.vault",
+        protector: FileProtector(folder: tool.home.path + "/.local/state/vaultctl"),
         environment: .testing(clock: tool.clock))
     }
     do {
@@ -184,7 +184,7 @@ struct RotationVerbTests {
     let id = try #require(try tool("item", "show", "mail", "--json").json["id"] as? String)
     if isMidway {
       let core = try VaultCore.open(
-        at: vault(tool), protector: FileProtector(folder: tool.home.path + "/.local/state/vault"),
+        at: vault(tool), protector: FileProtector(folder: tool.home.path + "/.local/state/vaultctl"),
         environment: .testing(clock: tool.clock))
       try core.beginRotationForTesting(
         passcode: try passcode.map { text throws(VaultError) in try Passcode(testing: text) })
@@ -325,7 +325,7 @@ struct RotationVerbTests {
     }
   }
 
-  private func vault(_ tool: Tool) -> String { tool.home.path + "/.local/share/vault/default.vault" }
+  private func vault(_ tool: Tool) -> String { tool.home.path + "/.local/share/vaultctl/default.vault" }
 
   private func unlocked(_ tool: Tool, _ passcode: String?, _ words: String...) throws -> Tool.Run {
     try unlocked(tool, passcode, words)

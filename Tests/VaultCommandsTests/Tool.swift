@@ -176,7 +176,7 @@ final class Tool {
 
   /// Changes the vault without its keys.
   func alter(by statement: String) throws {
-    let vault = home.path + "/.local/share/vault/default.vault"
+    let vault = home.path + "/.local/share/vaultctl/default.vault"
     try expect(run([vault, statement], program: "/usr/bin/sqlite3").exit, equals: 0)
   }
 

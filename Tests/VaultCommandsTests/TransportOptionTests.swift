@@ -73,7 +73,7 @@ struct TransportOptionTests {
   }
 
   private func interrupt(_ tool: Tool, at path: String, with signal: Int32) throws {
-    let file = tool.home.path + "/.local/share/vault/default.vault"
+    let file = tool.home.path + "/.local/share/vaultctl/default.vault"
     let code = try tool.file("code", "123456")
     var child = Child(
       Tool.path, ["otp", "activate", "start", "bank", "--code-file", code, "--transport", path],

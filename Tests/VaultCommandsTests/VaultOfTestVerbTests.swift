@@ -35,7 +35,7 @@ struct VaultOfTestVerbTests {
   @Test("a recovery refuses it: no key is made, and the vault is as it was")
   func recovery() throws {
     let (tool, recovery) = try filled()
-    try FileManager.default.removeItem(atPath: tool.home.path + "/.local/state/vault")
+    try FileManager.default.removeItem(atPath: tool.home.path + "/.local/state/vaultctl")
     let before = try contents(of: tool)
     let run = try tool(
       "rotate", "device-key", "--recovery-fd", "4", secrets: [4: recovery], program: Tool.shippedPath)

@@ -72,7 +72,7 @@ struct VaultVerbTests {
   func deviceKey() throws {
     let tool = try Tool()
     let key = tool.home.path + "/key"
-    tool.environment["VAULT_DEVICE_KEY"] = key
+    tool.environment["VAULTCTL_DEVICE_KEY"] = key
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
     let good = try Data(contentsOf: URL(fileURLWithPath: key))
@@ -118,7 +118,7 @@ struct VaultVerbTests {
   @Test("doctor names what keeps the vault from opening and ends with that exit code")
   func brokenDoctor() throws {
     let tool = try Tool()
-    tool.environment["VAULT_DEVICE_KEY"] = tool.home.path + "/key"
+    tool.environment["VAULTCTL_DEVICE_KEY"] = tool.home.path + "/key"
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     try FileManager.default.removeItem(atPath: tool.home.path + "/key")
     let run = try tool("doctor")

@@ -1,13 +1,14 @@
 import Foundation
 import TestSupport
 import Testing
+import VaultPrompts
 
 /// `scripts/install-pam` into a folder of its own: nothing of the system is touched.
 @Suite("install-pam", .bounded)
 struct InstallPAMTests {
   private let root = FileManager.default.temporaryDirectory.appendingPathComponent(
     "install-\(UUID().uuidString)")
-  private var file: URL { root.appendingPathComponent("etc/pam.d/vault") }
+  private var file: URL { root.appendingPathComponent("etc/pam.d/vaultctl") }
 
   private func script(_ words: String..., umask: String = "022") throws -> (status: Int32, text: String) {
     let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -41,11 +42,11 @@ struct InstallPAMTests {
     try expect(String(contentsOf: file, encoding: .utf8), equals: printed.text)
     let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
     expect(attributes[.posixPermissions] as? Int, equals: 0o644)
-    expect(entries(), equals: ["vault"])
+    expect(entries(), equals: ["vaultctl"])
 
     let again = try script()
     #expect(again.status == 0 && again.text.contains("nothing changed"), "\(again.text)")
-    expect(entries(), equals: ["vault"])
+    expect(entries(), equals: ["vaultctl"])
     let number = try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int
     expect(number, equals: attributes[.systemFileNumber] as? Int)
 
@@ -71,7 +72,7 @@ struct InstallPAMTests {
     try expect(script().status, equals: 1)
     try expect(script("--remove").status, equals: 1)
     try expect(FileManager.default.destinationOfSymbolicLink(atPath: file.path), equals: "/nonexistent")
-    expect(entries(), equals: ["vault"])
+    expect(entries(), equals: ["vaultctl"])
   }
 
   // Verified to fail when the helper is installed with mode 0777.
@@ -108,14 +109,23 @@ struct InstallPAMTests {
       try expect(script("--helper", "/bin/true", umask: umask).status, equals: 0)
       for path in try FileManager.default.subpathsOfDirectory(atPath: root.path) {
         let mode = try FileManager.default.attributesOfItem(atPath: "\(root.path)/\(path)")[.posixPermissions]
-        #expect(mode as? Int == (path == "etc/pam.d/vault" ? 0o644 : 0o755), "\(umask) \(path)")
+        #expect(mode as? Int == (path == "etc/pam.d/vaultctl" ? 0o644 : 0o755), "\(umask) \(path)")
       }
     }
   }
 
+  /// Verified to fail when either has another name.
+  @Test("the service that it installs is the one that the programs ask")
+  func name() {
+    let asked = Mirror(reflecting: PAMPresence()).descendant("service") as? String
+    expect(asked, equals: "vaultctl")
+    expect(PAMPresence.usualService, equals: "vaultctl")
+    expect(file.lastPathComponent, equals: PAMPresence.usualService)
+  }
+
   @Test("words that it does not know are refused, and nothing is made")
   func usage() throws {
-    for words in [["--force"], ["--print", "--remove"], ["vault"], ["--helper"]] {
+    for words in [["--force"], ["--print", "--remove"], ["vaultctl"], ["--helper"]] {
       let run = words.count == 2 ? try script(words[0], words[1]) : try script(words[0])
       expect(run.status, equals: 2, "\(words)")
     }

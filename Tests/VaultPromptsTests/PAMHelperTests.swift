@@ -268,7 +268,7 @@ private final class FakeHelper {
     // By another process: a program that this one has written may be busy while a thread starts a child.
     try Program("/bin/cp", [path + ".source", path]).run()
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
-    try Data().write(to: URL(fileURLWithPath: services + "/vault"))
+    try Data().write(to: URL(fileURLWithPath: services + "/vaultctl"))
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
@@ -287,7 +287,7 @@ private final class FakeHelper {
   private static func begin(
     _ helper: PAMPresence.Helper, _ prompt: any Prompt, _ limits: PAMPresence.Limits
   ) -> Answer {
-    let presence = PAMPresence(service: "vault", helper: helper, limits: limits)
+    let presence = PAMPresence(service: "vaultctl", helper: helper, limits: limits)
     return Answer.doing { () throws(VaultError) in
       try presence.verifyPresence(PromptRequest(.presence, operation: "use the key"), asking: prompt)
     }
@@ -299,8 +299,8 @@ private final class FakeHelper {
     sock = socket.socket(fileno=0)
     request = sock.recv(5000)
     services, nonce = sys.argv[1], request[2:18]
-    assert request[:2] == b'R\\x01' and request[18:24] == b'\\x05vault'
-    user = request[24:]
+    assert request[:2] == b'R\\x01' and request[18:27] == b'\\x08vaultctl'
+    user = request[27:]
     def say(message): sock.send(message)
     def await_reading():
         while any(fcntl.ioctl(0, 0x5411, bytes(4))): os.sched_yield()

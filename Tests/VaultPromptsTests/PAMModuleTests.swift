@@ -73,7 +73,7 @@ struct PAMModuleTests {
       var all = sigset_t()
       unsafe sigfillset(&all)
       unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
-      try PAMPresence(service: "vault", helper: helper, limits: .init(by: HeldClock().now)).verifyPresence(
+      try PAMPresence(service: "vaultctl", helper: helper, limits: .init(by: HeldClock().now)).verifyPresence(
         PromptRequest(.presence, operation: "use the key"), asking: ScriptedPrompt())
     }
     #expect(try answer.wait().error == nil)
@@ -105,7 +105,7 @@ struct PAMModuleTests {
     #expect(!FileManager.default.fileExists(atPath: "/proc/\(first)"))
     try FileManager.default.removeItem(atPath: note)
 
-    let presence = PAMPresence(service: "vault", helper: world.helper, limits: .init(by: HeldClock().now))
+    let presence = PAMPresence(service: "vaultctl", helper: world.helper, limits: .init(by: HeldClock().now))
     let answer = Answer.doing { () throws(VaultError) in
       try presence.verifyPresence(
         PromptRequest(.presence, operation: "use the key"), asking: ScriptedPrompt())
@@ -120,7 +120,7 @@ struct PAMModuleTests {
   @Test("cancelling ends every verification that is open, also when another began and ended meanwhile")
   func cancelAll() throws {
     let world = try PAMWorld()
-    let presence = PAMPresence(service: "vault", helper: world.helper, limits: .init(by: HeldClock().now))
+    let presence = PAMPresence(service: "vaultctl", helper: world.helper, limits: .init(by: HeldClock().now))
     func begin() -> Answer {
       Answer.doing { () throws(VaultError) in
         try presence.verifyPresence(
@@ -147,7 +147,7 @@ struct PAMModuleTests {
     let helper = world.helper
     let answers = (0..<16).map { number in
       Answer.doing { () throws(VaultError) in
-        let presence = PAMPresence(service: "vault", helper: helper, limits: .init(by: HeldClock().now))
+        let presence = PAMPresence(service: "vaultctl", helper: helper, limits: .init(by: HeldClock().now))
         try presence.verifyPresence(
           PromptRequest(.presence, operation: "use the key"),
           asking: ScriptedPrompt([.text(number % 2 == 0 ? "1234" : "4321")]))
@@ -191,7 +191,7 @@ struct PAMModuleTests {
   ) throws -> Child.Running {
     try Program(
       Built.path("vaultctl-testing"),
-      ["verify-presence", world.folder.appendingPathComponent("pam.d").path, "vault", "x"],
+      ["verify-presence", world.folder.appendingPathComponent("pam.d").path, "vaultctl", "x"],
       environment: ProcessInfo.processInfo.environment.merging(try clock.variables()) { $1 }
         .merging(variables) { $1 }
     ).start(output: output, errors: .inherited)

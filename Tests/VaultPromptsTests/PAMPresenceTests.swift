@@ -40,10 +40,10 @@ struct PAMPresenceTests {
   func permitAndDeny() throws {
     let world = try PAMWorld()
     let prompt = ScriptedPrompt()
-    try world.service("vault", "auth required pam_permit.so", "account required pam_permit.so")
+    try world.service("vaultctl", "auth required pam_permit.so", "account required pam_permit.so")
     #expect(try world.verify(prompt).agreed == true)
     for (auth, account) in [("deny", "permit"), ("permit", "deny"), ("deny", "deny")] {
-      try world.service("vault", "auth required pam_\(auth).so", "account required pam_\(account).so")
+      try world.service("vaultctl", "auth required pam_\(auth).so", "account required pam_\(account).so")
       try expect(world.verify(prompt).error?.code, equals: .authenticationFailed, "\(auth) \(account)")
     }
     expect(prompt.requests, equals: [])
@@ -97,7 +97,7 @@ struct PAMPresenceTests {
     let world = try PAMWorld()
     let deny = ["auth required pam_deny.so", "account required pam_deny.so"]
     try world.service("other", "auth required pam_permit.so", "account required pam_permit.so")
-    for name in ["Vault", "below/vault", "folder"] {
+    for name in ["Vaultctl", "below/vaultctl", "folder"] {
       let path = world.folder.appendingPathComponent("pam.d/\(name)").path
       let folder = name == "folder" ? path : URL(fileURLWithPath: path).deletingLastPathComponent().path
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -113,10 +113,10 @@ struct PAMPresenceTests {
   @Test("a service that its user cannot read is an error of its own")
   func unreadable() throws {
     let world = try PAMWorld()
-    try world.service("vault", "auth required pam_permit.so", "account required pam_permit.so")
+    try world.service("vaultctl", "auth required pam_permit.so", "account required pam_permit.so")
     let services = world.folder.path + "/pam.d"
-    unsafe expect(chmod(services + "/vault", 0), equals: 0)
-    var words = [Built.path("vaultctl-testing"), "verify-presence", services, "vault", "x"]
+    unsafe expect(chmod(services + "/vaultctl", 0), equals: 0)
+    var words = [Built.path("vaultctl-testing"), "verify-presence", services, "vaultctl", "x"]
     // Root reads every file, but for a process that has given up this right.
     if geteuid() == 0 { words = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] + words }
     let result = try Program(words[0], Array(words.dropFirst())).run()
@@ -137,7 +137,7 @@ struct PAMPresenceTests {
     ])
   func broken(lines: String) throws {
     let world = try PAMWorld()
-    try world.service("vault", lines)
+    try world.service("vaultctl", lines)
     let answer = try world.verify(ScriptedPrompt())
     #expect(answer.agreed == nil)
     #expect([.verificationUnavailable, .authenticationFailed].contains(answer.error?.code))
@@ -279,7 +279,7 @@ struct PAMPresenceTests {
     "the system's pam_unix, with a shadow file of our own: right opens, wrong is denied, an empty one too")
   func unix() throws {
     let (world, clock) = (try PAMWorld(), HeldClock())
-    try world.service("vault", "auth required pam_unix.so", "account required pam_unix.so")
+    try world.service("vaultctl", "auth required pam_unix.so", "account required pam_unix.so")
     let hash = try output("openssl", "passwd", "-6", "-salt", "vaulttest", "right one")
     let setUp = """
       set -e
@@ -290,7 +290,7 @@ struct PAMPresenceTests {
       mount --bind '\(world.folder.path)/shadow' /etc/shadow
       """
     func run(_ password: String) throws -> (status: Int32, text: String) {
-      let tool = "'\(Built.path("vaultctl-testing"))' verify-presence '\(world.folder.path)/pam.d' vault"
+      let tool = "'\(Built.path("vaultctl-testing"))' verify-presence '\(world.folder.path)/pam.d' vaultctl"
       // No limit passes for it.
       let variables = try clock.variables().map { "\($0.key)='\($0.value)'" }.joined(separator: " ")
       return try shell(setUp + "\n\(variables) exec \(tool) '\(password)'")

@@ -20,7 +20,7 @@ struct PAMStarterTests {
         _ = channel.send(PAMVerdict(request.nonce, step: step, result: result).bytes)
       }
       expect(root.verify()?.code, equals: result == 0 ? nil : .authenticationFailed)
-      expect(root.asked, equals: ["vault alice"])
+      expect(root.asked, equals: ["vaultctl alice"])
     }
   }
 
@@ -58,29 +58,33 @@ struct PAMStarterTests {
 
   @Test("a limit has a service and a user, and its argument reads back")
   func argument() {
-    for (service, user) in [("vault", "alice"), ("vault", "a/b"), ("v", "u")] {
+    for (service, user) in [("vaultctl", "alice"), ("vaultctl", "a/b"), ("v", "u")] {
       let limit = PAMLimit(service: service, user: user)
       expect(PAMLimit(argument: limit.argument), equals: limit)
     }
-    for text in ["", "vault", "vault/", "/alice", "/"] { #expect(PAMLimit(argument: text) == nil, "\(text)") }
+    for text in ["", "vaultctl", "vaultctl/", "/alice", "/"] {
+      #expect(PAMLimit(argument: text) == nil, "\(text)")
+    }
   }
 
   /// Would fail when strings are compared: Swift takes the last two for one.
   @Test("a limit allows its own service and user, byte by byte")
   func allows() {
-    let limit = PAMLimit(service: "vault", user: "jos\u{E9}")
+    let limit = PAMLimit(service: "vaultctl", user: "jos\u{E9}")
     func allows(_ service: String, _ user: String) -> Bool {
       limit.allows(PAMRequest(.random(), service: service, user: user))
     }
-    #expect(allows("vault", "jos\u{E9}"))
-    #expect(!allows("vault", "root") && !allows("login", "jos\u{E9}") && !allows("vault", "jose\u{301}"))
+    #expect(allows("vaultctl", "jos\u{E9}"))
+    #expect(
+      !allows("vaultctl", "root") && !allows("login", "jos\u{E9}") && !allows("vaultctl", "jose\u{301}"))
   }
 
   /// Verified to fail when the limit is not looked at.
-  @Test("a helper with a limit answers for that person alone", arguments: ["vault", "other"], [true, false])
+  @Test(
+    "a helper with a limit answers for that person alone", arguments: ["vaultctl", "other"], [true, false])
   func limited(service: String, isPerson: Bool) throws {
     let world = try PAMWorld()
-    for name in ["vault", "other"] {
+    for name in ["vaultctl", "other"] {
       try world.service(name, "auth required pam_permit.so", "account required pam_permit.so")
     }
     let user = isPerson ? PAMWorld.user : "nobody"
@@ -97,14 +101,15 @@ struct PAMStarterTests {
       "/usr/bin/python3",
       [
         "-c", script, PAMWorld.helperPath, world.folder.path + "/pam.d",
-        PAMLimit(service: "vault", user: PAMWorld.user).argument, service, user,
+        PAMLimit(service: "vaultctl", user: PAMWorld.user).argument, service, user,
       ]
     ).run()
-    expect(run.text, equals: service == "vault" && isPerson ? "V\n" : "nothing\n")
+    expect(run.text, equals: service == "vaultctl" && isPerson ? "V\n" : "nothing\n")
   }
 
   @Test(
-    "arguments that are no limit start no helper", arguments: [["x"], ["vault/"], ["vault/alice", "more"]])
+    "arguments that are no limit start no helper",
+    arguments: [["x"], ["vaultctl/"], ["vaultctl/alice", "more"]])
   func words(words: [String]) throws {
     let run = try Program(Built.path("vault-pam"), words).run()
     #expect(run.status == 2 && run.text.contains("do not start it by hand"), "\(run.text)")
@@ -160,11 +165,11 @@ private final class Root: Sendable {
     do {
       let world = try PAMWorld()
       // Nobody reads it here: the process of root does.
-      try world.service("vault", "auth required pam_deny.so", "account required pam_deny.so")
+      try world.service("vaultctl", "auth required pam_deny.so", "account required pam_deny.so")
       let helper = PAMPresence.Helper.ofKeeper(
         starter, at: PAMWorld.helperPath, services: world.folder.path + "/pam.d")
       let presence = PAMPresence(
-        service: "vault", user: "alice", helper: helper, limits: .init(by: HeldClock().now))
+        service: "vaultctl", user: "alice", helper: helper, limits: .init(by: HeldClock().now))
       let request = PromptRequest(.presence, operation: "use the key")
       try presence.verifyPresence(request, asking: ScriptedPrompt())
       return nil

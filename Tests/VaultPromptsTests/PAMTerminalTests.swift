@@ -13,7 +13,8 @@ extension OneAtATime {
       let world = try PAMWorld()
       try world.module(auth: "ask return 0")
       let screen = try PseudoTerminal()
-      let presence = PAMPresence(service: "vault", helper: world.helper, limits: .init(by: HeldClock().now))
+      let presence = PAMPresence(
+        service: "vaultctl", helper: world.helper, limits: .init(by: HeldClock().now))
       let path = screen.path
       let answer = Answer.doing { () throws(VaultError) in
         try presence.verifyPresence(

@@ -28,7 +28,7 @@ final class PAMWorld {
   static let helperPath = Built.path("vault-pam-testing")
 
   /// A service made of lines.
-  func service(_ name: String = "vault", _ lines: String...) throws {
+  func service(_ name: String = "vaultctl", _ lines: String...) throws {
     let text = lines.joined(separator: "\n") + "\n"
     try Data(text.utf8).write(to: folder.appendingPathComponent("pam.d/\(name)"))
   }
@@ -36,24 +36,25 @@ final class PAMWorld {
   /// A service whose password pam_matrix compares.
   func matrix(password: String) throws {
     let module = try Self.matrixModule()
-    try Data("\(Self.user):\(password):vault\n".utf8).write(to: folder.appendingPathComponent("passdb"))
+    try Data("\(Self.user):\(password):vaultctl\n".utf8).write(to: folder.appendingPathComponent("passdb"))
     let line = "required \(module) passdb=\(folder.path)/passdb"
-    try service("vault", "auth \(line)", "account \(line)")
+    try service("vaultctl", "auth \(line)", "account \(line)")
   }
 
   /// A service whose both steps are our own module: `auth` and `account` are its words.
   func module(auth: String, account: String = "return 0") throws {
     let path = try Self.module.get()
-    try service("vault", "auth required \(path) \(auth)", "account required \(path) \(account)")
+    try service("vaultctl", "auth required \(path) \(auth)", "account required \(path) \(account)")
   }
 
-  func verify(_ prompt: any Prompt, service: String = "vault") throws -> Answer {
+  func verify(_ prompt: any Prompt, service: String = "vaultctl") throws -> Answer {
     try begin(prompt, service: service).wait()
   }
 
   /// - Parameter limits: Without them, no limit passes: the result does not depend on how busy the machine is.
   func begin(
-    _ prompt: any Prompt, service: String = "vault", limits: PAMPresence.Limits = .init(by: HeldClock().now)
+    _ prompt: any Prompt, service: String = "vaultctl",
+    limits: PAMPresence.Limits = .init(by: HeldClock().now)
   ) -> Answer {
     let presence = PAMPresence(service: service, helper: helper, limits: limits)
     return Answer.doing { () throws(VaultError) in

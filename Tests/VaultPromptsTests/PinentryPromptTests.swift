@@ -305,6 +305,7 @@ extension OneAtATime {
 
     // MARK: which one
 
+    /// Verified to fail when the former variable is not looked at.
     @Test("the variable names it, by an absolute path to a program; a display or a terminal must be there")
     func finding() throws {
       let script = try ScriptedPinentry("")
@@ -313,14 +314,19 @@ extension OneAtATime {
           try Pinentry.find(terminalPath: "/nonexistent") { variables[$0] }
         }
       }
-      let chosen = find(["VAULT_PINENTRY": script.path, "DISPLAY": ":0", "SECRET": "x"])
+      let chosen = find(["VAULTCTL_PINENTRY": script.path, "DISPLAY": ":0", "SECRET": "x"])
       try expect(chosen.get().path, equals: script.path)
       try expect(chosen.get().environment, equals: ["DISPLAY=:0"])
       for bad in ["pinentry-tty", "/nonexistent", "/tmp", "/etc/passwd"] {
-        expect(find(["VAULT_PINENTRY": bad, "DISPLAY": ":0"]), equals: .failure(.badVariable), "\(bad)")
+        expect(find(["VAULTCTL_PINENTRY": bad, "DISPLAY": ":0"]), equals: .failure(.badVariable), "\(bad)")
       }
+      for present in ["", script.path] {
+        let both = ["VAULT_PINENTRY": script.path, "VAULTCTL_PINENTRY": present, "DISPLAY": ":0"]
+        expect(find(both), equals: .failure(.formerVariable))
+      }
+      #expect(VaultError(absence: .formerVariable).message.contains("VAULTCTL_PINENTRY"))
       let screen = try PseudoTerminal()
-      #expect(try find(["VAULT_PINENTRY": script.path, "GPG_TTY": screen.path]).get().terminal != nil)
+      #expect(try find(["VAULTCTL_PINENTRY": script.path, "GPG_TTY": screen.path]).get().terminal != nil)
     }
 
     @Test(
@@ -331,7 +337,7 @@ extension OneAtATime {
       await #expect(processExitsWith: .success) { [path = path as String] in
         let null = unsafe open("/dev/null", O_RDWR)
         for descriptor in Int32(0)...2 { precondition(dup2(null, descriptor) == descriptor) }
-        for variables in [["VAULT_PINENTRY": path], ["VAULT_PINENTRY": path, "DISPLAY": ""]] {
+        for variables in [["VAULTCTL_PINENTRY": path], ["VAULTCTL_PINENTRY": path, "DISPLAY": ""]] {
           do throws(Pinentry.Absence) {
             _ = try Pinentry.find(terminalPath: "/nonexistent") { variables[$0] }
             preconditionFailure("found")
@@ -347,19 +353,21 @@ extension OneAtATime {
       let screen = try PseudoTerminal()
       let terminal = screen.path
       let first = Answer.reading { () throws(VaultError) in
-        try AutomaticPrompt(terminalPath: terminal) { ["VAULT_PINENTRY": path, "DISPLAY": ":0"][$0] }
+        try AutomaticPrompt(terminalPath: terminal) { ["VAULTCTL_PINENTRY": path, "DISPLAY": ":0"][$0] }
           .readSecret(Self.request)
       }
       try screen.wait(for: "passcode: ")
       screen.type("from the terminal\n")
       try expect(first.wait().text, equals: "from the terminal")
       let second = Answer.reading { () throws(VaultError) in
-        try AutomaticPrompt(terminalPath: "/nonexistent") { ["VAULT_PINENTRY": path, "DISPLAY": ":0"][$0] }
-          .readSecret(Self.request)
+        try AutomaticPrompt(terminalPath: "/nonexistent") {
+          ["VAULTCTL_PINENTRY": path, "DISPLAY": ":0"][$0]
+        }
+        .readSecret(Self.request)
       }
       try expect(second.wait().text, equals: "from pinentry")
       let third = Answer.reading { () throws(VaultError) in
-        try AutomaticPrompt(terminalPath: "/nonexistent") { ["VAULT_PINENTRY": "x"][$0] }.readSecret(
+        try AutomaticPrompt(terminalPath: "/nonexistent") { ["VAULTCTL_PINENTRY": "x"][$0] }.readSecret(
           Self.request)
       }
       try expect(third.wait().error?.code, equals: .interactionNotAllowed)

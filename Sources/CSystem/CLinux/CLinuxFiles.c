@@ -121,7 +121,7 @@ int clinux_scratch_file(const char *folder) {
   if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
   // A file system without files that have no name: this one loses its name at once.
   char name[PATH_MAX];
-  if (snprintf(name, sizeof name, "%s/.vault-scratch-XXXXXX", folder) >= (int)sizeof name) {
+  if (snprintf(name, sizeof name, "%s/.vaultctl-scratch-XXXXXX", folder) >= (int)sizeof name) {
     errno = ENAMETOOLONG;
     return -1;
   }

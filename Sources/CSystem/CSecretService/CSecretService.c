@@ -13,7 +13,9 @@
 
 static const char *const name_of_service = "org.freedesktop.secrets";
 static const char *const name_of_bus = "org.freedesktop.DBus";
-static const char *const schema = "vault.DeviceKey";
+static const char *const schema = "vaultctl.DeviceKey";
+/// What it was called before the first release. Items under it are looked for, to say where a key is, and never made.
+static const char *const former_schema = "vault.DeviceKey";
 /// How long a call that was cancelled gets to end by itself.
 enum { GRACE_MILLISECONDS = 300 };
 /// How long a person gets for the service's own prompt.
@@ -27,7 +29,7 @@ typedef struct call {
   const libsecret_functions *s;
   void (*run)(struct call *);
   char *address, *vault, *key, *label, *path;
-  bool may_prompt, loads;
+  bool may_prompt, is_former, loads;
   uint32_t milliseconds;
   uint64_t (*now)(void *);
   void *clock;
@@ -76,7 +78,7 @@ static call *new_call(const secret_service_request *request, void (*run)(call *)
   c->s = libsecret();
   c->run = run;
   c->address = copied(request->address), c->vault = copied(request->vault), c->key = copied(request->key);
-  c->milliseconds = request->milliseconds, c->may_prompt = request->may_prompt;
+  c->milliseconds = request->milliseconds, c->may_prompt = request->may_prompt, c->is_former = request->is_former;
   c->now = request->now, c->clock = request->clock;
   c->cancellable = c->s->g_cancellable_new();
   pthread_mutex_init(&c->lock, NULL);
@@ -332,7 +334,7 @@ static bool unlock(call *c, const char *path) {
 static void *attributes(call *c) {
   const libsecret_functions *s = c->s;
   void *table = s->g_hash_table_new((void *)s->g_str_hash, (void *)s->g_str_equal);
-  s->g_hash_table_insert(table, "xdg:schema", (void *)schema);
+  s->g_hash_table_insert(table, "xdg:schema", (void *)(c->is_former ? former_schema : schema));
   s->g_hash_table_insert(table, "vault-id", c->vault);
   if (c->key) s->g_hash_table_insert(table, "key-id", c->key);
   return table;

@@ -12,6 +12,8 @@ public struct FileProtector: Protector {
     case file(String)
   }
   package let place: Place
+  /// The standard directory, where that has the keys.
+  let standard: StandardDirectory?
   let witnessFile = WitnessFile()
   /// Whether it keeps many keys below a directory.
   package var isFolder: Bool { if case .folder = place { true } else { false } }
@@ -19,30 +21,30 @@ public struct FileProtector: Protector {
   /// Files.
   public var kind: ProtectorKind { .file }
 
-  /// The standard place: `$XDG_STATE_HOME/vault`, else `$HOME/.local/state/vault`.
+  /// The standard place: `$XDG_STATE_HOME/vaultctl`, else `$HOME/.local/state/vaultctl`.
   ///
   /// - Throws: ``VaultError/Code/deviceKeyUnavailable`` where neither is an absolute path.
   public static func standard() throws(VaultError) -> FileProtector {
-    FileProtector(folder: try standardFolder())
+    FileProtector(in: try standardDirectory())
   }
 
-  package static func standardFolder() throws(VaultError) -> String {
-    func variable(_ name: String) -> String? {
-      guard let text = unsafe getenv(name) else { return nil }
-      let value = unsafe String(cString: text)
-      return value.hasPrefix("/") ? value : nil
+  package static func standardDirectory() throws(VaultError) -> StandardDirectory {
+    let value = { (name: String) in unsafe getenv(name).map { unsafe String(cString: $0) } }
+    guard let directory = StandardDirectory(below: "XDG_STATE_HOME", else: ".local/state", value) else {
+      throw VaultError(
+        .deviceKeyUnavailable, "there is no folder for the device key: HOME is not set", hint: .setKeyFolder)
     }
-    if let state = variable("XDG_STATE_HOME") { return state + "/vault" }
-    if let home = variable("HOME") { return home + "/.local/state/vault" }
-    throw VaultError(
-      .deviceKeyUnavailable, "there is no folder for the device key: HOME is not set", hint: .setKeyFolder)
+    return directory
   }
 
   /// Key files below a directory.
-  public init(folder: String) { place = .folder(folder) }
+  public init(folder: String) { (place, standard) = (.folder(folder), nil) }
 
   /// Just this key file.
-  public init(file: String) { place = .file(file) }
+  public init(file: String) { (place, standard) = (.file(file), nil) }
+
+  /// Key files below the standard directory of this user, or of the keeper.
+  package init(in directory: StandardDirectory) { (place, standard) = (.folder(directory.path), directory) }
 
   /// Whether the place of this vault's keys exists.
   public func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState {
@@ -57,8 +59,14 @@ public struct FileProtector: Protector {
   /// Reads the key file; owner, mode and id are checked, links are not followed. A key that waits beside a named file
   /// is found regardless of that file's contents, even if the file does not exist.
   public func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
+    if case .file = place, let directory = try? Self.standardDirectory() {
+      try directory.refuseFormerWitness(of: key, in: vault)
+    }
     do throws(VaultError) { return try readInPlace(key, of: vault) } catch {
-      guard let next = nextPath(of: key) else { throw error }
+      guard let next = nextPath(of: key) else {
+        try standard?.refuseFormerKey(key, of: vault)
+        throw error
+      }
       // Between the two checks, the key may have moved into its place.
       guard try mayExist(next) else { return try readInPlace(key, of: vault) }
     }

@@ -25,6 +25,16 @@ struct SecretServiceCalls: Sendable {
       request(vault, key: key, mayPrompt: prompting == .allowed) { unsafe secret_service_find(&$0, loads) })
   }
 
+  /// Whether there is an item of this key under the name that the schema had before the first release.
+  func hasFormer(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> Bool {
+    let found = try unsafe FoundItems(
+      request(vault, key: key, mayPrompt: false) { request in
+        unsafe request.is_former = true
+        return unsafe secret_service_find(&request, false)
+      })
+    return !found.isEmpty
+  }
+
   /// A new item in the default collection.
   func create(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
     let label = "Device key of vault \(vault.hexadecimal.prefix(8))"
@@ -59,7 +69,7 @@ struct SecretServiceCalls: Sendable {
       let answer = unsafe withStrings(address, vault.hexadecimal, key?.hexadecimal) { address, vault, key in
         var request = unsafe secret_service_request(
           address: address, vault: vault, key: key, milliseconds: milliseconds, may_prompt: mayPrompt,
-          now: now, clock: clock)
+          is_former: false, now: now, clock: clock)
         return unsafe call(&request)
       }
       patience.learn(didTimeOut: unsafe answer.pointee.status == SECRET_SERVICE_TIMED_OUT)

@@ -21,6 +21,8 @@ public struct SecretServiceProtector: Protector {
   let service: SecretServiceCalls
   /// Where the witness files are; `nil` for none.
   private let witnessFolder: String?
+  /// The same, if it is the standard directory.
+  private var standard: StandardDirectory?
   private let witnessFile = WitnessFile()
 
   /// The Secret Service.
@@ -32,9 +34,11 @@ public struct SecretServiceProtector: Protector {
   }
 
   package static func standard(prompting: Prompting, patience: Duration) -> SecretServiceProtector {
-    SecretServiceProtector(
-      busAddress: nil, stateFolder: try? FileProtector.standardFolder(), prompting: prompting,
-      patience: patience)
+    let directory = try? FileProtector.standardDirectory()
+    var standard = SecretServiceProtector(
+      busAddress: nil, stateFolder: directory?.path, prompting: prompting, patience: patience)
+    standard.standard = directory
+    return standard
   }
 
   /// How long one call may take.
@@ -80,6 +84,7 @@ public struct SecretServiceProtector: Protector {
   ///
   /// A damaged answer is read again in another session, because the session itself may have been damaged.
   public func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
+    try standard?.refuseFormerWitness(of: key, in: vault)
     for _ in 1..<SecretServiceCalls.mostSessions {
       do throws(VaultError) { return try loadKeyOnce(key, of: vault) } catch {
         guard error.code == .deviceKeyDamaged else { throw error }
@@ -101,6 +106,7 @@ public struct SecretServiceProtector: Protector {
       }
     }
     if found.hasLocked || (found.isEmpty && found.isDefaultLocked) { throw SecretServiceCalls.locked }
+    if fault == nil, try service.hasFormer(key, of: vault) { throw Self.former(key, of: vault) }
     throw fault ?? Self.absent
   }
 
@@ -189,6 +195,16 @@ public struct SecretServiceProtector: Protector {
     VaultError(
       .deviceKeyAbsent, "the device key is absent: the Secret Service has no item of it",
       hint: .openKeyCollection)
+  }
+
+  /// The key is there, where no version since the first release looks.
+  private static func former(_ key: DeviceKeyID, of vault: VaultID) -> VaultError {
+    let words = "vault-id \(vault.hexadecimal) key-id \(key.hexadecimal)"
+    return VaultError(
+      .deviceKeyUnavailable,
+      "the device key is in the Secret Service under its former name, vault.DeviceKey; copy it: secret-tool lookup xdg:schema "
+        + "vault.DeviceKey \(words) | secret-tool store -l 'Device key' xdg:schema vaultctl.DeviceKey \(words)"
+    )
   }
 
   /// The error when a person must unlock the keyring first.

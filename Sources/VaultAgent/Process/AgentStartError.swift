@@ -1,6 +1,7 @@
 package import AgentMessages
 import CommandLineKit
 import VaultCommands
+package import VaultKit
 import VaultWords
 
 /// Why the agent does not begin.
@@ -17,6 +18,8 @@ package enum AgentStartError: Error, Equatable {
   case notATerminal(String)
   /// There is no directory for the socket.
   case noPlace
+  /// A variable is set under its former name.
+  case formerVariable(FormerVariable)
   /// Root has not made this process a keeper.
   case notAKeeper
   /// The directory for the socket is not ours alone.
@@ -39,8 +42,18 @@ package enum AgentStartError: Error, Equatable {
     case .noPlace:
       "there is no directory for the socket: set XDG_RUNTIME_DIR to a directory of yours with the mode 0700"
     case .notAKeeper: "only 'vault-keeper start PERSON', as root, can start a keeper"
+    case .formerVariable(let former): former.refusal
     case .unsafePlace(let flaw): Self.text(of: flaw)
     case .system(let doing, let code): "\(doing): \(systemMessage(code))"
+    }
+  }
+
+  /// The exit code of the process: that of `vaultctl` for a variable.
+  var exit: Int32 {
+    switch self {
+    case .isRunning: ExitCode.done.rawValue
+    case .formerVariable: ExitCode.usage.rawValue
+    default: 1
     }
   }
 

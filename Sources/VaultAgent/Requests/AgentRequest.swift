@@ -129,7 +129,7 @@ final class AgentRequest: Sendable {
   ) -> CommandError? {
     guard service.world.isKeeper, file == nil, service.needsVault(run) else { return nil }
     return CommandError(
-      .noVault, "the keeper did not run this: \(AgentService.noVault)", code: "keeperRefused")
+      .noVault, "the keeper did not run this: \(service.noVault)", code: "keeperRefused")
   }
 
   /// It has the vault, until it ends.

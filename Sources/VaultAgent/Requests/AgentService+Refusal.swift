@@ -1,6 +1,7 @@
 import AgentMessages
 import CommandLineKit
 import VaultCommands
+import VaultKit
 
 extension AgentService {
   /// Why the agent does nothing for a request, so that the command does it by itself; nil if it runs it.
@@ -39,9 +40,17 @@ extension AgentService {
     !["status", "adopt"].contains { run.words.starts(with: ["keeper", $0]) }
   }
 
-  static let noVault =
-    "it has no vault yet; move yours into it with 'vaultctl keeper adopt', or have an administrator make one: "
-    + "sudo vault-keeper run \"$USER\" -- init"
+  /// Why the keeper has no vault.
+  var noVault: String {
+    do throws(VaultError) {
+      _ = try VaultPath.unnamed(in: StandardDirectory(at: world.keeper.vaults))
+    } catch {
+      return error.message
+    }
+    return
+      "it has no vault yet; move yours into it with 'vaultctl keeper adopt', or have an administrator make one: "
+      + "sudo vault-keeper run \"$USER\" -- init"
+  }
 
   /// What a keeper runs also while its vault is being moved.
   static let duringMoves = [["lock"], ["keeper", "status"]]
@@ -66,7 +75,7 @@ extension AgentService {
     guard let file = file(of: run) else {
       // After a move that was interrupted there can be one.
       guard needsVault(run), !KeeperMove.isUnsettled(in: world.keeper) else { return nil }
-      return AgentRefusal(.vaultChanged, Self.noVault)
+      return AgentRefusal(.vaultChanged, noVault)
     }
     return vaults.hasRoom(for: file) ? nil : AgentRefusal(.full, "the keeper is replacing its vault")
   }

@@ -28,7 +28,7 @@ extension AgentRun {
 
   /// What verbs read of the environment. None of it is a secret.
   private static let names = [
-    "VAULT_PATH", "VAULT_DEVICE_KEY", "HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
+    "VAULTCTL_PATH", "VAULTCTL_DEVICE_KEY", "HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
     "XDG_RUNTIME_DIR", "CREDENTIALS_DIRECTORY", "NO_COLOR", "TERM", "DISPLAY", "WAYLAND_DISPLAY",
   ]
 

@@ -85,7 +85,7 @@ extension TerminalError {
 extension Pinentry.Absence {
   private enum Kind: UInt8 {
     case notInstalled = 1
-    case badVariable, nowhereToAsk, terminalTaken
+    case badVariable, nowhereToAsk, terminalTaken, formerVariable
   }
 
   fileprivate func write(to fields: inout FailureMessage) {
@@ -94,6 +94,7 @@ extension Pinentry.Absence {
     switch self {
     case .notInstalled: kind = .notInstalled
     case .badVariable: kind = .badVariable
+    case .formerVariable: kind = .formerVariable
     case .nowhereToAsk: kind = .nowhereToAsk
     case .terminalTaken(let error): (kind, _) = (.terminalTaken, inner.set(.terminal, error.failureMessage))
     }
@@ -107,6 +108,7 @@ extension Pinentry.Absence {
     switch kind {
     case .notInstalled: self = .notInstalled
     case .badVariable: self = .badVariable
+    case .formerVariable: self = .formerVariable
     case .nowhereToAsk: self = .nowhereToAsk
     case .terminalTaken: self = .terminalTaken(try TerminalError(inner.fields(.terminal)))
     }

@@ -12,10 +12,10 @@ enum CommonOptions {
   }
 
   static let vault = Setting(
-    "vault", .path, "PATH", "The vault; else $VAULT_PATH, else $XDG_DATA_HOME/vault/default.vault.")
+    "vault", .path, "PATH", "The vault; else $VAULTCTL_PATH, else $XDG_DATA_HOME/vaultctl/default.vault.")
   static let deviceKey = Setting(
     "device-key", .path, "PATH",
-    "The device key file; else $VAULT_DEVICE_KEY, else $CREDENTIALS_DIRECTORY/vaultctl.device-key, else the standard place."
+    "The device key file; else $VAULTCTL_DEVICE_KEY, else $CREDENTIALS_DIRECTORY/vaultctl.device-key, else the standard place."
   )
   static let deviceKeyDescriptor = Setting(
     "device-key-fd", .descriptor, "N", "Read the device key from descriptor N, which may be a pipe.")

@@ -1,4 +1,5 @@
 import CommandLineKit
+import VaultKit
 
 extension Manual {
   /// What the help and `vaultctl(1)` say of the tool as a whole.
@@ -27,17 +28,22 @@ extension Manual {
   private static let environment = Section(
     "ENVIRONMENT",
     .list([
-      ("VAULT_PATH", "The vault, where --vault is not given."),
-      ("VAULT_DEVICE_KEY", "The device key file, where --device-key is not given."),
+      ("VAULTCTL_PATH", "The vault, where --vault is not given."),
+      ("VAULTCTL_DEVICE_KEY", "The device key file, where --device-key is not given."),
       ("VAULTCTL_AGENT", "Whether the agent runs commands, as --agent says it, where that is not given."),
+      ("VAULTCTL_PINENTRY", "The absolute path of the pinentry that asks; else the one of the system."),
       (
         "XDG_RUNTIME_DIR",
         "Where the agent's socket is, in a directory vaultctl of mode 0700; else in /run/user/UID."
       ),
-      ("XDG_DATA_HOME", "Holds vault/default.vault; else ~/.local/share."),
-      ("XDG_STATE_HOME", "Holds the device keys; else ~/.local/state."),
+      ("XDG_DATA_HOME", "Holds vaultctl/default.vault; else ~/.local/share."),
+      ("XDG_STATE_HOME", "Holds the device keys, below vaultctl; else ~/.local/state."),
       (
         "CREDENTIALS_DIRECTORY", "Where systemd puts vaultctl.passcode, used when no option gives a passcode."
+      ),
+      (
+        FormerVariable.all.map(\.name).joined(separator: ", "),
+        "The names of before the first release: one that is set ends each command with 2."
       ),
     ]))
 

@@ -24,7 +24,7 @@ package struct KeeperMove {
   /// Whether a vault can be on its way. Looks at a name alone.
   package static func isUnsettled(in place: KeeperPlace) -> Bool { MoveNote.isThere(in: place) }
 
-  private var keys: FileProtector { FileProtector(folder: place.keys) }
+  private var keys: FileProtector { FileProtector(in: StandardDirectory(at: place.keys)) }
   /// The file that is not the vault, or not yet.
   private var draft: String { place.moving + "/default.vault" }
 
@@ -40,8 +40,11 @@ package struct KeeperMove {
 // MARK: Into the keeper
 
 extension KeeperMove {
-  /// - Throws: Exit 8 if the keeper has a vault.
+  /// - Throws: Exit 8 if the keeper has a vault; exit 14 if that is still in the directory of the former name.
   func refuseVault() throws(CommandError) {
+    do throws(VaultError) { _ = try VaultPath.unnamed(in: StandardDirectory(at: place.vaults)) } catch {
+      throw CommandError(error)
+    }
     guard try FilePlace.exists(place.vault) else { return }
     throw CommandError(
       .alreadyExists, "the keeper has a vault already",

@@ -19,7 +19,7 @@ enum Init: VaultVerb {
   static let runsIn = RunPlace.client
   static let usesClock = true
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.alreadyExists, .refused, .deviceKey, .malformed]
+  static let ownExits: [ExitCode] = [.alreadyExists, .refused, .deviceKey, .noVault, .malformed]
   static let notes = [
     SecretStrength.guessableNote + " With --json: passcodeGuessable.",
     "The device key is never in the directory of the vault. Without the device key, a recovery code "

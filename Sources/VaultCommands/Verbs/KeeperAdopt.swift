@@ -9,7 +9,7 @@ enum KeeperAdopt: VaultVerb {
   static let words = ["keeper", "adopt"]
   static let summary = "Move your vault into the keeper."
   static let path = Argument(
-    "PATH", .path, "The vault; else $XDG_DATA_HOME/vault/default.vault.", isRequired: false)
+    "PATH", .path, "The vault; else $XDG_DATA_HOME/vaultctl/default.vault.", isRequired: false)
   static let arguments = [path]
   static let channels = [SecretChannel.passcode]
   static let needs = VaultNeed.noVault

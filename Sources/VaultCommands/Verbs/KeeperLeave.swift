@@ -10,7 +10,7 @@ enum KeeperLeave: VaultVerb {
   static let words = ["keeper", "leave"]
   static let summary = "Move the vault out of the keeper, into a file of yours."
   static let path = Argument(
-    "PATH", .path, "The new file; else $XDG_DATA_HOME/vault/default.vault.", isRequired: false)
+    "PATH", .path, "The new file; else $XDG_DATA_HOME/vaultctl/default.vault.", isRequired: false)
   static let arguments = [path]
   static let channels = [SecretChannel.passcode, .recovery]
   static let needs = VaultNeed.noVault

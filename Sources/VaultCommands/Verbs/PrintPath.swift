@@ -1,6 +1,7 @@
 import CommandLineKit
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl path`: the vault's path alone on standard output, so that a script can use it.
 enum PrintPath: VaultVerb {
@@ -8,6 +9,7 @@ enum PrintPath: VaultVerb {
   static let summary = "Print the path of the vault, whether it exists or not."
   static let needs = VaultNeed.noVault
   static let runsIn = RunPlace.anywhere
+  static let ownExits: [ExitCode] = [.noVault]
   static let example = "vaultctl path"
 
   static func run(_ command: Command) throws -> Outcome {

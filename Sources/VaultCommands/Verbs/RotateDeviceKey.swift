@@ -49,7 +49,7 @@ enum RotateDeviceKey: VaultVerb {
     }
     if command.places.deviceKey != nil, try VaultCore.outline(at: command.places.vault).protector != .file {
       command.messages.note(
-        "the key is in no file any more: leave --device-key and $VAULT_DEVICE_KEY out from now on")
+        "the key is in no file any more: leave --device-key and $VAULTCTL_DEVICE_KEY out from now on")
     }
     return try outcome(command, lost: nil)
   }
@@ -94,7 +94,7 @@ private func refuseFalseLoss(_ command: Command, outline: VaultOutline) throws {
   }
   throw CommandError(
     .deviceKey, "the device key is not lost: it is in its standard place",
-    hint: "leave --device-key and $VAULT_DEVICE_KEY out", code: "deviceKeyWrong")
+    hint: "leave --device-key and $VAULTCTL_DEVICE_KEY out", code: "deviceKeyWrong")
 }
 
 private func lost(_ error: VaultError, hint: String) -> CommandError {

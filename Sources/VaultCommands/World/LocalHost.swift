@@ -13,7 +13,7 @@ package struct LocalHost: Host {
   /// The questions of that terminal that ended early; nil for a terminal of the person.
   package var cuts: CutQuestions?
   /// How members other than phrases are verified: the login password by PAM, fingers by the reader.
-  package var pam = PAMPresence(service: "vault", helper: .installed)
+  package var pam = PAMPresence()
   package var biometry: any BiometrySource
   /// How long a program of the clipboard may take.
   package var clipboardPatience = ClipboardProgram.usualPatience
@@ -27,7 +27,7 @@ package struct LocalHost: Host {
     biometry = FprintdSource(of: person ?? "")
     if let person {
       pam = PAMPresence(
-        service: "vault", user: person, helper: .ofKeeper(PAMStarter(number: environment["VAULTD_LOGINS"])))
+        user: person, helper: .ofKeeper(PAMStarter(number: environment["VAULTD_LOGINS"])))
     }
   }
 

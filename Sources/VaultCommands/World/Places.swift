@@ -24,26 +24,29 @@ struct Places {
     keeper = world.keeper
   }
 
-  /// `--vault`, else `$VAULT_PATH`, else `$XDG_DATA_HOME/vault/default.vault`.
+  /// `--vault`, else `$VAULTCTL_PATH`, else `$XDG_DATA_HOME/vaultctl/default.vault`.
   var vault: String {
     get throws(CommandError) {
       if let path = requested?.path, !path.isEmpty { return path }
       if try isInKeeper { return keeper.vault }
       if let path = named { return path }
-      guard let path = standard else {
+      guard let path = try unnamed else {
         throw .usage(
-          "neither --vault nor $VAULT_PATH nor $HOME says where the vault is", hint: "give --vault PATH")
+          "neither --vault nor $VAULTCTL_PATH nor $HOME says where the vault is", hint: "give --vault PATH")
       }
       return path
     }
   }
 
-  /// `$XDG_DATA_HOME/vault/default.vault`; nil where no variable says where that is.
-  private var standard: String? {
-    // Ignore relative values, as the XDG Base Directory Specification requires.
-    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/vault/default.vault" }
-    guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
-    return home + "/.local/share/vault/default.vault"
+  /// `$XDG_DATA_HOME/vaultctl/default.vault`; nil where no variable says where that is.
+  ///
+  /// - Throws: Exit 14 if the vault is still in the directory of the former name.
+  private var unnamed: String? {
+    get throws(CommandError) {
+      do throws(VaultError) { return try VaultPath.unnamed { environment[$0] }?.path } catch {
+        throw CommandError(error)
+      }
+    }
   }
 
   /// Refuses an option that a move does not follow.
@@ -52,18 +55,19 @@ struct Places {
     throw .usage("this verb has no --vault", hint: "name the file on your side after the verb: PATH")
   }
 
-  /// The absolute path of a vault on the person's side of a move, whatever `$VAULT_PATH` names.
+  /// The absolute path of a vault on the person's side of a move, whatever `$VAULTCTL_PATH` names.
   func persons(_ path: String?) throws(CommandError) -> String {
-    guard path?.hasPrefix(KeeperPlace.word) != true, let path = path ?? standard else {
+    let path: String? = if let path { path } else { try unnamed }
+    guard let path, !path.hasPrefix(KeeperPlace.word) else {
       throw .usage("the vault on your side is a file", hint: "name it: a PATH after the verb")
     }
     guard let path = AgentRun.absolute(path) else { throw .io("naming the working directory", errno: errno) }
     return path
   }
 
-  /// `--vault`, else `$VAULT_PATH`.
+  /// `--vault`, else `$VAULTCTL_PATH`.
   private var named: String? {
-    invocation[CommonOptions.vault] ?? environment["VAULT_PATH"].flatMap { $0.isEmpty ? nil : $0 }
+    invocation[CommonOptions.vault] ?? environment["VAULTCTL_PATH"].flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// Whether the vault in the keeper is meant: `keeper:` in place of a path.
@@ -80,13 +84,13 @@ struct Places {
       guard namedKey == nil else {
         throw .usage(
           "the keeper has its own device key",
-          hint: "leave --device-key out and unset VAULT_DEVICE_KEY")
+          hint: "leave --device-key out and unset VAULTCTL_DEVICE_KEY")
       }
       return true
     }
   }
 
-  /// `--device-key-fd` or `--device-key`, else `$VAULT_DEVICE_KEY`, else the credential of systemd with that name; nil for the standard path.
+  /// `--device-key-fd` or `--device-key`, else `$VAULTCTL_DEVICE_KEY`, else the credential of systemd with that name; nil for the standard path.
   var deviceKey: String? {
     if let requested { return requested.deviceKey }
     return namedKey ?? credential
@@ -102,7 +106,7 @@ struct Places {
   private var namedKey: String? {
     if let number = invocation[CommonOptions.deviceKeyDescriptor] { return "/dev/fd/\(number)" }
     if let path = invocation[CommonOptions.deviceKey] { return path }
-    guard let path = environment["VAULT_DEVICE_KEY"], !path.isEmpty else { return nil }
+    guard let path = environment["VAULTCTL_DEVICE_KEY"], !path.isEmpty else { return nil }
     return path
   }
 
@@ -112,7 +116,7 @@ struct Places {
     switch named ?? kind {
     case .secretService where deviceKey != nil && named != nil:
       throw CommandError.usage(
-        "--protector secret-service and --device-key or $VAULT_DEVICE_KEY contradict each other",
+        "--protector secret-service and --device-key or $VAULTCTL_DEVICE_KEY contradict each other",
         hint: "leave one of them out")
     case .file: return try keys.files()
     case let other: return try protector(other)

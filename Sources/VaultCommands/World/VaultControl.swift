@@ -92,6 +92,7 @@ package enum VaultControl {
   private static func run(
     _ words: [String?], in world: World, output: OutputStream, messages: Messages
   ) throws -> Ending {
+    if let former = world.environment.formerVariable { throw CommandError.usage(former.refusal) }
     if let index = words.firstIndex(of: nil) {
       throw CommandError.usage("argument \(index + 1) is not UTF-8")
     }

@@ -8,7 +8,8 @@ extension Hint {
   package static let nameVault: Hint =
     "name your vault\(tool: " with --vault"); if it was at this path, restore it from a backup"
   package static let nameVaultFile: Hint = "name a file\(tool: " with --vault")"
-  package static let setVaultPath: Hint = "name one\(tool: " with --vault") or \("set ", tool: "")VAULT_PATH"
+  package static let setVaultPath: Hint =
+    "name one\(tool: " with --vault") or \("set ", tool: "")VAULTCTL_PATH"
   package static let moveVaultHome: Hint =
     "if it is your vault, move it into your home and let only yourself read it; else name another\(tool: " with --vault")"
   package static let exportWithOldProgram: Hint =

@@ -4,7 +4,7 @@ import Synchronization
 import TrustedPaths
 public import VaultKit
 
-/// Verifies that the person at the machine is its user, by the system's PAM service `vault`: with the login
+/// Verifies that the person at the machine is its user, by the system's PAM service `vaultctl`: with the login
 /// password, a fingerprint, a security key, or whatever the administrator chose.
 ///
 /// **Advisory**: the answer comes from another program, and a library that is loaded into either program can change
@@ -23,14 +23,18 @@ public struct PAMPresence: PresenceSource, EndsWithRequest {
   ///   - service: The name of the service's file in `/etc/pam.d`, which `scripts/install-pam` installs.
   ///   - helper: The absolute path of `vault-pam`; nil for the one beside the running program, else the one in
   ///     `/usr/libexec/vaultctl`.
-  public init(service: String = "vault", helper: String? = nil) {
+  public init(service: String = "vaultctl", helper: String? = nil) {
     self.init(service: service, helper: helper.map { Helper(at: $0) } ?? .installed)
   }
 
   /// - Parameter user: nil for the user of this process.
-  package init(service: String, user: String? = nil, helper: Helper, limits: Limits = Limits()) {
+  package init(
+    service: String = Self.usualService, user: String? = nil, helper: Helper, limits: Limits = Limits()
+  ) {
     (self.service, self.user, self.helper, self.limits) = (service, user, helper, limits)
   }
+
+  package static let usualService = PAMRequest.usualService
 
   /// Asks PAM. `prompt` shows the questions of PAM's modules.
   ///

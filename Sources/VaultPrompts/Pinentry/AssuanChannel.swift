@@ -194,12 +194,12 @@ extension VaultError {
   static var pinentrySilent: VaultError {
     VaultError(
       .verificationUnavailable, "pinentry does not answer",
-      hint: "try another one: VAULT_PINENTRY=/usr/bin/pinentry-tty")
+      hint: "try another one: VAULTCTL_PINENTRY=/usr/bin/pinentry-tty")
   }
 
   static func pinentryNonsense(_ what: String) -> VaultError {
     VaultError(
       .verificationUnavailable, "pinentry answers with \(what)",
-      hint: "try another one: VAULT_PINENTRY=/usr/bin/pinentry-tty")
+      hint: "try another one: VAULTCTL_PINENTRY=/usr/bin/pinentry-tty")
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import VaultKit
 
 /// A pinentry program, and where it may ask.
 package struct Pinentry: Sendable, Equatable {
@@ -13,8 +14,10 @@ package struct Pinentry: Sendable, Equatable {
   package enum Absence: Error, Equatable {
     /// No program is installed.
     case notInstalled
-    /// `$VAULT_PINENTRY` is not the absolute path of a program.
+    /// `$VAULTCTL_PINENTRY` is not the absolute path of a program.
     case badVariable
+    /// The variable is set under the name that it had before the first release.
+    case formerVariable
     /// The program would have neither a display nor a terminal.
     case nowhereToAsk
     /// There is no display, and another program uses the terminal now.
@@ -27,7 +30,7 @@ package struct Pinentry: Sendable, Equatable {
     self.environment = environment
   }
 
-  /// The pinentry that `$VAULT_PINENTRY` names, else the one of the system. In the background of a terminal, and
+  /// The pinentry that `$VAULTCTL_PINENTRY` names, else the one of the system. In the background of a terminal, and
   /// where another program reads from the terminal, it may use a display only.
   ///
   /// - Parameters:
@@ -36,7 +39,8 @@ package struct Pinentry: Sendable, Equatable {
   package static func find(
     terminalPath: String = "/dev/tty", _ variable: (String) -> String?
   ) throws(Absence) -> Pinentry {
-    let path = try findProgram(variable("VAULT_PINENTRY"))
+    guard variable(FormerVariable.pinentry.name)?.isEmpty != false else { throw .formerVariable }
+    let path = try findProgram(variable(FormerVariable.pinentry.present))
     var terminal = findTerminal([terminalPath] + standardTerminals + [variable("GPG_TTY")].compactMap(\.self))
     let hasDisplay = displays.contains { variable($0)?.isEmpty == false }
     guard terminal != nil || hasDisplay else { throw .nowhereToAsk }

@@ -35,7 +35,7 @@ struct PinentryProcess: ~Copyable {
       close(fromChild[0])
       throw VaultError(
         .interactionNotAllowed, "pinentry does not start: \(PromptText.visible(pinentry.path))",
-        hint: "set VAULT_PINENTRY to the path of one that starts", underlying: result)
+        hint: "set VAULTCTL_PINENTRY to the path of one that starts", underlying: result)
     }
     self.pid = pid
     input = toChild[1]

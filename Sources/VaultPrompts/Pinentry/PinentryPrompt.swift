@@ -13,7 +13,7 @@ public struct PinentryPrompt: Prompt, EndsWithRequest {
   private let silence: Patience
   private let open: OpenPrompt
 
-  /// The pinentry that `$VAULT_PINENTRY` names, else the one of the system.
+  /// The pinentry that `$VAULTCTL_PINENTRY` names, else the one of the system.
   ///
   /// - Parameter patience: How long a person may take for one answer; then `.cancelled`.
   /// - Throws: `.interactionNotAllowed` when there is no pinentry, or neither a display nor a terminal for it.
@@ -131,8 +131,9 @@ extension VaultError {
         hint: "install it: apt install pinentry-curses")
     case .badVariable:
       self.init(
-        .interactionNotAllowed, "VAULT_PINENTRY does not name a program by its absolute path",
+        .interactionNotAllowed, "VAULTCTL_PINENTRY does not name a program by its absolute path",
         hint: "set it to a path like /usr/bin/pinentry-curses, or unset it")
+    case .formerVariable: self.init(.interactionNotAllowed, FormerVariable.pinentry.refusal)
     case .terminalTaken(let obstacle): self.init(prompt: obstacle)
     case .nowhereToAsk:
       self.init(

@@ -15,7 +15,7 @@ enum LockDirectory {
   static func open() throws(TerminalError) -> (folder: Int32, takesFiles: Bool) {
     if let folder = hold("/run/user/\(geteuid())") { return (folder, true) }
     let path: String
-    do throws(VaultError) { path = try FileProtector.standardFolder() } catch {
+    do throws(VaultError) { path = try FileProtector.standardDirectory().path } catch {
       throw .noLock("HOME is not set")
     }
     let problem = make(path)

@@ -186,7 +186,7 @@ extension VaultError {
     case .noLock:
       self.init(
         .interactionNotAllowed, error.obstacle!,
-        hint: "check owner and mode of /run/user/\(geteuid()) and of ~/.local/state/vault")
+        hint: "check owner and mode of /run/user/\(geteuid()) and of ~/.local/state/vaultctl")
     case .signalled(let signal):
       self.init(.appCancelled, "a signal ended the prompt", underlying: signal, prompt: .signal)
     }

@@ -40,7 +40,7 @@ extension World {
   private static var testingHost: LocalHost {
     var host = LocalHost(environment: .process)
     if let folder = Environment.process["VAULTCTL_TESTING_PAM"] {
-      host.pam = PAMPresence(service: "vault", helper: .testing(services: folder))
+      host.pam = PAMPresence(helper: .testing(services: folder))
     }
     if let pipe = Environment.process["VAULTCTL_TESTING_CLIPBOARD"] {
       host.clipboardWait = { writeWhenRead("\($0)\n", to: pipe) }

@@ -10,11 +10,11 @@ struct Rig {
   let folder: String
   var environment = VaultEnvironment.testing(clock: Rig.clock)
 
-  var path: String { isHome ? folder + "/.local/share/vault/default.vault" : folder + "/data/test.vault" }
+  var path: String { isHome ? folder + "/.local/share/vaultctl/default.vault" : folder + "/data/test.vault" }
   var protector: FileProtector {
     let named = folder + "/keys/device.key"
     if isHome, unsafe access(named, F_OK) == 0 { return FileProtector(file: named) }
-    return FileProtector(folder: folder + (isHome ? "/.local/state/vault" : "/state"))
+    return FileProtector(folder: folder + (isHome ? "/.local/state/vaultctl" : "/state"))
   }
   private let isHome: Bool
 
@@ -45,7 +45,7 @@ struct Rig {
 
   /// Removes the witness beside the device key, so that the library does not detect an earlier state of the file.
   func forgetCommits() {
-    for pattern in ["/state/*/*.seen", "/.local/state/vault/*/*.seen", "/keys/*.seen"] {
+    for pattern in ["/state/*/*.seen", "/.local/state/vaultctl/*/*.seen", "/keys/*.seen"] {
       var found = unsafe glob_t()
       defer { unsafe globfree(&found) }
       guard unsafe glob(folder + pattern, 0, nil, &found) == 0 else { continue }

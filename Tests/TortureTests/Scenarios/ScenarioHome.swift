@@ -20,7 +20,7 @@ extension Torture {
     /// The program: that of the tests, whose derivations cost nothing, or `vaultctl`.
     let tool: String
 
-    var vault: String { folder + "/.local/share/vault/default.vault" }
+    var vault: String { folder + "/.local/share/vaultctl/default.vault" }
 
     init(hasNamedKey: Bool, tool: String = "vaultctl-testing") throws {
       (self.hasNamedKey, self.tool) = (hasNamedKey, tool)
@@ -82,7 +82,7 @@ extension Torture {
 
     var environment: [String: String] {
       var variables = ["HOME": folder]
-      if hasNamedKey { variables["VAULT_DEVICE_KEY"] = key }
+      if hasNamedKey { variables["VAULTCTL_DEVICE_KEY"] = key }
       if let time {
         variables["VAULTCTL_TESTING_CLOCK"] = "\(time.wall)"
         variables["VAULTCTL_TESTING_BOOT"] = "\(time.boot)"
@@ -111,7 +111,7 @@ extension Torture {
     private var key: String { folder + "/keys/device.key" }
 
     var protector: FileProtector {
-      hasNamedKey ? FileProtector(file: key) : FileProtector(folder: folder + "/.local/state/vault")
+      hasNamedKey ? FileProtector(file: key) : FileProtector(folder: folder + "/.local/state/vaultctl")
     }
 
     func open() throws(VaultError) -> VaultCore {

@@ -33,6 +33,7 @@ typedef struct {
   const char *key;            // the key's id likewise, or NULL for all keys of the vault
   uint32_t milliseconds;      // until the deadline
   bool may_prompt;            // the service may ask a person to unlock, who gets two minutes on top
+  bool is_former;             // items under the schema's name of before the first release are looked for
   uint64_t (*now)(void *);    // what tells the time, in milliseconds; NULL for the monotonic clock
   void *clock;                // the argument of `now`; must live as long as the process
 } secret_service_request;
