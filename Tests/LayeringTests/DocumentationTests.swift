@@ -31,20 +31,30 @@ struct DocumentationTests {
     }
   }
 
-  @Test("each walk on the map goes down only, and passes no file twice")
+  /// Verified to fail when a file of a walk is moved, and when a function of one is renamed.
+  @Test("each walk on the map goes down only, passes no file twice, and names a function of each file")
   func walksGoDown() throws {
     let layers = try Layers.read()
     let map = try Repository.text("docs/map.md")
+    #expect(map.split { $0.isWhitespace }.count <= 600)
     let walks = try #require(map.split(separator: "## Walks").last).split(separator: "\n\n1. ").dropFirst()
-    expect(walks.count, equals: 3)
+    expect(walks.count, equals: 6)
     for walk in walks {
-      let files = ("1. " + walk).matches(of: /(?m)^\d+\. `(Sources\/[^`]*)`/).map { String($0.1) }
-      #expect(files.count > 8 && Set(files).count == files.count)
+      let steps = ("1. " + walk).matches(of: /(?m)^\d+\. `(Sources\/[^`]*)` `(\w+)`/)
+      let files = steps.map { String($0.1) }
+      #expect(files.count > 2 && Set(files).count == files.count)
+      expect(files.count, equals: walk.matches(of: /`Sources\//).count)
       let rooms = files.compactMap { layers.room(ofFile: $0)?.name }
       expect(rooms.count, equals: files.count)
       for (index, room) in rooms.enumerated() {
         let above = Set(rooms[..<index]).subtracting([room])
         #expect(layers.below(room).isDisjoint(with: above), "\(files[index]) is above a file before it")
+      }
+      for step in steps {
+        let text = try Repository.text(String(step.1))
+        let word = step.2 == "init" ? "init" : "func \(step.2)"
+        let isThere = text.contains("\(word)(") || text.contains("\(word)<")
+        #expect(isThere, "\(step.1) has no function \(step.2)")
       }
     }
   }

@@ -50,7 +50,7 @@ extension VaultCore {
     // One attempt is left: a right PIN gives all of them back, a wrong one blocks again.
     let stillStored = try usablePIN(blockedPIN.stored.id, context: context)
     let shown = try judgedPIN(stillStored, blockedPIN.digits, blockedPIN.shown, context: context)
-    try settle(shown, context: context)
+    try commitVerdict(on: shown, context: context)
   }
 
   /// - Returns: A PIN that can be judged only when the code has ended its block; `nil` if it was right, and without a checked PIN.

@@ -25,7 +25,7 @@ extension WriteTransaction {
   ///
   /// - Throws: ``VaultError/Code/blocked`` if the PIN was blocked meanwhile; ``VaultError/Code/busy`` if it was marked or changed,
   ///   or if the biokey or its member is gone; ``VaultError/Code/verificationNeeded`` after 30 s.
-  mutating func settle(_ biokey: ShownBiokey) throws(VaultError) {
+  mutating func writeUse(of biokey: ShownBiokey) throws(VaultError) {
     let state = try reading.state(of: biokey.pin)
     guard !state.isBlocked else { throw .pinBlocked }
     guard biokey.wasMarked || !state.needsResync else { throw .pinChanged }

@@ -11,7 +11,7 @@ extension VaultCore {
     try stored.refuseBiokeys()
     let item = try new.item(for: stored.item)
     try permitAdding(item, by: .biokey, context: context)
-    let (added, replaced) = try settlingPIN(stored, to: "register a biokey", context: context) {
+    let (added, replaced) = try usingCheckedPIN(stored, to: "register a biokey", context: context) {
       (secret, transaction) throws(VaultError) in
       let replaced = try transaction.deleteBiokeys(of: pin)
       let record = try BiokeyRecord.make(for: pin, secret: secret.bytes, random: environment.random)
@@ -30,7 +30,7 @@ extension VaultCore {
   ) throws(VaultError) -> Int {
     let stored = try usablePIN(pin, context: context)
     try stored.refuseBiokeys()
-    return try settlingPIN(stored, to: "reset the biokeys", context: context) {
+    return try usingCheckedPIN(stored, to: "reset the biokeys", context: context) {
       (_, transaction) throws(VaultError) in try transaction.deleteBiokeys(of: pin)
     }
   }
@@ -59,21 +59,23 @@ extension VaultCore {
   }
 
   /// Asks for a checked PIN, and lends `D` to a change that is part of the commit of its verdict.
-  private func settlingPIN<R>(
+  private func usingCheckedPIN<R>(
     _ stored: StoredPIN, to action: String, context: AuthenticationContext?,
     _ change: (SharedSecret, inout WriteTransaction) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     let shown = try checkedPIN(stored, to: action, context: context)
-    guard case .checked(let secret) = shown.secret else { preconditionFailure("settlingPIN: camouflaged") }
+    guard case .checked(let secret) = shown.secret else {
+      preconditionFailure("usingCheckedPIN: camouflaged")
+    }
     do throws(VaultError) {
       var transaction = try beginWriting(.secret(.use, of: stored.id, by: .pin), context: context)
-      try transaction.settle(shown)
+      try transaction.writeUse(of: shown)
       let result = try change(secret, &transaction)
       try transaction.commit()
       return result
     } catch {
       // What failed was not the PIN: a right one is no wrong attempt.
-      try? settle(shown)
+      try? commitVerdict(on: shown)
       throw error
     }
   }

@@ -8,18 +8,18 @@ extension VaultCore {
   ///
   /// - Parameters:
   ///   - pin: The PIN item that guards the key; `nil` for the one of `new`.
-  ///   - settle: Changes the first state in the commit that adds the credential.
+  ///   - prepare: Changes the first state in the commit that adds the credential.
   package func addOCRA(
     _ new: NewOCRACredential, key: borrowing SecretBytes, pin: ItemID? = nil,
     context: AuthenticationContext? = nil,
-    settling settle: (inout ItemState, inout WriteTransaction) throws(VaultError) -> Void = { _, _ in }
+    preparing prepare: (inout ItemState, inout WriteTransaction) throws(VaultError) -> Void = { _, _ in }
   ) throws(VaultError) -> OCRADescription {
     let (pin, role) = (pin ?? new.pin?.id, new.role)
     let limits = new.limits
     var new = try new.item(key: key)
     new.limit(to: limits, from: try start(of: limits))
     let (item, state) = try add(
-      new, secret: key.copy(), behind: pin, role: role, context: context, settling: settle)
+      new, secret: key.copy(), behind: pin, role: role, context: context, preparing: prepare)
     return try OCRAItem(item).description(state)
   }
 
@@ -63,7 +63,7 @@ extension VaultCore {
     return try usingCredential(
       id, by: factors, making: purpose, to: "sign", context: context, checking: check
     ) { (use, look) throws(VaultError) in
-      var transaction = try reading(from: look)
+      var transaction = try continueReading(look)
       let item = try transaction.item(id)
       let signing = try transaction.signing(request, with: item, for: purpose)
       return item.countsCodes
@@ -88,7 +88,7 @@ extension VaultCore {
     do {
       let key = try change.useSecret(of: item.item, by: use.component, prepared: prepared.take())
       counter = try change.takeCounter(of: item.item, for: purpose)
-      notices = try use.settle(in: &change)
+      notices = try use.writeFactor(in: &change)
       result = try signing.result(by: item, use, data: key, counter: counter)
     }
     try purpose.commit?(&change, CodeForPeer(code: result.code, counter: counter))
@@ -118,7 +118,7 @@ extension VaultCore {
     }
     let item = credential.item
     transaction.end()
-    result.notices = try settleUncounted(result.code, of: item, for: purpose, using: use, noting: notes)
+    result.notices = try writeUncounted(result.code, of: item, for: purpose, using: use, noting: notes)
     return result
   }
 }

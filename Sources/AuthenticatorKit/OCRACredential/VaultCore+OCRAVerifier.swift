@@ -28,7 +28,7 @@ extension VaultCore {
       // The key is wiped at the end of this scope, and not after the commit.
       do {
         let key = try transaction.useSecret(of: item.item, by: use.component)
-        _ = try use.settle(in: &transaction)
+        _ = try use.writeFactor(in: &transaction)
         var held = try transaction.heldState(of: id)
         try held.state.refuseUnlessActive()
         let verdict = try item.accept(code, for: request, key: key, state: &held.state, clocks: clocks)

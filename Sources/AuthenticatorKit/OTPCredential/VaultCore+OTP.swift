@@ -10,12 +10,12 @@ extension VaultCore {
   ///   - window: Counters, or steps to either side, that a verifier tries; `nil` for 10 and 1.
   ///   - pin: The PIN item that guards the key; `nil` for none.
   ///   - limits: How far a prover goes without a synchronization.
-  ///   - settle: Changes the first state in the commit that adds the credential.
+  ///   - prepare: Changes the first state in the commit that adds the credential.
   package func addOTP(
     _ uri: borrowing OTPAuthURI, named name: String, role: OTPRole = .prover, window: UInt64? = nil,
     access: AccessControl = AccessControl(), audit: AuditPolicy = .changes, pin: ItemID? = nil,
     limits: OfflineLimits = OfflineLimits(), context: AuthenticationContext? = nil,
-    settling settle: (inout ItemState, inout WriteTransaction) throws(VaultError) -> Void = { _, _ in }
+    preparing prepare: (inout ItemState, inout WriteTransaction) throws(VaultError) -> Void = { _, _ in }
   ) throws(VaultError) -> OTPDescription {
     try limits.check(role)
     var new = NewItem(
@@ -26,7 +26,7 @@ extension VaultCore {
     new.limit(to: limits, from: try start(of: limits))
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
     let (item, state) = try add(
-      new, secret: uri.secret.copy(), behind: pin, role: role, context: context, settling: settle)
+      new, secret: uri.secret.copy(), behind: pin, role: role, context: context, preparing: prepare)
     return try OTPItem(item).description(state)
   }
 
@@ -36,18 +36,18 @@ extension VaultCore {
   func add(
     _ new: NewItem, secret: consuming SecretBytes, behind pin: ItemID?, role: OTPRole,
     context: AuthenticationContext?,
-    settling settle: (inout ItemState, inout WriteTransaction) throws(VaultError) -> Void
+    preparing prepare: (inout ItemState, inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) -> (item: Item, state: ItemState) {
     var state = new.state
-    func prepare(_ new: inout NewItem, in transaction: inout WriteTransaction) throws(VaultError) {
-      try settle(&new.state, &transaction)
+    func prepareItem(_ new: inout NewItem, in transaction: inout WriteTransaction) throws(VaultError) {
+      try prepare(&new.state, &transaction)
       state = new.state
     }
     let item =
       if let pin {
-        try add(new, secret: secret, behind: pin, role: role, context: context, preparing: prepare)
+        try add(new, secret: secret, behind: pin, role: role, context: context, preparing: prepareItem)
       } else {
-        try add(new, secret: secret, by: .otp, context: context, preparing: prepare)
+        try add(new, secret: secret, by: .otp, context: context, preparing: prepareItem)
       }
     return (item, state)
   }
@@ -78,7 +78,7 @@ extension VaultCore {
     return try usingCredential(
       id, by: factors, making: purpose, to: "make a code", context: context, checking: check
     ) { (use, look) throws(VaultError) in
-      var transaction = try reading(from: look)
+      var transaction = try continueReading(look)
       var prepared = try transaction.prepareSecret(of: transaction.item(id), by: use.component)
       transaction.end()
       var change = try beginWriting(.secret(.use, of: id, by: use.component), context: context)
@@ -91,7 +91,7 @@ extension VaultCore {
       do {
         let key = try change.useSecret(of: item.item, by: use.component, prepared: prepared.take())
         counter = try change.takeCounter(of: item.item, for: purpose)
-        notices = try use.settle(in: &change)
+        notices = try use.writeFactor(in: &change)
         code = try use.withSecret(key, of: item.item) { (key) throws(VaultError) in
           try item.hotp(key).code(at: counter)
         }
@@ -166,7 +166,7 @@ extension VaultCore {
       name: credential.item.name ?? "", code: timed.code, digits: credential.format.length, factor: factor)
     let item = credential.item
     transaction.end()
-    result.notices = try settleUncounted(result.code, of: item, for: purpose, using: use, noting: notes)
+    result.notices = try writeUncounted(result.code, of: item, for: purpose, using: use, noting: notes)
     return result
   }
 
@@ -174,7 +174,7 @@ extension VaultCore {
   /// where it leaves nothing, so that a vault that cannot be written gives such codes too.
   ///
   /// - Returns: What the caller must tell the person.
-  func settleUncounted(
+  func writeUncounted(
     _ code: String, of item: Item, for purpose: CodePurpose, using use: CredentialUse,
     noting notes: [AuditNote]
   ) throws(VaultError) -> [OTPResult.Notice] {
@@ -184,7 +184,7 @@ extension VaultCore {
     else { return [] }
     var transaction = try beginWriting()
     try transaction.countCode(of: item, for: purpose)
-    let notices = try use.settle(in: &transaction)
+    let notices = try use.writeFactor(in: &transaction)
     try purpose.commit?(&transaction, CodeForPeer(code: code, counter: nil))
     try transaction.log(notes)
     try transaction.log(.codeGenerated, item: item)
@@ -243,7 +243,7 @@ extension VaultCore {
     // Repeated codes are as sensitive as the secret, so the same rules apply.
     try transaction.permitChange(
       of: id, use == nil ? .update : .replace, needingKeys: isBackward, by: use?.component ?? .otp)
-    _ = try use?.settle(in: &transaction)
+    _ = try use?.writeFactor(in: &transaction)
     try transaction.changeState(of: id) { state in
       state.counter = counter
       state.needsResync = false
@@ -280,7 +280,7 @@ extension VaultCore {
         throw VaultError(otp: .counterExhausted)
       }
       let text = try transaction.exportOTP(item, by: use.component)
-      _ = try use.settle(in: &transaction)
+      _ = try use.writeFactor(in: &transaction)
       try transaction.commit()
       return text
     }
@@ -308,56 +308,5 @@ extension OTPItem {
     throw wanted == .prover
       ? VaultError(.policy, "the credential is a verifier: it never prints codes", hint: .verifyCode)
       : VaultError(.policy, "the credential is a prover: it does not judge codes", hint: .makeCode)
-  }
-}
-
-extension WriteTransaction {
-  /// The counter to use now. The commit writes the next one.
-  mutating func takeCounter(of item: Item, for purpose: CodePurpose) throws(VaultError) -> UInt64 {
-    if let counter = purpose.counter { return try usedCounter(counter, of: item) }
-    let offline = OfflineCodes(of: item, for: purpose, in: reading)
-    var held = try heldState(of: item.id)
-    try held.state.refuseUnusable(item)
-    try offline?.take(from: &held.state)
-    let used = held.state.counter
-    if used == .max { held.state.isBlocked = true }
-    held.state.use(next: used == .max ? used : used + 1, codes: 1, of: item)
-    try keep(held)
-    return used
-  }
-
-  /// A counter that was used: its code is made once more, for what it was made for.
-  private mutating func usedCounter(_ counter: UInt64, of item: Item) throws(VaultError) -> UInt64 {
-    let state = try state(of: item.id)
-    try state.refuseUnlessActive()
-    guard counter < state.counter || state.isBlocked else {
-      throw VaultError(
-        .wrongState,
-        "the transaction was accepted with the counter \(counter), and the counter of the credential was set back behind it",
-        hint: .setCounter)
-    }
-    return counter
-  }
-}
-
-extension ItemState {
-  /// Throws if the counter may be behind its server, or has reached its end.
-  func refuseUnusable(_ item: Item) throws(VaultError) {
-    try refuseUnlessActive()
-    guard !needsResync else {
-      throw VaultError(
-        .outOfStep, "the counter may be behind its server: the vault was copied or restored",
-        hint: item.hasServer ? .synchronize : .setCounter)
-    }
-    guard !isBlocked else { throw VaultError(otp: .counterExhausted) }
-  }
-
-  /// Notes codes of a prover.
-  mutating func use(next counter: UInt64, codes: UInt64, of item: Item) {
-    self.counter = counter
-    lastUse = max(lastUse, Instant(milliseconds: max(0, item.modified.milliseconds)))
-    uses &+= codes
-    let (sum, isBeyond) = unconfirmed.addingReportingOverflow(UInt32(clamping: codes))
-    unconfirmed = isBeyond ? .max : sum
   }
 }

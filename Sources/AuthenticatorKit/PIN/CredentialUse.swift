@@ -24,11 +24,11 @@ struct CredentialUse {
   /// Writes what the use leaves in the PIN item or the log. Does nothing without a PIN.
   ///
   /// - Returns: What the caller must tell the person.
-  func settle(in transaction: inout WriteTransaction) throws(VaultError) -> [OTPResult.Notice] {
-    if case .biokey(let biokey)? = shown { try transaction.settle(biokey) }
+  func writeFactor(in transaction: inout WriteTransaction) throws(VaultError) -> [OTPResult.Notice] {
+    if case .biokey(let biokey)? = shown { try transaction.writeUse(of: biokey) }
     guard let pin else { return [] }
     var notices: [OTPResult.Notice] = pin.wasMarked ? [.pinWasMarked] : []
-    if let codes = try transaction.settle(pin), codes >= OTPResult.Notice.codesBeforeConfirmation {
+    if let codes = try transaction.writeUse(of: pin), codes >= OTPResult.Notice.codesBeforeConfirmation {
       notices.append(.confirmationDue(codes: Int(codes)))
     }
     return notices

@@ -18,7 +18,7 @@ struct ShownPIN: Sendable {
   /// How it was given, for the log.
   let shown: Shown
   /// Whether the verdict of a checked PIN is on the disk already, because the use asks the person for more.
-  var isSettled = false
+  var isWritten = false
 
   /// Whether the file had been copied or restored since the last PIN.
   var wasMarked: Bool { stored.settledMark != nil }
@@ -35,9 +35,9 @@ struct ShownPIN: Sendable {
 
 extension VaultCore {
   /// Settles a PIN in a commit of its own, where what it permitted has failed.
-  func settle(_ pin: ShownPIN) throws(VaultError) {
+  func commitVerdict(on pin: ShownPIN) throws(VaultError) {
     var transaction = try beginWriting()
-    try transaction.settle(pin)
+    try transaction.writeUse(of: pin)
     try transaction.commit()
   }
 }
@@ -48,10 +48,10 @@ extension WriteTransaction {
   ///
   /// - Returns: The number of codes since the server last confirmed one, for a camouflaged PIN.
   @discardableResult
-  mutating func settle(_ pin: ShownPIN) throws(VaultError) -> UInt32? {
+  mutating func writeUse(of pin: ShownPIN) throws(VaultError) -> UInt32? {
     let id = pin.stored.id
     guard try reading.materialVersion(of: id) == pin.stored.material, !hasMarked else { throw .pinChanged }
-    guard !pin.isSettled else {
+    guard !pin.isWritten else {
       guard try !reading.state(of: id).isBlocked else { throw .pinBlocked }
       return nil
     }

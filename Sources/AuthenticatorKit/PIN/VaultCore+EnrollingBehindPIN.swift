@@ -50,9 +50,9 @@ extension VaultCore {
     }
     var shown = try checkedPIN(stored, to: "store a credential", of: name, context: context)
     var transaction = try beginWriting()
-    _ = try transaction.settle(shown)
+    _ = try transaction.writeUse(of: shown)
     try transaction.commit()
-    shown.isSettled = true
+    shown.isWritten = true
     return EnrollingPIN(shown, id: id)
   }
 
@@ -110,7 +110,7 @@ struct EnrollingPIN {
   init(_ shown: ShownPIN, id: ItemID) {
     pin = GuardingPIN(shown.stored.mode, item: shown.stored.id)
     (secret, self.id, vault) = (shown.secret, id, shown.stored.vault)
-    notes = shown.isSettled ? [] : shown.shown.notes(.pin)
+    notes = shown.isWritten ? [] : shown.shown.notes(.pin)
     source = .stored(material: shown.stored.material)
   }
 

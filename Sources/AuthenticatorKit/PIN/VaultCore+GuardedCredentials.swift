@@ -10,7 +10,7 @@ extension VaultCore {
   ///   - purpose: What a code is made for; `nil` where none is made.
   ///   - action: What the PIN is for, as a verb phrase.
   ///   - check: What could refuse the use. Nobody is asked for a use that is refused. Returns whether the use needs the PIN.
-  ///   - body: Begins the transaction of the use, and writes with ``CredentialUse/settle(in:)`` what the PIN leaves, in the commit of
+  ///   - body: Begins the transaction of the use, and writes with ``CredentialUse/writeFactor(in:)`` what the PIN leaves, in the commit of
   ///     what the PIN permits. Gets the transaction of the check if nobody was asked since.
   func usingCredential<R: ~Copyable>(
     _ id: ItemID, for operation: ItemOperation = .use, by factors: PINFactors = [.current, .biometric],
@@ -37,13 +37,13 @@ extension VaultCore {
         let new = try shownFactor(
           pin, by: item.factors(outOf: factors), climbing: purpose?.ladder, to: purpose?.action ?? action,
           of: item.name, context: context)
-        shown = try settledBeforeAsking(new, for: id)
+        shown = try writtenBeforeAsking(new, for: id)
         return try body(CredentialUse(component: Component(.otp, pin: new.obtained), shown: shown), nil)
       }
     } catch {
       // What failed was not the PIN: a right one is no wrong attempt.
-      if case .pin(let pin)? = shown, case .checked = pin.secret, !pin.isSettled {
-        try? settle(pin)
+      if case .pin(let pin)? = shown, case .checked = pin.secret, !pin.isWritten {
+        try? commitVerdict(on: pin)
       }
       throw error
     }
@@ -51,16 +51,16 @@ extension VaultCore {
 
   /// The person may take long to show what the access rule asks for besides the PIN, and an attempt without a verdict counts
   /// as a wrong one: as soon as another process tries the PIN, a right one could block it.
-  private func settledBeforeAsking(_ shown: ShownFactor, for id: ItemID) throws(VaultError) -> ShownFactor {
+  private func writtenBeforeAsking(_ shown: ShownFactor, for id: ItemID) throws(VaultError) -> ShownFactor {
     guard case .pin(var pin) = shown, case .checked = pin.secret else { return shown }
     var transaction = try beginReading()
     let asksPerson = try transaction.item(id).access.asksPerson
     transaction.end()
     guard asksPerson else { return shown }
     var change = try beginWriting()
-    _ = try change.settle(pin)
+    _ = try change.writeUse(of: pin)
     try change.commit()
-    pin.isSettled = true
+    pin.isWritten = true
     return .pin(pin)
   }
 }

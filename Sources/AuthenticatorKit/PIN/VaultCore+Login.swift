@@ -26,8 +26,8 @@ extension VaultCore {
         shown = new
         var transaction = try beginWriting(.free, context: context)
         switch new {
-        case .pin(let pin): try transaction.settle(pin)
-        case .biokey(let biokey): try transaction.settle(biokey)
+        case .pin(let pin): try transaction.writeUse(of: pin)
+        case .biokey(let biokey): try transaction.writeUse(of: biokey)
         }
         let result = try transaction.login(id, detail: digest, wasMarked: new.wasMarked)
         try transaction.commit()
@@ -36,7 +36,7 @@ extension VaultCore {
     } catch {
       // What failed was not the PIN: a right one is no wrong attempt.
       if case .pin(let pin)? = shown {
-        try? settle(pin)
+        try? commitVerdict(on: pin)
       }
       throw error
     }

@@ -51,14 +51,14 @@ extension VaultCore {
     let stored = try usablePIN(id, context: context)
     try stored.refuse(unlessCheckedFor: "it cannot be verified")
     let pin = try checkedPIN(stored, to: "verify the PIN", context: context)
-    try settle(pin, context: context)
+    try commitVerdict(on: pin, context: context)
     return VerifiedPIN(item: id, wasMarked: pin.wasMarked)
   }
 
   /// Writes the verdict on a PIN that permits nothing else in the same commit.
-  func settle(_ pin: ShownPIN, context: AuthenticationContext?) throws(VaultError) {
+  func commitVerdict(on pin: ShownPIN, context: AuthenticationContext?) throws(VaultError) {
     var transaction = try beginWriting(.free, context: context)
-    try transaction.settle(pin)
+    try transaction.writeUse(of: pin)
     try transaction.commit()
   }
 

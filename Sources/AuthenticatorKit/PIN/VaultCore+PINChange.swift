@@ -43,7 +43,7 @@ extension VaultCore {
     guard case .checked(let secret) = old.secret else { preconditionFailure("changeChecked: camouflaged") }
     // The person may take long to type the new PIN, and an attempt without a verdict counts as a wrong one.
     var transaction = try beginWriting()
-    _ = try transaction.settle(old)
+    _ = try transaction.writeUse(of: old)
     try transaction.commit()
     try replacePIN(
       of: old.stored, wrapping: secret, keepingBiokeys: keepingBiokeys, as: .pinChanged, context: context

@@ -100,20 +100,20 @@ struct Importing {
         entry.warnings += line.losses(replacing: item)
         entry.warnings += try line.keepBehind(counterOf: item, in: &transaction)
         try used.release(item, in: &transaction)
-        entry.warnings += try used.settle(&line, beside: item, in: &transaction)
+        entry.warnings += try used.skipUsed(&line, beside: item, in: &transaction)
         try transaction.delete(item.id)
         entry.result = .replaced
       case .skip, .replace, .rename:
         if earlier == nil, line.role == .prover {
           entry.warnings += try line.keepBehind(counterOf: item, in: &transaction)
         }
-        entry.warnings += try used.settle(&line, beside: item, in: &transaction)
+        entry.warnings += try used.skipUsed(&line, beside: item, in: &transaction)
         entry.name = try freeName(for: line, in: &transaction)
         line.item.attributes[.name] = entry.name
         entry.result = .renamed
       }
     } else {
-      entry.warnings += try used.settle(&line, beside: nil, in: &transaction)
+      entry.warnings += try used.skipUsed(&line, beside: nil, in: &transaction)
     }
     let added = try line.add(to: &transaction)
     try used.note(line, storedAs: added.item.id)

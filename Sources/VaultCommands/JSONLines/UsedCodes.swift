@@ -62,15 +62,15 @@ struct UsedCodes {
   ///
   /// - Parameter named: The item that has, or had, the name of the line.
   /// - Returns: What a person should know.
-  mutating func settle(
+  mutating func skipUsed(
     _ line: inout ItemLine, beside named: Item?, in transaction: inout WriteTransaction
   ) throws -> [String] {
     guard let source = try line.codeSource() else { return [] }
-    return try settle(&line.item.state, of: source, beside: named, in: &transaction)
+    return try skipUsed(&line.item.state, of: source, beside: named, in: &transaction)
   }
 
   /// The same for the first state of a credential.
-  mutating func settle(
+  mutating func skipUsed(
     _ state: inout ItemState, of source: CodeSource, beside named: Item? = nil,
     in transaction: inout WriteTransaction
   ) throws(VaultError) -> [String] {
@@ -80,8 +80,8 @@ struct UsedCodes {
       mark.add(try transaction.state(of: named.id), of: nil)
     }
     return source.family.role == .prover
-      ? Self.settleProver(&state, counter: source.counter, by: mark)
-      : Self.settleVerifier(&state, counter: source.counter, by: mark)
+      ? Self.skipUsedByProver(&state, counter: source.counter, by: mark)
+      : Self.skipUsedByVerifier(&state, counter: source.counter, by: mark)
   }
 
   /// Remembers a line that was stored, for the lines after it.
@@ -100,7 +100,8 @@ struct UsedCodes {
     if let key = keys[item.id] { marks[key]?.holders.remove(item.id) }
   }
 
-  private static func settleProver(_ state: inout ItemState, counter: UInt64?, by mark: Mark) -> [String] {
+  private static func skipUsedByProver(_ state: inout ItemState, counter: UInt64?, by mark: Mark) -> [String]
+  {
     guard let counter, !state.isBlocked else { return [] }
     guard !state.needsResync else {
       mark.keep(in: &state)
@@ -118,7 +119,9 @@ struct UsedCodes {
     ]
   }
 
-  private static func settleVerifier(_ state: inout ItemState, counter: UInt64?, by mark: Mark) -> [String] {
+  private static func skipUsedByVerifier(_ state: inout ItemState, counter: UInt64?, by mark: Mark)
+    -> [String]
+  {
     var warnings: [String] = []
     if let counter, counter < mark.free || mark.isAtEnd && !state.isBlocked {
       state.counter = max(counter, mark.free)

@@ -50,7 +50,7 @@ extension OTPAdd {
     let added = try guarding.adding(new.name, new.access, in: command) { core, pin, context in
       try core.addOCRA(new, key: key.bytes, pin: pin, context: context) {
         state, transaction throws(VaultError) in
-        notes = try settle(&state, of: source, in: &transaction)
+        notes = try skipUsed(&state, of: source, in: &transaction)
       }
     }
     for note in notes { command.messages.warn(note) }

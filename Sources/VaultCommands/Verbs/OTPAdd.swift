@@ -75,7 +75,7 @@ enum OTPAdd: VaultVerb {
         uri, named: name, role: role, access: access, audit: command[ItemOptions.audit] ?? .changes, pin: pin,
         limits: limits, context: context
       ) { state, transaction throws(VaultError) in
-        notes = try settle(&state, of: source, in: &transaction)
+        notes = try skipUsed(&state, of: source, in: &transaction)
       }
     }
     for note in notes { command.messages.warn(note) }
@@ -87,12 +87,12 @@ extension OTPAdd {
   /// Keeps a new credential from giving or accepting codes that another one of the vault has used, as an import does.
   ///
   /// - Returns: What a person should know.
-  static func settle(
+  static func skipUsed(
     _ state: inout ItemState, of source: CodeSource?, in transaction: inout WriteTransaction
   ) throws(VaultError) -> [String] {
     guard let source else { return [] }
     var used = UsedCodes(for: source)
-    return try used.settle(&state, of: source, in: &transaction)
+    return try used.skipUsed(&state, of: source, in: &transaction)
   }
 }
 

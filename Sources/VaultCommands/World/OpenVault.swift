@@ -28,7 +28,7 @@ final class OpenVault {
   private let messages: Messages
   /// The contexts that verify a person for items with constraints. The key says whether a verification is kept for a
   /// while; otherwise each use of an item asks again.
-  private var asking: [Bool: AuthenticationContext] = [:]
+  private var contexts: [Bool: AuthenticationContext] = [:]
 
   init(invocation: Invocation, world: World, messages: Messages) {
     self.messages = messages
@@ -279,9 +279,9 @@ final class OpenVault {
   ) throws -> AuthenticationContext? {
     guard !access.constraints.isEmpty || isBehindPIN else { return nil }
     try endDelay(opened())
-    if let asking = asking[keeping] { return asking }
+    if let context = contexts[keeping] { return context }
     let context = try newContext(keeping: keeping)
-    asking[keeping] = context
+    contexts[keeping] = context
     return context
   }
 

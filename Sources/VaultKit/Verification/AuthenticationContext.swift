@@ -124,4 +124,14 @@ public struct AuthenticationContext: Sendable {
   func canShow(_ subject: PromptRequest.Subject) -> Bool {
     memory.given(subject) != nil || (prompt != nil && interaction == .allowed)
   }
+
+  /// The call waits again, and its caller need not.
+  package func endUse() { call?.endUse() }
+
+  /// Whether a secret can be had without a person: it was given to this context, or the prompt's channel has it.
+  package func isGiven(_ subject: PromptRequest.Subject) throws(VaultError) -> Bool {
+    if memory.given(subject) != nil { return true }
+    guard interaction == .allowed, let prompt else { return false }
+    return try prompt.givenSecret(for: PromptRequest(subject, operation: "find out what was given")) != nil
+  }
 }

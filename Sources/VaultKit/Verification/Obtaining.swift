@@ -3,7 +3,7 @@ import VaultKeys
 
 /// What one use of the vault has obtained so far: the passcode that unlocked the vault, or the verification of a person.
 ///
-/// Each transaction of the use begins with ``isReady(_:)``. If something is missing, the transaction ends before anything is
+/// Each transaction of the use begins with ``beginUse(in:)``. If something is missing, the transaction ends before anything is
 /// changed, ``obtain()`` asks outside of every lock, and another transaction begins. The work comes after that, once.
 struct Obtaining: ~Copyable {
   private let core: VaultCore
@@ -37,11 +37,12 @@ struct Obtaining: ~Copyable {
     again = StartingOver(core.session.latch)
   }
 
-  /// Whether nothing is missing in a transaction that has just begun. The call then uses what it obtained, and can no longer be
-  /// cancelled.
+  /// Begins the use in a transaction that has just begun, if nothing is missing. The call then uses what it obtained, and can no longer
+  /// be cancelled.
   ///
+  /// - Returns: Whether the use has begun.
   /// - Throws: Why the use is refused; ``VaultError/Code/appCancelled``.
-  mutating func isReady(_ transaction: inout ReadTransaction) throws(VaultError) -> Bool {
+  mutating func beginUse(in transaction: inout ReadTransaction) throws(VaultError) -> Bool {
     let hasObtained = missing != nil
     do throws(VaultError) { missing = try transaction.missing(for: use, with: grant?.proof) } catch {
       guard grant != nil else { throw error }
@@ -166,9 +167,9 @@ extension VaultCore {
     var obtaining = Obtaining(self, use, to: action, of: label, context: context)
     var first = consume first
     while true {
-      var transaction = try reading(from: first.take())
+      var transaction = try continueReading(first.take())
       try check(&transaction)
-      if try obtaining.isReady(&transaction) { return transaction }
+      if try obtaining.beginUse(in: &transaction) { return transaction }
       transaction.end()
       try obtaining.obtain()
     }
@@ -183,14 +184,14 @@ extension VaultCore {
     while true {
       var transaction = try beginWriting()
       try check(&transaction.reading)
-      if try obtaining.isReady(&transaction.reading) { return transaction }
+      if try obtaining.beginUse(in: &transaction.reading) { return transaction }
       transaction.rollBack()
       try obtaining.obtain()
     }
   }
 
   /// A transaction that has begun already, or a new one.
-  package func reading(from first: consuming ReadTransaction?) throws(VaultError) -> ReadTransaction {
+  package func continueReading(_ first: consuming ReadTransaction?) throws(VaultError) -> ReadTransaction {
     if let first = consume first { return first }
     return try beginReading()
   }
