@@ -10,8 +10,7 @@ import VaultCrypto
 //   wrong codes. `BulkVerifier` judges the codes of many credentials at once.
 // - `OCRAGenerator` makes and checks codes for challenges and for data that is signed.
 // - `OTPAuthURI` reads and writes what services print into QR codes, with `Base32`.
-// - `CounterReservation` and `OfflineUse` are for provers that work without their store or their peer for a
-//   while.
+// - `CounterReservation` is for provers that work without their store for a while.
 // - `OTPLanes` chooses how the processor computes many codes. `OTPError` is the error of the module.
 
 /// Generates the codes of one credential (RFC 4226). The key is hashed once.

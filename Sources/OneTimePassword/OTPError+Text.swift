@@ -21,7 +21,6 @@ extension OTPError: CustomStringConvertible {
     case .invalidCode: "that is not a code of this credential: it has another length or other characters"
     case .invalidWindow: "the window is too large"
     case .invalidReservation: "the block of counters is too large"
-    case .desynchronized: "the credential is out of step"
     case .invalidURI: "that is not an otpauth URI" + (fault.map { ": \($0)" } ?? "")
     case .invalidSuite, .missingInput, .unexpectedInput, .invalidInput, .invalidData: ocraMessage
     default: code.rawValue
@@ -55,7 +54,6 @@ extension OTPError: RecoverableFailure {
   /// How to recover. An input that is refused starts over; so does a code that was not judged.
   public var recovery: Recovery {
     switch code {
-    case .desynchronized: .retryable(.whenSynchronized)
     case .counterExhausted: .nonRecoverable(action: "replace the credential: its counter has no next value")
     case .timeOutOfRange: .nonRecoverable(action: "set the clock of this machine")
     default: Self.ofInput.contains(code) ? .startOver : .nonRecoverable(action: message)

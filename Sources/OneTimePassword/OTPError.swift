@@ -44,7 +44,6 @@ public struct OTPError: Error, Hashable, Sendable {
   package static var invalidCode: OTPError { OTPError(.invalidCode) }
   package static var invalidWindow: OTPError { OTPError(.invalidWindow) }
   package static var invalidReservation: OTPError { OTPError(.invalidReservation) }
-  package static var desynchronized: OTPError { OTPError(.desynchronized) }
   package static func invalidURI(_ fault: URIFault) -> OTPError { OTPError(.invalidURI, fault: fault) }
   package static func invalidSuite(_ part: OCRASuite.Part, position: Int) -> OTPError {
     OTPError(.invalidSuite, position: position, part: part)
@@ -92,8 +91,6 @@ extension OTPError {
     public static let invalidWindow = Code(rawValue: "invalidWindow")
     /// The block of counters is empty, or not smaller than half the look-ahead (or the counters run out).
     public static let invalidReservation = Code(rawValue: "invalidReservation")
-    /// Too many codes or too much time since the last synchronization.
-    public static let desynchronized = Code(rawValue: "desynchronized")
     /// The text is not an acceptable `otpauth:` URI.
     public static let invalidURI = Code(rawValue: "invalidURI")
     /// The text is not an OCRA suite: at this offset, this part is missing or wrong.

@@ -79,7 +79,7 @@ struct AttackCardTokenTests {
     let other = try scene.core.add(new, secret: SecretBytes(testing: "x")).id
     let id = try scene.store()
     let row = try #require(try scene.core.items(matching: Query(id: id)).first).row
-    try scene.core.beginRotationForTesting(passcode: Passcode(testing: "passcode"))
+    try scene.core.beginRotation(passcode: Passcode(testing: "passcode"))
     if isDamaged { try scene.place.damageKeys(inRow: row) }
     let core = try scene.place.openCore()
     if isDamaged { try core.unlock(with: Passcode(testing: "passcode")) }

@@ -156,17 +156,6 @@ struct ClientKeyTests {
     expect(.damaged) { () throws(VaultError) in _ = try core.signer(of: mine.item.id) }
   }
 
-  @Test("a helper that proves the key in TLS is lent key and certificates, and nobody else")
-  func identity() throws {
-    let core = try place.makeCore()
-    let made = try KeyFileTests.importing(KeyFileTests.bytes("p256.chain.p12"), "correct horse", into: core)
-    let found = try core.withIdentity(of: made.item.id) { pkcs8, description in
-      (try SigningKey(pkcs8: pkcs8).publicKey.spki, description.certificates)
-    }
-    #expect(found.0 == made.publicKey.subjectPublicKeyInfo && found.1 == made.certificates)
-    expect(.policy) { () throws(VaultError) in _ = try core.secret(of: made.item.id) }
-  }
-
   @Test("items of other kinds, and keys that a program stored in its own form, are no client keys")
   func others() throws {
     let core = try place.makeCore()

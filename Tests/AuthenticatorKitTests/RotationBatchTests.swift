@@ -50,7 +50,7 @@ struct RotationBatchTests {
     let id = try scene.store()
     _ = try scene.core.add(NewItem(.genericPassword), secret: SecretBytes(testing: "x"))
     let row = try #require(try scene.core.items(matching: Query(id: id)).first).row
-    try scene.core.beginRotationForTesting()
+    try scene.core.beginRotation()
     try scene.place.damageKeys(inRow: row)
     random.atDraw(draw) { scene.clock.advance(by: .seconds(101)) }
     try scene.core.rotateEpoch(dropDamaged: true)
@@ -67,7 +67,7 @@ struct RotationBatchTests {
     let uri = SecretBytes(testing: "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=5")
     let credential = try scene.core.addOTP(OTPAuthURI(parsing: uri), named: "bank").item.id
     let token = try scene.store(uses: 3)
-    try scene.core.beginRotationForTesting()
+    try scene.core.beginRotation()
     let copy = try scene.place.openCopy()
     for _ in 0..<2_000 where copy.isRotating { try copy.resumeRotation() }
     expect(.outOfStep) { () throws(VaultError) in _ = try copy.nextHOTPCode(of: credential) }
@@ -81,7 +81,7 @@ struct RotationBatchTests {
   func early() throws {
     let scene = try CardScene()
     let id = try scene.core.add(NewItem(.genericPassword), secret: SecretBytes(testing: "x")).id
-    try scene.core.beginRotationForTesting()
+    try scene.core.beginRotation()
     #expect(try !scene.core.endRotationTooEarlyForTesting())
     try expect(scene.core.secret(of: id).byteCount, equals: 1)
     try scene.core.rotateEpoch()
@@ -102,7 +102,7 @@ struct RotationBatchTests {
       }
     }
     let row = try #require(try scene.core.items(matching: Query(id: id)).first).row
-    try scene.core.beginRotationForTesting()
+    try scene.core.beginRotation()
     try scene.place.damageKeys(inRow: row)
     let core = try scene.place.openCore()
     try core.resumeRotation()

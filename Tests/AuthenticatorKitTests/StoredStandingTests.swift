@@ -102,7 +102,7 @@ struct StoredStandingTests {
   func rotating() throws {
     let scene = try TransactionScene()
     let (rejected, lapsed) = (try scene.pushed(), try scene.another())
-    try scene.core.beginRotationForTesting(passcode: Passcode(testing: "passcode"))
+    try scene.core.beginRotation(passcode: Passcode(testing: "passcode"))
     let locked = try scene.place.openCore()
     let (context, prompt) = scene.asking()
     let before = try locked.items(matching: Query(id: rejected)).first?.generation
@@ -126,7 +126,7 @@ struct StoredStandingTests {
     let scene = try TransactionScene()
     let (damaged, other) = (try scene.pushed(), try scene.another())
     let row = try #require(try scene.core.items(matching: Query(id: damaged)).first).row
-    if isRotating { try scene.core.beginRotationForTesting(passcode: Passcode(testing: "passcode")) }
+    if isRotating { try scene.core.beginRotation(passcode: Passcode(testing: "passcode")) }
     try scene.place.damageKeys(inRow: row)
     let core = try scene.place.openCore()
     try core.unlock(with: Passcode(testing: "passcode"))

@@ -73,38 +73,3 @@ struct TOTPGeneratorTests {
     #expect(throws: OTPError.timeOutOfRange) { _ = try steps.correcting(clockOffsetSeconds: .min) }
   }
 }
-
-@Suite("Use without the peer", .bounded)
-struct OfflineUseTests {
-  @Test("after so many codes a synchronization is due, and it ends that")
-  func codes() throws {
-    var use = OfflineUse(lastSynchronized: 1000, maximumCodes: 3)
-    for _ in 0..<3 { try use.recordCode(at: 1000) }
-    let full = use
-    #expect(throws: OTPError.desynchronized) { try use.recordCode(at: 1000) }
-    expect(use, equals: full)
-    use.synchronize(clockOffsetSeconds: -7, at: 2000)
-    try use.recordCode(at: 2000)
-    expect(use.codes, equals: 1)
-    expect(use.clockOffsetSeconds, equals: -7)
-    expect(use.lastSynchronized, equals: 2000)
-  }
-
-  @Test("after so much time a synchronization is due, and a clock set back does not help")
-  func age() throws {
-    var use = OfflineUse(lastSynchronized: 1000, maximumAgeSeconds: 100)
-    try use.recordCode(at: 1100)
-    #expect(throws: OTPError.desynchronized) { try use.recordCode(at: 1101) }
-    try use.recordCode(at: 940)
-    #expect(throws: OTPError.desynchronized) { try use.recordCode(at: 939) }
-    #expect(throws: OTPError.desynchronized) { try use.recordCode(at: .min) }
-    #expect(throws: OTPError.desynchronized) { try use.recordCode(at: .max) }
-  }
-
-  @Test("without limits there is no end")
-  func unlimited() throws {
-    var use = OfflineUse(codes: .max, lastSynchronized: 0)
-    try use.recordCode(at: .max)
-    expect(use.codes, equals: .max)
-  }
-}

@@ -54,7 +54,7 @@ extension Torture {
       let core = try vault.makeCore(passcode: "pass")
       let code = try core.makeRecoveryCode().text
       try add(core, 0..<20)
-      try core.beginRotationForTesting(passcode: Passcode(testing: "pass"))
+      try core.beginRotation(passcode: Passcode(testing: "pass"))
       try add(core, 20..<40)
       return String(decoding: code.bytesForTesting, as: UTF8.self)
     }

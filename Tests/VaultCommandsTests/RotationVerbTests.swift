@@ -133,7 +133,7 @@ struct RotationVerbTests {
       let core = try VaultCore.open(
         at: vault(tool), protector: FileProtector(folder: tool.home.path + "/.local/state/vaultctl"),
         environment: .testing(clock: tool.clock))
-      try core.beginRotationForTesting(
+      try core.beginRotation(
         passcode: try passcode.map { text throws(VaultError) in try Passcode(testing: text) })
     }
     try FileManager.default.removeItem(atPath: try keyPath(tool))
@@ -160,9 +160,9 @@ struct RotationVerbTests {
     do {
       let core = try open()
       if let passcode {
-        try core.beginRotationForTesting(passcode: Passcode(testing: passcode))
+        try core.beginRotation(passcode: Passcode(testing: passcode))
       } else {
-        try core.beginRotationForTesting()
+        try core.beginRotation()
       }
       #expect(core.isRotating)
     }
@@ -186,7 +186,7 @@ struct RotationVerbTests {
       let core = try VaultCore.open(
         at: vault(tool), protector: FileProtector(folder: tool.home.path + "/.local/state/vaultctl"),
         environment: .testing(clock: tool.clock))
-      try core.beginRotationForTesting(
+      try core.beginRotation(
         passcode: try passcode.map { text throws(VaultError) in try Passcode(testing: text) })
     }
     try damageItem(tool)

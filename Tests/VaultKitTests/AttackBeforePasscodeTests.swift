@@ -128,7 +128,7 @@ struct AttackBeforePasscodeTests {
   func restored(isRotating: Bool) throws {
     let core = try place.makeCore(passcode: "passcode")
     _ = try core.add(NewItem(.genericPassword, name: "a"), secret: SecretBytes(testing: "s"))
-    if isRotating { try core.beginRotationForTesting(passcode: passcode()) }
+    if isRotating { try core.beginRotation(passcode: passcode()) }
     let backup = place.folder + "/backup"
     _ = try core.backUp(to: backup, passphrase: passcode("passphrase"))
     let restored = try VaultCore.restore(

@@ -62,7 +62,7 @@ struct AttackStateTests {
   func begunByAnother() throws {
     let core = try place.makeCore(passcode: "passcode")
     _ = try core.add(NewItem(.genericPassword, name: "a"), secret: SecretBytes(testing: "s"))
-    try core.beginRotationForTesting(passcode: Passcode(testing: "passcode"))
+    try core.beginRotation(passcode: Passcode(testing: "passcode"))
     try core.rotateEpoch(passcode: Passcode(testing: "passcode"), isAnew: true)
     #expect(try core.status().generation == 3 && !core.isRotating)
     try expect(place.openCore().verify().problems, equals: [])

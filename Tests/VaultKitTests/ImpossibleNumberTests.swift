@@ -94,7 +94,7 @@ struct ImpossibleNumberTests {
   private func begun() throws -> (VaultCore, ItemID) {
     let core = try place.makeCore()
     let id = try core.add(NewItem(.genericPassword, name: "n"), secret: SecretBytes(testing: "s")).id
-    try core.beginRotationForTesting()
+    try core.beginRotation()
     return (core, id)
   }
 

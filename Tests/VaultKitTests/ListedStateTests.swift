@@ -78,7 +78,7 @@ struct ListedStateTests {
     try core.write { transaction in
       for index in 0..<1_200 { _ = try transaction.add(NewItem(.genericPassword, name: "n\(index)")) }
     }
-    try core.beginRotationForTesting(passcode: Passcode(testing: "passcode"))
+    try core.beginRotation(passcode: Passcode(testing: "passcode"))
     try core.resumeRotation()
     let moved = try core.reading { transaction throws(VaultError) in try transaction.item(item.id) }
     try #require(core.isRotating && moved.generation == 2)

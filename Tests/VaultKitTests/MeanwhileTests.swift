@@ -119,7 +119,7 @@ struct MeanwhileTests {
   func begunElsewhere(purges: Bool) throws {
     let core = try place.makeCore()
     _ = try core.add(NewItem(.genericPassword, name: "a"), secret: SecretBytes(testing: "s"))
-    try place.openCore().beginRotationForTesting()
+    try place.openCore().beginRotation()
     if purges { try core.purge() } else { try core.rotateEpoch(isAnew: true) }
     try expect(core.status().generation, equals: 3)
   }
@@ -128,7 +128,7 @@ struct MeanwhileTests {
   func endedElsewhere() throws {
     let core = try place.makeCore()
     _ = try core.add(NewItem(.genericPassword, name: "a"), secret: SecretBytes(testing: "s"))
-    try core.beginRotationForTesting()
+    try core.beginRotation()
     let other = try place.openCore()
     try core.rotateEpoch()
     try other.rotateEpoch()

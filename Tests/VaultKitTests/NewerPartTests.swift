@@ -53,7 +53,7 @@ struct NewerPartTests {
     arguments: Part.allCases.filter { $0 != .secret })
   func paused(part: Part) throws {
     let vault = try Mixed()
-    try vault.core.beginRotationForTesting()
+    try vault.core.beginRotation()
     try vault.makeNewer(part, at: 3)
     try vault.damage(at: 6)
     var told: [DamagedPart] = []
@@ -114,7 +114,7 @@ struct NewerPartTests {
     arguments: ["meta", "keys", "state"], [false, true])
   func outweighs(part: String, isMidway: Bool) throws {
     let vault = try Mixed()
-    if isMidway { try vault.core.beginRotationForTesting() }
+    if isMidway { try vault.core.beginRotation() }
     try vault.makeNewer(.secret, at: 3)
     try vault.damage(part, at: 3)
     var told: [DamagedPart] = []

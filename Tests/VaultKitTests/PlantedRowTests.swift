@@ -87,7 +87,7 @@ struct PlantedRowTests {
   func repair(plant: Plant, of mode: Mode) throws {
     let passcode: String? = mode == .passcode ? "passcode" : nil
     let (core, id) = try filled(passcode: passcode)
-    if mode == .rotating { try core.beginRotationForTesting() }
+    if mode == .rotating { try core.beginRotation() }
     if mode == .older {
       try place.keepRows()
       for name in ["a", "b", "c"] { _ = try core.add(NewItem(.genericPassword, name: name)) }

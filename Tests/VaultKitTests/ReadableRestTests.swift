@@ -48,7 +48,7 @@ struct ReadableRestTests {
     arguments: State.allCases, [false, true])
   func ownState(state: State, isMidway: Bool) throws {
     let vault = try Filled()
-    if isMidway { try vault.place.openCore().beginRotationForTesting() }
+    if isMidway { try vault.place.openCore().beginRotation() }
     try vault.damageState(state)
     let core = try vault.place.openCore()
     try vault.expectRest(core, without: [], count: 400)

@@ -33,7 +33,7 @@ struct RecoveryTests {
     .invalidBase32(position: 0): .startOver, .unknownAlgorithm: .startOver, .invalidDigits: .startOver,
     .invalidPeriod: .startOver, .invalidCounter: .startOver, .counterExhausted: nil, .timeOutOfRange: nil,
     .invalidCode: .startOver, .invalidWindow: .startOver, .invalidReservation: .startOver,
-    .desynchronized: .retryable(.whenSynchronized), .invalidURI(.fragment): .startOver,
+    .invalidURI(.fragment): .startOver,
     .invalidSuite(.digits, position: 3): .startOver, .missingInput(.question): .startOver,
     .unexpectedInput(.session): .startOver, .invalidInput(.pinHash): .startOver, .invalidData: .startOver,
   ]

@@ -77,7 +77,7 @@ struct RotationDamageTests {
     arguments: Part.allCases.map { ($0, false) } + Part.allCases.filter { $0 != .secret }.map { ($0, true) })
   func dropped(part: Part, isMidway: Bool) throws {
     let vault = try Damaged(passcode: "p", count: part == .index ? 400 : 12)
-    if isMidway { try vault.core.beginRotationForTesting(passcode: Passcode(testing: "p")) }
+    if isMidway { try vault.core.beginRotation(passcode: Passcode(testing: "p")) }
     let name = try vault.damage(part, at: 3)
     try vault.core.rotateEpoch(passcode: Passcode(testing: "p"), dropDamaged: true)
     let later = try vault.place.openCore()
@@ -104,7 +104,7 @@ struct RotationDamageTests {
   @Test("damage on the way pauses it; everything else works meanwhile, and each opening passes over it")
   func paused() throws {
     let vault = try Damaged(passcode: "p", count: 1_300)
-    try vault.core.beginRotationForTesting(passcode: Passcode(testing: "p"))
+    try vault.core.beginRotation(passcode: Passcode(testing: "p"))
     let name = try vault.damage(.meta, at: 3)
     let told = damageTold(vault.core, "p")
     #expect(told.map(\.item) == [vault.ids[3]] && told[0].words.contains(name))
@@ -171,7 +171,7 @@ struct RotationDamageTests {
   @Test("an opening that continues a rotation leaves a damaged row behind and moves the others")
   func resumed() throws {
     let vault = try Damaged(passcode: nil, count: 1_300)
-    try vault.core.beginRotationForTesting()
+    try vault.core.beginRotation()
     _ = try vault.damage(.keys, at: 3)
     let core = try vault.place.openCore()
     // A few calls; more where each has no time for a whole batch.

@@ -45,7 +45,7 @@ struct RotationMeanwhileTests {
   func elsewhere() throws {
     let core = try filled()
     let other = try place.openCore()
-    try other.beginRotationForTesting()
+    try other.beginRotation()
     expect(.policy) { () throws(VaultError) in try core.beginRotation() }
     while try core.continueRotation() {}
     #expect(try !core.status().isRotating && core.status().generation == 2)
@@ -59,7 +59,7 @@ struct RotationMeanwhileTests {
   func sameMoment() throws {
     _ = try filled()
     let files = LoadingFiles(files: place.protector) { [place] in
-      try place.openCore().beginRotationForTesting()
+      try place.openCore().beginRotation()
     }
     let core = try VaultCore.open(at: place.path, protector: files, environment: place.environment)
     files.arm()
@@ -71,7 +71,7 @@ struct RotationMeanwhileTests {
   @Test("a row whose plain generation is raised on the way keeps the old keys")
   func raisedColumn() throws {
     let core = try filled()
-    try core.beginRotationForTesting()
+    try core.beginRotation()
     let item = try core.item(named: "n2")
     try RawSQLite.run("UPDATE item SET generation = 2 WHERE row = \(item.row)", on: place.path)
     expect(.damaged) { () throws(VaultError) in try core.rotateEpoch() }
@@ -94,7 +94,7 @@ struct RotationMeanwhileTests {
         guard try other.status().generation == 2, try !other.status().isRotating,
           !isBegun.exchange(true, ordering: .relaxed)
         else { return }
-        try other.beginRotationForTesting()
+        try other.beginRotation()
       }
     }
     let core = try VaultCore.open(at: place.path, protector: files, environment: place.environment)

@@ -19,7 +19,7 @@ struct RotationProgressTests {
       for number in 0..<5_000 { _ = try transaction.add(NewItem(.genericPassword, name: "n\(number)")) }
     }
     if isInterrupted {
-      try core.beginRotationForTesting()
+      try core.beginRotation()
       try core.resumeRotation()
     }
     let other = try place.openCore()

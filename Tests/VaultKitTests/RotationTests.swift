@@ -127,7 +127,7 @@ struct RotationTests {
       _ = try core.add(
         NewItem(.genericPassword, name: "n\(index)"), secret: SecretBytes(testing: "s\(index)"))
     }
-    try core.beginRotationForTesting(passcode: Passcode(testing: "p"))
+    try core.beginRotation(passcode: Passcode(testing: "p"))
     let later = try place.openCore()
     #expect(later.isRotating)
     try later.unlock(with: Passcode(testing: "p"))
@@ -152,7 +152,7 @@ struct RotationTests {
   func endedTooEarly() throws {
     let place = TemporaryVault()
     let core = try place.makeCore()
-    try core.beginRotationForTesting()
+    try core.beginRotation()
     #expect(try !core.endRotationTooEarlyForTesting())
     #expect(core.isRotating)
     try place.openCore().rotateEpoch()

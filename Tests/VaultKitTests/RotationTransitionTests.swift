@@ -101,7 +101,7 @@ struct RotationTransitionTests {
     let item = try place.makeCore(passcode: "pass").add(
       NewItem(.genericPassword, name: "n"), secret: SecretBytes(testing: "s"))
     let files = LoadingFiles(files: place.protector) {
-      try place.openCore().beginRotationForTesting(passcode: Half.typed("pass"))
+      try place.openCore().beginRotation(passcode: Half.typed("pass"))
     }
     let core = try VaultCore.open(at: place.path, protector: files, environment: place.environment)
     files.arm()
@@ -191,7 +191,7 @@ private struct Half {
     if recovery { code = StoredSecret(key: try core.makeRecoveryCode().text) }
     for number in 0..<4 { try add("old\(number)", thisDevice: number == 3) }
     guard isRotating else { return }
-    try core.beginRotationForTesting(passcode: try passcode.map(Self.typed))
+    try core.beginRotation(passcode: try passcode.map(Self.typed))
     #expect(core.isRotating)
     for number in 0..<3 { try add("new\(number)", thisDevice: number == 2) }
   }

@@ -313,7 +313,7 @@ struct TransitionTests {
     let always = try add("always", AccessControl(.afterFirstUnlock), to: core)
     let item = try add("item", AccessControl(.whenUnlocked), to: core)
     let other = try place.openCore()
-    try other.beginRotationForTesting(passcode: passcode())
+    try other.beginRotation(passcode: passcode())
     // The item still has the keys that were open here.
     expect(.locked) { () throws(VaultError) in _ = try core.secret(of: item) }
     try other.rotateEpoch(passcode: passcode())

@@ -19,7 +19,7 @@ struct ProcessTests {
       try store.write { (store: inout Store) throws(StorageError) in try store.setHead([1]) }
       try store.beginImmediate()
       try store.setHead([2])
-      for (name, call) in callsOfStore(copyingTo: folder("copy")) {
+      for (name, call) in callsOfStore() {
         let code = ForkedChild.run { outcome(expecting: .usedAfterFork) { try call(&store) } }
         require(code == 0, "\(name): \(code)")
       }
@@ -186,7 +186,7 @@ private final class Box {
 }
 
 /// Every call of a store that a child must not make, with its name.
-private func callsOfStore(copyingTo path: String) -> [(String, (inout Store) throws -> Void)] {
+private func callsOfStore() -> [(String, (inout Store) throws -> Void)] {
   func outsideTransaction(_ call: @escaping (inout Store) throws -> Void) -> (inout Store) throws -> Void {
     { store in
       store.rollback()
@@ -200,7 +200,6 @@ private func callsOfStore(copyingTo path: String) -> [(String, (inout Store) thr
     ("beginning", outsideTransaction { store in try store.beginImmediate() }),
     ("checkpoint", outsideTransaction { store in _ = try store.checkpoint(truncate: true) }),
     ("integrity", outsideTransaction { store in _ = try store.integrityCheck() }),
-    ("copying", outsideTransaction { store in try store.vacuumInto(path) }),
   ]
 }
 

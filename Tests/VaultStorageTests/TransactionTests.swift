@@ -175,7 +175,8 @@ struct TransactionTests {
     await #expect(processExitsWith: .failure) {
       let folder = TemporaryFolder()
       var store = try makeVault(at: folder("v"))
-      try store.read { (store: inout Store) throws(StorageError) in try store.setHead([]) }
+      try store.beginRead()
+      try store.setHead([])
     }
     await #expect(processExitsWith: .failure) {
       let folder = TemporaryFolder()

@@ -77,20 +77,6 @@ extension VaultCore {
     return try body(signer)
   }
 
-  /// Lends the private key, as PKCS#8 in DER, and the certificates: for a helper process that proves the key in TLS, where a
-  /// signature is not enough. As with a signature, the entry in the log is durable before, and no lock is held meanwhile.
-  ///
-  /// - Throws: As ``signer(of:to:context:)``, and what `body` throws.
-  package func withIdentity<R: ~Copyable>(
-    of id: ItemID, to action: String? = nil, context: AuthenticationContext? = nil,
-    _ body: (borrowing SecretBytes, ClientKeyDescription) throws -> R
-  ) throws -> R {
-    let opened = try opened(id, to: action ?? "prove who you are", context: context)
-    // The halves are compared here, too.
-    _ = try opened.stored.signer(opened.pkcs8)
-    return try body(opened.pkcs8, opened.stored.description())
-  }
-
   /// A key that the gate has opened, after the entry in the log.
   private func opened(
     _ id: ItemID, to action: String, context: AuthenticationContext?

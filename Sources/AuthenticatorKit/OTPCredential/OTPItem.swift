@@ -152,7 +152,6 @@ extension VaultError {
           "keep the credential in another program: this program makes codes with SHA1, SHA256 and SHA512 only"
         )
       case .counterExhausted: (.expired, "enroll a new credential")
-      case .desynchronized: (.outOfStep, "synchronize it first")
       case .invalidURI: (.malformed, Self.hint(for: error.fault))
       case .invalidSuite: (.malformed, "it looks like OCRA-1:HOTP-SHA256-8:QH64")
       case .missingInput: (.malformed, "give exactly the values that the suite names")

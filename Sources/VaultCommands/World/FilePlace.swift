@@ -39,12 +39,6 @@ enum FilePlace {
   /// The directory of a path.
   static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "." }
 
-  /// The path with a prefix and a suffix for its last component.
-  static func beside(_ path: String, prefix: String, suffix: String) -> String {
-    let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-    return String(path[..<start]) + prefix + String(path[start...]) + suffix
-  }
-
   /// Makes new files and names in the directory of `path` durable.
   static func synchronizeFolder(of path: String) throws(CommandError) {
     let folder = folder(of: path)

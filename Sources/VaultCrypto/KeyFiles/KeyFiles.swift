@@ -151,10 +151,6 @@ package struct ImportedKey: ~Copyable, Sendable {
 }
 
 extension RawSpan {
-  func unsafeByte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
-}
-
-extension RawSpan {
   func byte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 }
 

@@ -52,9 +52,6 @@ extension Head {
   /// This state of the vault, to be remembered.
   package var commit: SeenCommit { SeenCommit(sequence: sequence, entry: lastEntry) }
 
-  /// The commit that ``advance()`` makes of this head row.
-  package var nextCommit: SeenCommit { SeenCommit(sequence: nextSequence, entry: lastEntry) }
-
   /// `nil` while the current segment is empty: the MAC is then that of its anchor.
   private var lastEntry: SeenCommit.Entry? {
     nextAudit > segmentFirst ? SeenCommit.Entry(number: nextAudit - 1, mac: auditMAC) : nil

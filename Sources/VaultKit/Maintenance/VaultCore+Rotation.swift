@@ -194,13 +194,6 @@ extension VaultCore {
         + "what was deleted is still in the file or its log", hint: .purgeAgain)
   }
 
-  /// Begins a new epoch and moves nothing, like a process that is killed immediately.
-  package func beginRotationForTesting(passcode: consuming Passcode? = nil) throws(VaultError) {
-    var keys: PasscodeKeys?
-    if let typed = consume passcode { keys = try verified(typed) }
-    try beginEpoch(keys, for: CallValidity(self))
-  }
-
   /// Ends a rotation before its items and its log are moved, like a process that another process has overtaken.
   ///
   /// - Returns: Whether it was ended.
@@ -215,7 +208,6 @@ extension VaultCore {
   // MARK: Steps
 
   /// - Returns: The keys of the new generation; `nil` if a rotation is under way, and nothing was begun.
-  @discardableResult
   func beginEpoch(_ keys: PasscodeKeys?, for validity: CallValidity) throws(VaultError) -> GenerationKeys? {
     let present = try beginReading()
     let (vault, id) = (present.store.vault, present.store.keys.header.deviceKey)

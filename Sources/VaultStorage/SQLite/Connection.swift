@@ -205,15 +205,6 @@ struct Connection: ~Copyable {
     guard mode == "wal" else { throw .cannotOpen(errno: 0) }
   }
 
-  /// Writes a copy without free pages to the empty file at `path`.
-  func copy(into path: String) throws(StorageError) {
-    // A read-only connection refuses VACUUM INTO too, although that changes nothing in its own file.
-    let refuses = isQueryOnly
-    if refuses { try execute("PRAGMA query_only=OFF") }
-    defer { if refuses { try? execute("PRAGMA query_only=ON") } }
-    try query("VACUUM INTO ?1", path) { _ in }
-  }
-
   /// The lines of `PRAGMA integrity_check`; empty when there is no fault, or when `progress` ended the check before
   /// it found one.
   func integrityCheck(progress: (() -> Bool)?) throws(StorageError) -> [String] {

@@ -6,7 +6,7 @@
 enum Query: Int, CaseIterable {
   case begin, beginImmediate, commit, rollback
   case header, setHeader
-  case slots, insertSlot, deleteSlot, deleteSlots
+  case slots, insertSlot, deleteSlots
   case head, setHead
   case itemByRow, itemByID, itemByName, itemByPrimaryKey
   case insertItem, updateItem, moveItem, deleteItem, items, scanItems, expiries
@@ -31,7 +31,6 @@ enum Query: Int, CaseIterable {
     case .slots: "SELECT id, kind, subject, generation, opener, opener_id, body FROM slot ORDER BY id"
     case .insertSlot:
       "INSERT INTO slot(id, kind, subject, generation, opener, opener_id, body) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"
-    case .deleteSlot: "DELETE FROM slot WHERE id = ?1"
     case .deleteSlots: "DELETE FROM slot WHERE 1"
     case .head: "SELECT body FROM head WHERE id = 1"
     case .setHead: "INSERT INTO head(id, body) VALUES(1, ?1) ON CONFLICT(id) DO UPDATE SET body = ?1"
@@ -105,7 +104,7 @@ enum Query: Int, CaseIterable {
   var table: StorageError.Table {
     switch self {
     case .header, .setHeader, .begin, .beginImmediate, .commit, .rollback: .header
-    case .slots, .insertSlot, .deleteSlot, .deleteSlots: .slot
+    case .slots, .insertSlot, .deleteSlots: .slot
     case .head, .setHead: .head
     case .material, .setMaterial, .setKeys, .deleteMaterial, .sumMaterials: .material
     case .state, .scanStates, .setState, .deleteState, .sumStates: .state

@@ -16,13 +16,6 @@ extension Store {
     try change(.deleteAudit, sequence) > 0
   }
 
-  /// Lends the entries from sequence `first`, at most `limit`, in ascending sequence until `body` returns false.
-  package mutating func forEachAudit<E: StorageFailure>(
-    from first: UInt64 = 0, limit: Int? = nil, _ body: (AuditRow) throws(E) -> Bool
-  ) throws(E) {
-    try walk(.audit, first, limit ?? -1, as: AuditRow.init, by: \.sequence, body)
-  }
-
   package mutating func auditEntries(
     from first: UInt64 = 0, limit: Int? = nil
   ) throws(StorageError) -> [AuditRow] {

@@ -64,21 +64,6 @@ extension Store {
   /// copy of the vault gets to another disk.
   package static let rewritesThroughFiles = Atomic(false)
 
-  /// Writes a copy without free pages to a new file at `path`, mode 0600. The copy has no log beside it.
-  ///
-  /// - Throws: ``StorageError/alreadyExists``. A copy that could not be finished is removed.
-  /// - Precondition: No transaction is open.
-  package mutating func vacuumInto(_ path: String) throws(StorageError) {
-    precondition(!isInTransaction, "Store.vacuumInto: a transaction is open")
-    let place = try VaultPath.locate(path)
-    try place.checkFolder()
-    try place.makeEmptyFile(place.name)
-    do throws(StorageError) { try connection.copy(into: place.full) } catch {
-      place.remove(place.name)
-      throw error
-    }
-  }
-
   /// Deletes rows with numbers below the first or from `limit` on, index values that are not 16 bytes, and entries and segments
   /// of the log after these. Reads none of them.
   ///

@@ -19,21 +19,6 @@ extension Store {
       })
     try failure.rethrow()
   }
-
-  /// The numbers of rows. Reads them all, because SQLite's own count would follow a damaged page without end.
-  package mutating func counts() throws(StorageError) -> RowCounts {
-    var counts = RowCounts(items: 0, materials: 0, states: 0, blinds: 0, former: 0)
-    try forEachSummed { row throws(StorageError) in
-      switch row.table {
-      case .item: counts.items += 1
-      case .material: counts.materials += 1
-      case .state: counts.states += 1
-      case .blind: counts.blinds += 1
-      case .former: counts.former += 1
-      }
-    }
-    return counts
-  }
 }
 
 extension SummedRow.Table {

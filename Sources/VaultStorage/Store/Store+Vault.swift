@@ -33,12 +33,6 @@ extension Store {
       .insertSlot, slot.id, slot.kind, slot.subject, slot.generation, slot.opener, slot.openerID, slot.body)
   }
 
-  /// - Returns: False when there was none.
-  @discardableResult
-  package mutating func deleteSlot(id: Int64) throws(StorageError) -> Bool {
-    try change(.deleteSlot, id) > 0
-  }
-
   /// Deletes all slots and inserts `slots`.
   package mutating func replaceSlots(_ slots: [SlotRow]) throws(StorageError) {
     try change(.deleteSlots)

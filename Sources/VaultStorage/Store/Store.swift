@@ -174,20 +174,6 @@ package struct Store: ~Copyable, @unchecked Sendable {
     _ body: (inout Store) throws(E) -> R
   ) throws(E) -> R {
     try E.from(beginImmediate())
-    return try finish(body)
-  }
-
-  /// Runs `body` in a transaction that reads one state.
-  package mutating func read<R: ~Copyable, E: StorageFailure>(
-    _ body: (inout Store) throws(E) -> R
-  ) throws(E) -> R {
-    try E.from(beginRead())
-    return try finish(body)
-  }
-
-  private mutating func finish<R: ~Copyable, E: StorageFailure>(
-    _ body: (inout Store) throws(E) -> R
-  ) throws(E) -> R {
     let result: R
     do throws(E) { result = try body(&self) } catch {
       rollback()
