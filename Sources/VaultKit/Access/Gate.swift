@@ -40,8 +40,8 @@ package struct Grant: ~Copyable, Sendable {
 /// That a person was verified for one operation on one item in one session, without any key. A use that had to wait after the
 /// verification has it checked again, by ``WriteTransaction/confirm(_:)``.
 package struct VerificationProof: Sendable {
-  fileprivate let item: ItemID
-  fileprivate let operation: ItemOperation
+  let item: ItemID
+  let operation: ItemOperation
   fileprivate let moment: VerificationMoment
   fileprivate let shown: ShownFactors
   fileprivate let material: UInt64
@@ -50,19 +50,6 @@ package struct VerificationProof: Sendable {
   /// Whether it was made for this operation on this item.
   func isFor(_ operation: ItemOperation, on item: ItemID) -> Bool {
     operation == self.operation && item == self.item
-  }
-}
-
-extension WriteTransaction {
-  /// Checks a verification again, in the commit that relies on it.
-  ///
-  /// - Throws: ``VaultError/Code/busy`` if the item, its rule or what the person showed was changed or deleted meanwhile;
-  ///   ``VaultError/Code/verificationNeeded`` after 30 s.
-  package mutating func confirm(_ proof: VerificationProof) throws(VaultError) {
-    guard let row = try store.rows.item(id: Bytes16(proof.item.bytes)) else {
-      throw VaultError(.busy, "what was verified was deleted meanwhile", hint: "try again")
-    }
-    try Gate.check(proof, operation: proof.operation, item: store.open(row), row: row, store: store)
   }
 }
 
@@ -276,7 +263,7 @@ enum Gate {
     return now >= expires
   }
 
-  fileprivate static func check(
+  static func check(
     _ proof: VerificationProof, operation: ItemOperation, item: Item, row: ItemRow,
     store: borrowing SealedStore
   ) throws(VaultError) {

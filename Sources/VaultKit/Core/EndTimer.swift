@@ -6,7 +6,8 @@ import VaultFormat
 /// later, that one ends, or the next commit. A command-line tool, which ends at once, does not start it.
 final class EndTimer: Sendable {
   private struct State {
-    var isStarted = false
+    /// Ends what is over; `nil` before the timer is started.
+    var ending: (@Sendable (VaultCore) -> Void)?
     var next = NextTokenEnd()
     /// The timer that counts; an older one does nothing.
     var number: UInt64 = 0
@@ -16,10 +17,14 @@ final class EndTimer: Sendable {
   private let noted = Atomic<UInt64>(0)
 
   /// Counts from now on, also for what ``set(_:of:clock:)`` said before.
-  func start(for session: VaultCore.Session, clock: any VaultClock) {
+  ///
+  /// - Parameter end: Ends what is over, on another thread.
+  func start(
+    for session: VaultCore.Session, clock: any VaultClock, ending end: @escaping @Sendable (VaultCore) -> Void
+  ) {
     let next = state.withLock { state -> NextTokenEnd? in
-      guard !state.isStarted else { return nil }
-      state.isStarted = true
+      guard state.ending == nil else { return nil }
+      state.ending = end
       return state.next
     }
     if let next { schedule(next, of: session, clock: clock) }
@@ -30,7 +35,7 @@ final class EndTimer: Sendable {
     guard noted.exchange(next.rawValue, ordering: .relaxed) != next.rawValue else { return }
     let isStarted = state.withLock { state in
       state.next = next
-      return state.isStarted
+      return state.ending != nil
     }
     if isStarted { schedule(next, of: session, clock: clock) }
   }
@@ -51,7 +56,7 @@ final class EndTimer: Sendable {
     clock.call(after: milliseconds) { [weak self, weak session] in
       guard let self, let session, self.state.withLock({ $0.number == number }) else { return }
       let core = VaultCore(session, environment: session.environment)
-      core.endItemsWherePast()
+      self.state.withLock { $0.ending }?(core)
       // A commit that ended something has set the timer again.
       guard self.state.withLock({ $0.number == number && $0.next == next }) else { return }
       guard next.isDue(clock) else { return self.schedule(next, of: session, clock: clock) }
@@ -67,24 +72,4 @@ final class EndTimer: Sendable {
 extension VaultCore.Session {
   /// The clocks and keys of the open vault.
   fileprivate var environment: VaultEnvironment { withStore { $0.environment } }
-}
-
-extension VaultCore {
-  /// Ends the items that are not valid now. A vault that cannot be written keeps them; they open nothing.
-  func endItems() {
-    try? beginWriting().commit()
-  }
-
-  /// The same where one is over: without that, nothing is written.
-  fileprivate func endItemsWherePast() {
-    if (try? hasItemToEnd()) != false { endItems() }
-  }
-
-  private func hasItemToEnd() throws(VaultError) -> Bool {
-    var transaction = try beginReading()
-    return try transaction.hasItemToEnd(transaction.store.head().nextTokenEnd)
-  }
-
-  /// From now on, ends items at their time, for as long as the vault is open.
-  func startEndTimer() { session.endTimer.start(for: session, clock: environment.clock) }
 }

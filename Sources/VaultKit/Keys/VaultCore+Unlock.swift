@@ -342,12 +342,6 @@ extension VaultCore {
     if seconds < 120 { return "\(seconds) s" }
     return seconds < 7200 ? "\((seconds + 59) / 60) min" : "\((seconds + 3599) / 3600) h"
   }
-
-  /// Header, slots and keys as the file has them now.
-  func keysNow() throws(VaultError) -> (header: Header, slots: [SlotRow], keys: GenerationKeys) {
-    let transaction = try beginReading()
-    return (transaction.store.keys.header, transaction.store.keys.slots, transaction.store.keys.current)
-  }
 }
 
 extension ReadTransaction {

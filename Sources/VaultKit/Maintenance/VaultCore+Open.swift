@@ -70,13 +70,6 @@ extension VaultCore {
     try VaultOutline(at: path)
   }
 
-  static func refuseForeign(_ header: Header, environment: VaultEnvironment) throws(VaultError) {
-    try environment.refuseVaultOfTest(header)
-    if header.isBackup {
-      throw VaultError(.policy, "this file is a backup", hint: .restoreBackup)
-    }
-  }
-
   /// The key that the header names; `nil` if another process has replaced it in the meantime.
   private static func presentKey(
     of header: Header, protector: any Protector, rows: inout VaultRows
@@ -107,24 +100,14 @@ extension VaultCore {
     return store
   }
 
-  /// How many rows the opening checked because the file is a copy or an older state; `nil` if it is neither.
-  package var checkedAsCopy: UInt64? { withStore { $0.checkedAsCopy } }
-
   /// What the opening found wrong between the wall clock and the recorded time, by more than a day.
   package var clockDoubt: ClockDoubt? { withStore { $0.clockDoubt } }
-
-  /// The number of a commit that was seen on this machine and was not in the file when it was opened: an older state was put back,
-  /// or the file went on from one. `nil` if no commit is known to be missing.
-  package var missingCommit: UInt64? { withStore { $0.missingCommit } }
 
   /// The counts of the vault that are near their end, in words.
   package func countsNearEnd() throws(VaultError) -> [String] {
     var transaction = try beginReading()
     return try transaction.store.head().countsNearEnd()
   }
-
-  /// Whether the protector remembered a commit that this vault cannot have had. It was ignored, and the next commit replaces it.
-  package var ignoresWitness: Bool { withStore { $0.ignoresWitness } }
 
   /// Finishes what earlier sessions left: a pending truncation, and items that expired more than a day ago.
   private func tidy() throws(VaultError) {

@@ -83,9 +83,9 @@ extension VaultCore {
     let needed = found.filter { $0.remedy == .needed }
     guard dropDamaged, newer.isEmpty, needed.isEmpty else {
       found.forEach(told)
-      guard newer.isEmpty else { throw Self.refusal("the keys stay as they are", newer: newer) }
-      guard needed.isEmpty else { throw Self.refusal("the keys stay as they are", needed: needed) }
-      throw VaultError(.damaged, "the keys stay as they are: \(Self.named(found))", hint: .dropDamaged)
+      guard newer.isEmpty else { throw .refusal("the keys stay as they are", newer: newer) }
+      guard needed.isEmpty else { throw .refusal("the keys stay as they are", needed: needed) }
+      throw VaultError(.damaged, "the keys stay as they are: \(VaultError.named(found))", hint: .dropDamaged)
     }
     var transaction = try beginWriting()
     try transaction.removeDamaged(&found)

@@ -304,9 +304,3 @@ private struct RestoredStates {
     }
   }
 }
-
-extension Item {
-  /// Whether another side may have seen a later state of the item than a copy has: a server, what a program says, or the
-  /// person who tried a PIN in the original.
-  var canBeBehind: Bool { kind.rules.state.canBeBehind || isCountingProver }
-}

@@ -245,31 +245,12 @@ extension VaultCore {
 
   static func paused(_ found: [DamagedPart]) -> VaultError {
     let newer = found.filter { $0.remedy == .newerVersion }
-    guard newer.isEmpty else { return refusal("the rotation is paused", newer: newer) }
+    guard newer.isEmpty else { return .refusal("the rotation is paused", newer: newer) }
     let needed = found.filter { $0.remedy == .needed }
-    guard needed.isEmpty else { return refusal("the rotation is paused", needed: needed) }
+    guard needed.isEmpty else { return .refusal("the rotation is paused", needed: needed) }
     return VaultError(
       .damaged,
-      "the rotation is paused" + (found.isEmpty ? "" : ": \(named(found))"), hint: .resumeRotation)
-  }
-
-  /// - Parameter newer: The parts that a newer version made.
-  static func refusal(_ state: String, newer: [DamagedPart]) -> VaultError {
-    VaultError(.newerFormat, "\(state): \(named(newer))", hint: .rotateWithNewerVersion)
-  }
-
-  /// - Parameter needed: The damaged PINs that items are behind.
-  static func refusal(_ state: String, needed: [DamagedPart]) -> VaultError {
-    VaultError(
-      .damaged, "\(state): \(named(needed))",
-      hint:
-        "no repair removes a PIN that items are behind: restore the vault from a backup, or remove these items first"
-    )
-  }
-
-  static func named(_ found: [DamagedPart]) -> String {
-    let more = found.count > 3 ? "; and \(found.count - 3) more" : ""
-    return found.prefix(3).map(\.words).joined(separator: "; ") + more
+      "the rotation is paused" + (found.isEmpty ? "" : ": \(VaultError.named(found))"), hint: .resumeRotation)
   }
 
   func rotationPhase() throws(VaultError) -> RotationState.Phase? {

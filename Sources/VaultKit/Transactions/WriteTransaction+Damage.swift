@@ -86,7 +86,7 @@ extension WriteTransaction {
     let behind = try store.items(behind: store.missingPINs()).map { $0.item.name ?? $0.item.id.hexadecimal }
     guard behind.isEmpty else {
       let row = DamagedPart.unreadableRow("a row has a number that no vault has").needed(by: behind)
-      throw VaultCore.refusal("the vault stays as it is", needed: [row])
+      throw .refusal("the vault stays as it is", needed: [row])
     }
   }
 

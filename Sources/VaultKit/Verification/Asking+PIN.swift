@@ -51,7 +51,7 @@ extension Asking {
     _ request: PINRequest, use: (borrowing PIN, Shown) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     guard let context, !context.memory.isInvalid else {
-      throw context == nil ? nobodyToAsk(request.subject) : Self.ended
+      throw context == nil ? nobodyToAsk(request.subject) : CallValidity.ended
     }
     validity.call?.endUse()
     if let given = context.memory.given(request.subject) {

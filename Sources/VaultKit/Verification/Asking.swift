@@ -52,7 +52,7 @@ struct Asking {
   mutating func newPassword(for new: NewItem) throws(VaultError) -> PasswordKey {
     label = new.attributes[.name]
     guard let context, !context.memory.isInvalid else {
-      throw context == nil ? nobodyToAsk(.applicationPassword) : Self.ended
+      throw context == nil ? nobodyToAsk(.applicationPassword) : CallValidity.ended
     }
     if let given = context.memory.given(.applicationPassword) {
       notes += Shown.given.notes(.newApplicationPassword)
@@ -110,7 +110,7 @@ struct Asking {
     judge: (borrowing SecretBytes, Shown) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     guard let context, !context.memory.isInvalid else {
-      throw context == nil ? nobodyToAsk(subject) : Self.ended
+      throw context == nil ? nobodyToAsk(subject) : CallValidity.ended
     }
     validity.call?.endUse()
     if let given = context.memory.given(subject) {
@@ -326,7 +326,7 @@ struct Asking {
   ///   person who declined.
   mutating func unanswered(_ secret: SecretName, _ error: VaultError) -> VaultError {
     let isEnded = error.code == .cancelled && (try? validity.check()) == nil
-    let error = isEnded ? Self.ended : error
+    let error = isEnded ? CallValidity.ended : error
     guard let outcome = error.promptEnd else { return error }
     notes += Shown(outcome: outcome, item: item).notes(secret, result: error.auditResult)
     return error
@@ -339,9 +339,6 @@ struct Asking {
   }
 
   private static var cancelled: VaultError { VaultError(.cancelled, "cancelled at the prompt") }
-
-  /// The program has made the context invalid.
-  static var ended: VaultError { VaultError(.appCancelled, "the program ended the prompt") }
 
   // MARK: Reuse
 
@@ -388,51 +385,6 @@ struct Asking {
         AuditNote(
           operation: .promptShown, item: item?.id, kind: item?.kind, detail: "grant: \(lasting.typed)",
           outcome: .answered))
-    }
-  }
-}
-
-extension PromptRequest.Subject {
-  /// The name of the subject in messages.
-  var words: String {
-    switch self {
-    case .passcode: "passcode"
-    case .applicationPassword: "application password"
-    case .phrase: "phrase of a member"
-    case .presence: "presence of a person"
-    case .finger: "finger of a member"
-    case .confirmation: "consent"
-    case .pin: "PIN"
-    case .newPIN: "new PIN"
-    case .code: "code"
-    case .transaction: "acceptance of the transaction"
-    }
-  }
-
-  /// The name of the subject in the log.
-  var secret: SecretName {
-    switch self {
-    case .passcode: .passcode
-    case .applicationPassword: .applicationPassword
-    case .phrase: .phrase
-    case .presence: .login
-    case .finger: .finger
-    case .pin: .pin
-    case .newPIN: .newPIN
-    case .code: .code
-    // No access rule asks for a yes or a no.
-    case .confirmation, .transaction:
-      preconditionFailure("PromptRequest.Subject: a confirmation is no secret")
-    }
-  }
-
-  /// The effect of an empty answer; nil if nothing is typed.
-  fileprivate var emptyAnswer: String? {
-    switch self {
-    case .passcode, .applicationPassword, .pin, .newPIN, .code: "cancels"
-    case .phrase: "skips it"
-    case .presence: "counts as an answer"
-    case .finger, .confirmation, .transaction: nil
     }
   }
 }

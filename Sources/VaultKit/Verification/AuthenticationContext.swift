@@ -135,3 +135,11 @@ public struct AuthenticationContext: Sendable {
     return try prompt.givenSecret(for: PromptRequest(subject, operation: "find out what was given")) != nil
   }
 }
+
+extension CallValidity {
+  /// The validity of a call that has a context, or may have one.
+  init(_ core: VaultCore, context: AuthenticationContext?, call: OpenCall? = nil) {
+    let memory = context?.memory
+    self.init(core, call: call ?? context?.call, endedBy: { memory?.isInvalid == true })
+  }
+}

@@ -146,7 +146,7 @@ struct StartingOver: ~Copyable {
 extension VaultCore {
   /// Begins the last part of a call, which uses what was obtained. From now on the call cannot be cancelled.
   func beginUse(_ context: AuthenticationContext?) throws(VaultError) {
-    guard context?.call?.beginUse() != false else { throw Asking.ended }
+    guard context?.call?.beginUse() != false else { throw CallValidity.ended }
   }
 
   /// Begins to read for a use, and gets what is missing for it before.

@@ -23,7 +23,7 @@ extension OpenCall {
         }
       }
     } onCancel: {
-      if cancel() { outcome.settle(.failure(Asking.ended)) }
+      if cancel() { outcome.settle(.failure(CallValidity.ended)) }
     }
     return try outcome.take()
   }

@@ -116,3 +116,48 @@ public struct PromptRequest: Sendable, Equatable {
   /// locked. A prompt that serves several calls at once sees here which of its requests ``Prompt/cancel()`` ends.
   public var isCancelled: Bool { ending?.isEnded ?? false }
 }
+
+extension PromptRequest.Subject {
+  /// The name of the subject in messages.
+  var words: String {
+    switch self {
+    case .passcode: "passcode"
+    case .applicationPassword: "application password"
+    case .phrase: "phrase of a member"
+    case .presence: "presence of a person"
+    case .finger: "finger of a member"
+    case .confirmation: "consent"
+    case .pin: "PIN"
+    case .newPIN: "new PIN"
+    case .code: "code"
+    case .transaction: "acceptance of the transaction"
+    }
+  }
+
+  /// The name of the subject in the log.
+  var secret: SecretName {
+    switch self {
+    case .passcode: .passcode
+    case .applicationPassword: .applicationPassword
+    case .phrase: .phrase
+    case .presence: .login
+    case .finger: .finger
+    case .pin: .pin
+    case .newPIN: .newPIN
+    case .code: .code
+    // No access rule asks for a yes or a no.
+    case .confirmation, .transaction:
+      preconditionFailure("PromptRequest.Subject: a confirmation is no secret")
+    }
+  }
+
+  /// The effect of an empty answer; nil if nothing is typed.
+  var emptyAnswer: String? {
+    switch self {
+    case .passcode, .applicationPassword, .pin, .newPIN, .code: "cancels"
+    case .phrase: "skips it"
+    case .presence: "counts as an answer"
+    case .finger, .confirmation, .transaction: nil
+    }
+  }
+}

@@ -76,7 +76,7 @@ extension VaultCore {
   private func pause(_ time: Duration, until ending: PromptEnding) throws(VaultError) {
     var left = time
     while left > .zero {
-      guard !ending.isEnded, !DescriptorWait.hasEnded else { throw Asking.ended }
+      guard !ending.isEnded, !DescriptorWait.hasEnded else { throw CallValidity.ended }
       let step = min(left, Self.look)
       environment.pause(step)
       left -= step

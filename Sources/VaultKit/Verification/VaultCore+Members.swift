@@ -127,22 +127,6 @@ extension VaultCore {
     return try transaction.store.itemsBehindCurrentSet()
   }
 
-  /// Completes a change of the set that was made while the vault was locked, and removes a recovery half that a
-  /// restore revoked. Does nothing in a locked session.
-  func completeEnrolledSet() throws(VaultError) {
-    let header = try keysNow().header
-    let revoked = header.hasPasscode ? header.revoked : []
-    guard !revoked.isEmpty, isUnlocked, !isReadOnly else { return }
-    let isSetDue = revoked != [.recovery]
-    var transaction = try beginWriting()
-    var change = try transaction.beginKeyChange()
-    if let trust = transaction.store.keys.trustKey { _ = try change.completeSet(trust: trust) }
-    try transaction.write(
-      change, as: isSetDue ? .memberRemoved : .recoveryCodeRemoved,
-      detail: isSetDue ? "the next set was made" : "revoked by a restore")
-    try transaction.commit()
-  }
-
   // MARK: Steps
 
   /// The key derived from a phrase with the salt of the vault's members.

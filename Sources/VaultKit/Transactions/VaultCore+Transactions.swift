@@ -1,6 +1,7 @@
 import SealedStorage
 package import VaultFormat
 import VaultKeys
+import VaultStorage
 
 /// Transactions. One thread at a time holds one; the others wait for its end. A thread that holds one cannot begin another.
 ///
@@ -62,6 +63,12 @@ extension VaultCore {
       }
     }
     throw KeyRace.lost
+  }
+
+  /// Header, slots and keys as the file has them now.
+  func keysNow() throws(VaultError) -> (header: Header, slots: [SlotRow], keys: GenerationKeys) {
+    let transaction = try beginReading()
+    return (transaction.store.keys.header, transaction.store.keys.slots, transaction.store.keys.current)
   }
 
   // MARK: For closures

@@ -8,16 +8,19 @@ import VaultFormat
 struct CallValidity: Sendable {
   let core: VaultCore
   let call: OpenCall?
-  private let memory: ContextMemory?
+  /// Whether the caller has ended what it called with, such as its context.
+  private let isEnded: @Sendable () -> Bool
   /// The session in which the call began, or the one of ``renew()``. Grants and kept verifications are bound to it.
   private(set) var session: UInt64
   /// How many times the vault had been locked when the call began.
   let locks: UInt64
 
-  init(_ core: VaultCore, context: AuthenticationContext? = nil, call: OpenCall? = nil) {
+  init(
+    _ core: VaultCore, call: OpenCall? = nil, endedBy isEnded: @escaping @Sendable () -> Bool = { false }
+  ) {
     self.core = core
-    self.call = call ?? context?.call
-    memory = context?.memory
+    self.call = call
+    self.isEnded = isEnded
     (session, locks) = core.session.latch.session
   }
 
@@ -34,7 +37,7 @@ struct CallValidity: Sendable {
 
   /// The same inside a transaction, which knows how many times the vault was locked.
   func check(locks now: UInt64) throws(VaultError) {
-    guard call?.isCancelled != true, memory?.isInvalid != true else { throw Asking.ended }
+    guard call?.isCancelled != true, !isEnded() else { throw Self.ended }
     guard now == locks else {
       throw VaultError(.appCancelled, "the vault was locked meanwhile", hint: "try again")
     }
@@ -43,6 +46,9 @@ struct CallValidity: Sendable {
   /// As ``check(locks:)``, and the caller waits from now on, because the vault is about to be unlocked.
   func beginUse(locks now: UInt64) throws(VaultError) {
     try check(locks: now)
-    guard call?.beginUse() != false else { throw Asking.ended }
+    guard call?.beginUse() != false else { throw Self.ended }
   }
+
+  /// The program has made the context invalid.
+  static var ended: VaultError { VaultError(.appCancelled, "the program ended the prompt") }
 }
