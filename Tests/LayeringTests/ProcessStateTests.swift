@@ -67,7 +67,7 @@ struct ProcessStateTests {
     ),
     "Sources/KeeperPlacement/KeeperStart.swift": (["chdir"], "becomes another program"),
     // What main calls, before a command runs and after it.
-    "Sources/VaultCommands/World/VaultControl.swift": (["_exit", "signal"], "main of vaultctl"),
+    "Sources/VaultCommands/VaultControl.swift": (["_exit", "signal"], "main of vaultctl"),
     "Sources/CommandLineKit/ThisProcess.swift": (
       ["_exit", "exit", "raise", "sigaction", "signal"], "called by main of vaultctl and by ProcessSignals"
     ),

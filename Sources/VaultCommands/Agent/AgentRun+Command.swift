@@ -9,13 +9,13 @@ extension AgentRun {
   /// - Returns: nil if it needs a vault and there is none: the command says so by itself.
   init?(_ invocation: Invocation, words: [String], in world: World, needsVault: Bool) {
     let places = Places(invocation: invocation, world: world)
-    let path = (try? places.vault).flatMap(Self.absolute)
+    let path = (try? places.vault).flatMap(FilePlace.absolute)
     let identity = path.flatMap(VaultFiles.identity)
     guard identity != nil || !needsVault else { return nil }
     self.init(
       version: world.agentVersion, words: words, variables: Self.variables(Self.names, in: world.environment),
       vault: path.map { Vault(path: $0, identity: identity) },
-      deviceKey: places.deviceKey.flatMap(Self.absolute), ignoresBrokenPipes: world.ignoredBrokenPipes)
+      deviceKey: places.deviceKey.flatMap(FilePlace.absolute), ignoresBrokenPipes: world.ignoredBrokenPipes)
   }
 
   /// The request for a command line that means the vault in the keeper. The keeper believes nothing of the environment but how to print.
@@ -36,15 +36,6 @@ extension AgentRun {
     _ names: [String], in environment: Environment
   ) -> [(name: String, value: String)] {
     names.compactMap { name in environment[name].map { (name, $0) } }
-  }
-
-  /// - Returns: nil where the working directory cannot be named.
-  static func absolute(_ path: String) -> String? {
-    guard !path.hasPrefix("/") else { return path }
-    guard let text = unsafe getcwd(nil, 0) else { return nil }
-    defer { unsafe free(text) }
-    guard let folder = unsafe String(validatingCString: text) else { return nil }
-    return folder + "/" + path
   }
 }
 

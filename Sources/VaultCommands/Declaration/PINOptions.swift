@@ -33,21 +33,3 @@ enum PINOptions {
   static let guardItem = Setting(
     "pin", .text, "PINITEM", "Put the credential behind this PIN item, which 'pin set' has made.")
 }
-
-extension Command {
-  /// The PIN item that PINITEM names.
-  func pinItem() throws -> Item { try pinItem(named: self[PINOptions.item] ?? NewPINItem(.checked).name) }
-
-  func pinItem(named name: String) throws -> Item {
-    let hint = "'vaultctl pin status' lists the PIN items, and 'vaultctl pin set' makes one"
-    do {
-      let item = try vault.opened().item(named: name)
-      guard item.kind == .pin else {
-        throw CommandError(.notFound, "the item of that name is not a PIN item", hint: hint)
-      }
-      return item
-    } catch let error as VaultError where error.code == .itemNotFound {
-      throw CommandError(.notFound, "there is no PIN item of that name", hint: hint)
-    }
-  }
-}

@@ -87,3 +87,14 @@ extension ValueKind where Value == [VaultLog.Tag] {
     }
   }
 }
+
+extension ValueKind where Value == Int64 {
+  /// Seconds since 1970 of any size, or RFC 3339: a suite may count them in steps far beyond the year 9999.
+  static var moment: ValueKind {
+    ValueKind { text, name throws(CommandError) in
+      let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+      guard isNumber, let seconds = Int64(text) else { return try ValueKind.instant.read(text, name) }
+      return seconds
+    }
+  }
+}

@@ -11,6 +11,14 @@ import VaultWords
 /// A duplicate is a line whose name is taken. The lines of one file never replace or drop each other, and a line that is renamed
 /// keeps everything else as it was typed.
 struct Importing {
+  /// What to do with a line whose name an item of the vault has already.
+  enum Duplicates {
+    case skip
+    case rename
+    case replace
+    case fail
+  }
+
   enum Result: String, CaseIterable {
     case added
     case skipped
@@ -43,7 +51,7 @@ struct Importing {
   private var counts: [Result: Int64] = [:]
   /// How many of the stored lines had expired.
   private var expired: Int64 = 0
-  private let onDuplicate: Import.Duplicates
+  private let onDuplicate: Duplicates
   /// Whether it also keeps what became of the lines that were just added.
   private let keepsAll: Bool
   /// The hash values of the names of all lines: no line takes one of them from another. A number that would be free is passed over
@@ -55,7 +63,7 @@ struct Importing {
   private var numbers: [String: Int] = [:]
   private var used = UsedCodes()
 
-  init(_ names: Set<Int>, onDuplicate: Import.Duplicates, keepingAll keepsAll: Bool) {
+  init(_ names: Set<Int>, onDuplicate: Duplicates, keepingAll keepsAll: Bool) {
     self.onDuplicate = onDuplicate
     self.keepsAll = keepsAll
     self.names = names

@@ -10,9 +10,12 @@ enum RecoveryCodeTarget {
   case terminal
   case file(String)
 
+  static let out = Setting(
+    "out", .path, "FILE", "Write the code to a new file of mode 0600 instead of showing it on the terminal.")
+
   /// The place that `--out` names, or the terminal. An obstacle is reported before anything is asked.
   init(_ command: Command) throws(CommandError) {
-    if let path = command[RecoveryCodeNew.out] {
+    if let path = command[Self.out] {
       try NewSecretFile.refuseTaken(path, named: "recovery code", on: command.world.host)
       self = .file(path)
       return

@@ -8,13 +8,6 @@ import VaultWords
 /// `vaultctl import FORMAT [FILE]`: reads and judges everything, then stores it in one transaction.
 enum Import: VaultVerb {
   /// What happens to a line whose name an item has already.
-  enum Duplicates {
-    case skip
-    case rename
-    case replace
-    case fail
-  }
-
   static let words = ["import"]
   static let summary = "Import items from another program or vault, all of them or none."
   static let file = Argument("FILE", .path, "The file; else standard input.", isRequired: false)
@@ -22,7 +15,7 @@ enum Import: VaultVerb {
   static let dryRun = Flag("dry-run", "Report what would be done, and change nothing.")
   static let onDuplicate = Setting(
     "on-duplicate",
-    .choice(["skip": Duplicates.skip, "rename": .rename, "replace": .replace, "fail": .fail]), "",
+    .choice(["skip": Importing.Duplicates.skip, "rename": .rename, "replace": .replace, "fail": .fail]), "",
     "What to do with a line whose name an item of the vault has already.", defaultValue: "fail")
   static let ownOptions: [any OptionKey] = [dryRun, onDuplicate, ItemOptions.allowWeak]
   static let standardInput = StandardInput.data("items, one JSON object on each line")
@@ -114,14 +107,6 @@ enum Import: VaultVerb {
 /// Ends the transaction of a dry run: it is rolled back with all that it did.
 private struct DryRun: Error {
   let importing: Importing
-}
-
-extension CommandError {
-  /// The same error with the line it is about.
-  func inLine(_ number: Int) -> CommandError {
-    CommandError(
-      exit, "line \(number): \(message)", hint: hint ?? "nothing was imported", code: code)
-  }
 }
 
 extension Command {

@@ -47,12 +47,3 @@ enum PINChange: VaultVerb {
       })
   }
 }
-
-extension Command {
-  func pinStatus(of id: ItemID) throws -> PINStatus {
-    guard let status = try vault.opened().pinStatuses(of: id).first else {
-      throw CommandError(.notFound, "the PIN item was deleted meanwhile")
-    }
-    return status
-  }
-}

@@ -57,13 +57,3 @@ enum PINVerify: VaultVerb {
       }, lines: [login.id])
   }
 }
-
-extension Command {
-  /// Says that the count of wrong PINs may be too low.
-  func note(marked: Bool) {
-    guard marked else { return }
-    messages.note(
-      "the vault was copied or restored since the last PIN, so more wrong PINs may have been tried than are counted"
-    )
-  }
-}

@@ -10,9 +10,7 @@ import VaultWords
 enum RecoveryCodeNew: VaultVerb {
   static let words = ["recovery-code", "new"]
   static let summary = "Make a recovery code. The old one works until the new one does."
-  static let out = Setting(
-    "out", .path, "FILE", "Write the code to a new file of mode 0600 instead of showing it on the terminal.")
-  static let ownOptions: [any OptionKey] = [out]
+  static let ownOptions: [any OptionKey] = [RecoveryCodeTarget.out]
   static let needs = VaultNeed.unlocked
   static let runsIn = RunPlace.client
   static let audited = Audited.always

@@ -12,8 +12,7 @@ enum TransactionSign: VaultVerb {
     "Print the code for a challenge or for data. A counter is on disk before its code is shown."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
-  static let at = Setting("at", .moment, "T", "The code of this moment, for a suite with T; else of now.")
-  static let ownOptions: [any OptionKey] = QuestionOptions.all + [at] + OnlineOptions.all
+  static let ownOptions: [any OptionKey] = QuestionOptions.all + [QuestionOptions.at] + OnlineOptions.all
   static let channels = ItemOptions.accessChannels + [.pin, .suitePIN]
   static let standardInput = StandardInput.data("data, unless --question is given")
   static let needs = VaultNeed.unlocked
@@ -33,14 +32,14 @@ enum TransactionSign: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let signer = try command.signer()
-    let transport = try command.onlineTransport(refusing: [at])
+    let transport = try command.onlineTransport(refusing: [QuestionOptions.at])
     try command.vault.unlockBeforeTyping(signer.item.access)
     let context =
       transport == nil
       ? try command.vault.context(for: signer.item) : try command.unlockedContext(for: signer.item)
     var (request, text) = try command.request(
       for: signer, to: "sign it", isGuarded: !signer.item.access.constraints.isEmpty)
-    request.unixTime = command[at]
+    request.unixTime = command[QuestionOptions.at]
     let showing = text.flatMap { context?.showing($0) } ?? context
     let result = try command.vault.unlocking { core in
       guard let transport else {
@@ -63,17 +62,6 @@ enum TransactionSign: VaultVerb {
       Field("counter", result.counter)
       Field("validFrom", result.validity?.lowerBound)
       Field("validTo", result.validity?.upperBound)
-    }
-  }
-}
-
-extension ValueKind where Value == Int64 {
-  /// Seconds since 1970 of any size, or RFC 3339: a suite may count them in steps far beyond the year 9999.
-  fileprivate static var moment: ValueKind {
-    ValueKind { text, name throws(CommandError) in
-      let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
-      guard isNumber, let seconds = Int64(text) else { return try ValueKind.instant.read(text, name) }
-      return seconds
     }
   }
 }

@@ -50,4 +50,15 @@ enum FilePlace {
       throw .io("writing the folder of \(printable(path))", errno: errno)
     }
   }
+
+  /// A path from the working directory, as one from `/`.
+  ///
+  /// - Returns: nil where the working directory cannot be named.
+  static func absolute(_ path: String) -> String? {
+    guard !path.hasPrefix("/") else { return path }
+    guard let text = unsafe getcwd(nil, 0) else { return nil }
+    defer { unsafe free(text) }
+    guard let folder = unsafe String(validatingCString: text) else { return nil }
+    return folder + "/" + path
+  }
 }

@@ -13,17 +13,17 @@ import VaultWords
 /// exit code.
 ///
 /// `Verbs/` has a file for each verb. A verb is a type that conforms to ``VaultVerb``: its declaration, its options
-/// with their types, and `run(_:)`, which gets a ``Command``. `Declaration/` has the declarations that verbs share:
-/// the options, the secrets (``SecretChannel``), and the parts of help and exit codes that follow from them.
+/// with their types, and `run(_:)`, which gets a ``Command``. `Declaration/` has the options that verbs share, and the parts of
+/// help and exit codes that follow from them.
 ///
-/// A ``Command`` reaches the vault through ``OpenVault``, which opens and unlocks it once, and secrets through
-/// ``Secrets``, which reads an option, a credential or a prompt. `World/` holds everything that comes from outside,
+/// `Command/` has what a verb runs with. A ``Command`` reaches the vault through ``OpenVault``, which opens and unlocks it once, and
+/// secrets through ``Secrets``, which reads an option, a credential or a prompt. `World/` holds everything that comes from outside,
 /// so that a test can replace it.
 ///
 /// `RecoveryCodes/` shows new codes, and `JSONLines/` reads exported items. The module VaultWords turns errors of the library into
 /// messages and exit codes, and words items and members; VaultDoctor looks for weaknesses.
 ///
-/// Read `Declaration/VaultVerb.swift` first, then `Verbs/ItemGet.swift`, then `World/OpenVault.swift`.
+/// Read `Command/VaultVerb.swift` first, then `Verbs/ItemGet.swift`, then `Command/OpenVault.swift`.
 package enum VaultControl {
   /// Runs the arguments of this process, then ends the process.
   package static func main(in world: World) -> Never {

@@ -61,7 +61,7 @@ struct Places {
     guard let path, !path.hasPrefix(KeeperPlace.word) else {
       throw .usage("the vault on your side is a file", hint: "name it: a PATH after the verb")
     }
-    guard let path = AgentRun.absolute(path) else { throw .io("naming the working directory", errno: errno) }
+    guard let path = FilePlace.absolute(path) else { throw .io("naming the working directory", errno: errno) }
     return path
   }
 

@@ -16,6 +16,8 @@ enum QuestionOptions {
   static let sessionFormat = Setting(
     "session-format", .choice(["text": SessionFormat.text, "hex": .hexadecimal]), "",
     "How --session is written.", defaultValue: "text")
+  /// For a verb that makes the code.
+  static let at = Setting("at", .moment, "T", "The code of this moment, for a suite with T; else of now.")
   static let all: [any OptionKey] = [question, ownQuestion, session, sessionFormat]
 
   static let notes = [
@@ -125,7 +127,7 @@ extension Command {
       ),
       (suite.pinHash != nil, SecretChannel.suitePIN.options.options, "the suite has no PIN"),
       (isBehindPIN, SecretChannel.pin.options.options, "no PIN guards the credential"),
-      (suite.timeStepSeconds != nil, [TransactionSign.at], "the suite has no time"),
+      (suite.timeStepSeconds != nil, [QuestionOptions.at], "the suite has no time"),
     ]
     for (isNamed, options, flaw) in needed where !isNamed {
       if let option = options.first(where: has) { throw .usage("\(option.shown): \(flaw)") }
