@@ -161,12 +161,4 @@ extension OTPAlgorithm {
       }
     }
   }
-
-  var hash: HashAlgorithm {
-    switch self {
-    case .sha1: .sha1
-    case .sha256: .sha256
-    case .sha512: .sha512
-    }
-  }
 }

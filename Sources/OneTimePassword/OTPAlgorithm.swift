@@ -1,3 +1,5 @@
+import VaultCrypto
+
 /// The hash under the HMAC of a one-time password (RFC 4226 §5.3, RFC 6238 §1.2).
 @nonexhaustive
 public enum OTPAlgorithm: String, Sendable, Hashable, CaseIterable {
@@ -19,5 +21,15 @@ public enum OTPAlgorithm: String, Sendable, Hashable, CaseIterable {
       throw .unknownAlgorithm
     }
     self = match
+  }
+}
+
+extension OTPAlgorithm {
+  var hash: HashAlgorithm {
+    switch self {
+    case .sha1: .sha1
+    case .sha256: .sha256
+    case .sha512: .sha512
+    }
   }
 }

@@ -79,15 +79,3 @@ public final class TransportProgram: Transport {
   /// their call ends each of them, and no other.
   public func cancel() { own.end() }
 }
-
-extension VaultError {
-  /// What is wrong with a transport, in words that continue "the transport PATH".
-  static func transport(
-    _ path: String, _ flaw: String, hint: Hint? = nil, underlying: Int32? = nil
-  ) -> VaultError {
-    VaultError(
-      .network, "the transport \(VisibleText.escaped(path)) \(flaw)",
-      hint: hint ?? "try the program by hand, with a request on its standard input",
-      underlying: underlying)
-  }
-}

@@ -147,9 +147,3 @@ extension AutomaticPrompt {
     TerminalPrompt(path: terminalPath, patience: patience, open: open, cuts: cuts)
   }
 }
-
-/// An environment variable of this process.
-func processVariable(_ name: String) -> String? {
-  guard let value = unsafe getenv(name) else { return nil }
-  return unsafe String(validatingCString: value)
-}

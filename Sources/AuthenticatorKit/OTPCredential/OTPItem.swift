@@ -134,11 +134,6 @@ func otp<R: ~Copyable>(_ body: () throws(OTPError) -> R) throws(VaultError) -> R
 }
 
 extension VaultError {
-  static var noCredential: VaultError {
-    VaultError(
-      .itemNotFound, "there is no one-time-password credential with that name", hint: .listCredentials)
-  }
-
   /// An error of the module OneTimePassword about a URI, a code or a credential, with what to do next.
   package init(otp error: OTPError) {
     let (code, hint): (Code, Hint?) =

@@ -28,3 +28,13 @@ extension ItemState {
     static let isPending: UInt8 = 8
   }
 }
+
+extension ItemState {
+  /// Ends a block and every attempt, also those that a copy may not know of.
+  mutating func unlockPIN() {
+    isBlocked = false
+    needsResync = false
+    failures = 0
+    attemptsUnderWay = 0
+  }
+}

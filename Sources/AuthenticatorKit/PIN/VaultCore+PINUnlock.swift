@@ -30,13 +30,3 @@ extension VaultCore {
     ) { _ in }
   }
 }
-
-extension ItemState {
-  /// Ends a block and every attempt, also those that a copy may not know of.
-  mutating func unlockPIN() {
-    isBlocked = false
-    needsResync = false
-    failures = 0
-    attemptsUnderWay = 0
-  }
-}

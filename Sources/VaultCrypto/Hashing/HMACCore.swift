@@ -47,9 +47,3 @@ enum HMACCore<Hash: HashCore> {
     for index in block.indices { unsafe block[index] ^= pad }
   }
 }
-
-/// Overwrites `bytes`. The optimizer cannot remove it.
-@inline(__always)
-func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
-  if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
-}

@@ -30,11 +30,6 @@ func number(_ index: Int) -> Int {
   return value
 }
 
-func fail(_ message: String) -> Never {
-  say("FAIL \(message)")
-  exit(64)
-}
-
 switch words.first {
 case "codes": Codes.run(Rig(argument(1)), name: argument(2), count: number(3))
 case "submit": Submit.run(Rig(argument(1)), name: argument(2), code: argument(3))
