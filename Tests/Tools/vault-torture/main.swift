@@ -10,6 +10,7 @@ import Glibc
 // - `Rig.swift`: ``Rig``, the vault of the test, and the functions that print and wait.
 // - `Operations.swift` and `Codes.swift`: items and codes, killed at any moment.
 // - `Passcodes.swift`, `Members.swift`, `Rotating.swift` and `Midway.swift`: races between changes of keys.
+// - `EntryModel` and `EntryWalk`: a random walk over entries, and what it must leave.
 // - `CardTokens.swift`: many processes that want one token.
 // - `PINs.swift`: PINs that are tried, used and changed.
 // - `Making`, `Changing` and `States` make vaults and print each state as a ``Content``. `Mutating` alters them with
@@ -34,6 +35,9 @@ switch words.first {
 case "codes": Codes.run(Rig(argument(1)), name: argument(2), count: number(3))
 case "submit": Submit.run(Rig(argument(1)), name: argument(2), code: argument(3))
 case "take": TakingTokens.run(Rig(argument(1)), name: argument(2))
+case "entries":
+  EntryWalk.run(Rig(argument(1)), seed: UInt64(number(2)), from: number(3), through: number(4))
+case "entries-at": EntryWalk.judge(Rig(argument(1)), seed: UInt64(number(2)), from: number(3))
 case "update": Updating.run(Rig(argument(1)), key: argument(2), count: number(3))
 case "operations": Operations.run(Rig(argument(1)), seed: UInt64(number(2)))
 case "add": Adding.run(Rig(argument(1)), passcode: argument(2), seed: UInt64(number(3)))
