@@ -1,5 +1,6 @@
 import AuthenticatorKit
 import CommandLineKit
+import TextFormats
 import VaultKit
 import VaultWords
 
