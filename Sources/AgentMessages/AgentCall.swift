@@ -9,7 +9,8 @@ package struct AgentCall: Sendable {
     case confirm, show, verifyPresence, enrolledFingers, verifyFinger, allow
     // Files and descriptors.
     case openDescriptor = 20
-    case openSecret, openCredential, openFile, exists, isOwn, makeFile, finishFile, dropFile, removeFile
+    case openSecret, openCredential, openFile, exists, isOwn, makeFile, finishFile, dropFile, removeFile,
+      openData
     // The clipboard.
     case copy = 40
     // The programs of transports. A text that is longer than a message comes in parts.
@@ -17,6 +18,8 @@ package struct AgentCall: Sendable {
     case giveRequest, runProgram, takeAnswer
     // Becoming a program.
     case handOver = 80
+    // An editor. The text goes, and comes back, as a file in memory.
+    case edit = 90
     // A vault that is moved into or out of the keeper.
     case giveVault = 100
     case letGo, takeKey, isVaultThere, forgetVault
@@ -24,8 +27,8 @@ package struct AgentCall: Sendable {
     /// Whether a person is asked. The prompt has the signals of the command's process meanwhile.
     package var asksPerson: Bool { rawValue < Kind.openDescriptor.rawValue }
 
-    /// Whether a person or a server is waited for, so that the call can be cancelled.
-    package var isCancellable: Bool { asksPerson || self == .runProgram }
+    /// Whether a person, a server or an editor is waited for, so that the call can be cancelled.
+    package var isCancellable: Bool { asksPerson || self == .runProgram || self == .edit }
   }
 
   package enum Tag: UInt8, Sendable {
@@ -55,7 +58,7 @@ package struct AgentCall: Sendable {
   package let number: Int64
   package let kind: Kind
   package let content: AgentFields<Content>
-  /// One for ``Kind/handOver``, none for the others.
+  /// One for ``Kind/handOver`` and ``Kind/edit``, none for the others.
   package let descriptors: AgentDescriptors
 
   package init(
@@ -77,7 +80,7 @@ package struct AgentCall: Sendable {
     self.init(
       try fields.number(.number), try fields.value(.kind), try fields.fields(.content, as: Content.self),
       descriptors: packet.descriptors)
-    guard descriptors.count == (kind == .handOver ? 1 : 0) else { throw .wrongDescriptors }
+    guard descriptors.count == (kind == .handOver || kind == .edit ? 1 : 0) else { throw .wrongDescriptors }
   }
 }
 

@@ -38,6 +38,11 @@ extension Item {
   /// What the server of a credential chose too weak, as a phrase; `nil` for anything else.
   package var weakness: String? { kind.rules.weakness.flatMap { $0(attributes) } }
 
+  /// The words by which a person finds it, ascending by bytes.
+  package var tags: [String] {
+    attributes[.tags].map { $0.split(separator: "\n" as Character).map(String.init) } ?? []
+  }
+
   /// Everything but the secret.
   package var json: JSON { json(at: nil) }
 
@@ -64,6 +69,9 @@ extension Item {
     }
     init(_ key: String, _ text: String) { (self.key, json, self.text) = (key, .string(text), text) }
     init(_ key: String, _ number: Int64) { (self.key, json, text) = (key, .integer(number), String(number)) }
+    init(_ key: String, _ list: [String]) {
+      (self.key, json, text) = (key, list.json, list.joined(separator: ", "))
+    }
     init(_ key: String, _ flag: Bool) { (self.key, json, text) = (key, .boolean(flag), flag ? "yes" : "no") }
     init(_ key: String, _ instant: Instant) {
       (self.key, json, text) = (key, .integer(instant.seconds), Instants.text(seconds: instant.seconds))
@@ -78,6 +86,8 @@ extension Item {
       ("issuer", .issuer),
     ]
     fields += texts.compactMap { key, attribute in attributes[attribute].map { Field(key, $0) } }
+    if kind.rules.canBeEntry, let host = attributes[.server] { fields.append(Field("host", host)) }
+    if !tags.isEmpty { fields.append(Field("tags", tags)) }
     if let facts = kind.rules.facts { fields += facts(attributes).map(Field.init) }
     fields += [
       Field("accessible", access.accessibility.word), Field("thisDeviceOnly", access.thisDeviceOnly),

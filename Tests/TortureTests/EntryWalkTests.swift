@@ -12,7 +12,9 @@ extension Torture {
   /// vault while its entry is in the trash, and when a change of the rule leaves former secrets.
   @Suite("A walk over entries", .bounded, .requirement("R1"), .serialized)
   struct EntryWalks {
-    @Test("after each kill the vault is at a step that was begun, and at none before the last that was acknowledged")
+    @Test(
+      "after each kill the vault is at a step that was begun, and at none before the last that was acknowledged"
+    )
     func killed() throws {
       let (seed, kills) = (Scale.seed, Scale.pick(12, long: 1_000))
       let vault = TemporaryVault(in: Place.fast)

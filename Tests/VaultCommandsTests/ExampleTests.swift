@@ -147,6 +147,12 @@ struct ExampleTests {
     if ["item add", "otp add"].contains(verb.name) {
       script += "vaultctl item rm \(verb.words[0] == "otp" ? "rfc" : "mail")\n"
     }
+    if ["item restore", "item undo"].contains(verb.name) {
+      script += "vaultctl item update mail --generate 8\n"
+    }
+    if verb.words.starts(with: ["item", "trash"]) {
+      script += "vaultctl item add old --generate 8; vaultctl item rm old\n"
+    }
     if verb.words.first == "passcode", verb.words[1] != "set" {
       script += "vaultctl passcode set --new-passcode-file old\n"
     }

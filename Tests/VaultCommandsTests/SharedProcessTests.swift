@@ -340,6 +340,8 @@ private struct AnsweringHost: VaultCommands.Host, HostPrompt {
 
   func removeFile(_ path: String) { local.removeFile(folder + path) }
 
+  func edit(_ text: SharedSecret, interruption: Interruption) throws(CommandError) -> SharedSecret { text }
+
   func copyToClipboard(_ secret: SharedSecret, seconds: Int64) throws(CommandError) -> CopiedSecret {
     CopiedSecret(clipboard: "none", notes: [])
   }

@@ -119,6 +119,50 @@ pid_t clinux_spawn(char *const words[], int input, int output) {
   return -1;
 }
 
+/// The environment with these variables in place of its own; NULL if there is no memory. The caller frees it.
+static char **changed_environment(char *const added[]) {
+  size_t count = 1;
+  for (size_t index = 0; added[index] != NULL; index++) count++;
+  for (size_t index = 0; environ != NULL && environ[index] != NULL; index++) count++;
+  char **variables = calloc(count, sizeof *variables);
+  if (variables == NULL) return NULL;
+  size_t next = 0;
+  for (size_t index = 0; environ != NULL && environ[index] != NULL; index++)
+    if (!is_replaced(environ[index], added)) variables[next++] = environ[index];
+  for (size_t index = 0; added[index] != NULL; index++) {
+    const char *equals = strchr(added[index], '=');
+    if (equals != NULL && equals[1] != 0) variables[next++] = added[index];
+  }
+  return variables;
+}
+
+pid_t clinux_spawn_shown(char *const words[], char *const added[], int output) {
+  char **variables = changed_environment(added);
+  if (variables == NULL) return -1;
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t ignored, none;
+  pid_t process = -1;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  if (output != 1) posix_spawn_file_actions_adddup2(&actions, output, 1);
+  posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  sigemptyset(&ignored);
+  sigaddset(&ignored, SIGPIPE);
+  sigaddset(&ignored, SIGXFSZ);
+  posix_spawnattr_setsigdefault(&attributes, &ignored);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  int problem = posix_spawn(&process, words[0], &actions, &attributes, words, variables);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  free(variables);
+  if (problem == 0) return process;
+  errno = problem;
+  return -1;
+}
+
 static void close_from(int first) {
   if (close_range(first, ~0U, 0) == 0) return;
   // Before Linux 5.9.

@@ -52,6 +52,7 @@ final class CallServer {
     if let answer = try programs.answer(to: call, until: ending) { return AgentReply(call.number, answer) }
     if let file = try HostFile(call.kind, call.content) { return open(file, for: call) }
     if call.kind == .handOver { return try takeSecret(call) }
+    if call.kind == .edit { return edit(call, until: ending) }
     if call.kind == .isVaultThere { return try PersonsSide.isVaultThere(call) }
     if call.kind == .forgetVault {
       side?.release()
@@ -146,6 +147,23 @@ extension CallServer {
     done = try call.content.list(.done)
     handedOver += call.descriptors.take()
     return AgentReply(call.number, .content(Answer()))
+  }
+}
+
+// MARK: An editor
+
+extension CallServer {
+  private func edit(_ call: AgentCall, until ending: PromptEnding) -> AgentReply {
+    do throws(CommandError) {
+      let files = call.descriptors.take()
+      defer { for file in files { close(file) } }
+      let text = SharedSecret(try MemoryFile.content(of: files[0]))
+      guard case .text(let edited) = try host.edit(text, until: ending, signals: nil) else {
+        throw LocalHost.endedBySignal
+      }
+      return AgentReply(
+        call.number, .content(Answer()), descriptors: AgentDescriptors(owning: [try MemoryFile.make(edited)]))
+    } catch { return AgentReply(call.number, .failure(error.failureMessage)) }
   }
 }
 

@@ -23,6 +23,10 @@ extension HostFile {
       content.set(.path, path)
       content.set(.name, doing)
       return (.openFile, content)
+    case .data(let path, let option):
+      content.set(.path, path)
+      content.set(.name, option)
+      return (.openData, content)
     }
   }
 
@@ -37,6 +41,7 @@ extension HostFile {
       self = .secret(path: try content.text(.path), of: channel)
     case .openCredential: self = .credential(path: try content.text(.path), named: try content.text(.name))
     case .openFile: self = .readable(path: try content.text(.path), doing: try content.text(.name))
+    case .openData: self = .data(path: try content.text(.path), option: try content.text(.name))
     default: return nil
     }
   }

@@ -62,6 +62,17 @@ package struct RemoteHost: Host {
 
   package func removeFile(_ path: String) { try? link.ask(.removeFile, .path(path)) { _ in } }
 
+  package func edit(
+    _ text: SharedSecret, interruption: Interruption
+  ) throws(CommandError) -> SharedSecret {
+    do throws(VaultError) { try interruption.yieldToClient() } catch { throw CommandError(describing: error) }
+    let file = AgentDescriptors(owning: [try MemoryFile.make(text)])
+    let answer = try link.ask(.edit, CallContent(), passing: file) { $0.descriptors }
+    return try answer.lend { (descriptors) throws(CommandError) in
+      SharedSecret(try MemoryFile.content(of: link.checked(descriptors)))
+    }
+  }
+
   package func copyToClipboard(
     _ secret: SharedSecret, seconds: Int64
   ) throws(CommandError) -> CopiedSecret {

@@ -94,6 +94,7 @@ package struct Command {
 
   subscript(flag: Flag) -> Bool { invocation[flag] }
   subscript<Value>(setting: Setting<Value>) -> Value? { invocation[setting] }
+  subscript(settings: Settings) -> [String] { invocation[settings] }
   subscript(argument: Argument) -> String? { invocation[argument] }
 
   /// An argument that the parser requires.

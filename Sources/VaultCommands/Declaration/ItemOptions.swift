@@ -10,11 +10,19 @@ enum ItemOptions {
     Argument(name, .newName, "The new name, 1 to 255 bytes of characters that show.")
   }
 
-  static let service = Setting("service", .text, "S", "What the secret is for. Empty when not given.")
-  static let account = Setting("account", .text, "A", "Whose secret it is. NAME when not given.")
-  static let label = Setting("label", .text, "L", "A label for people.")
-  static let comment = Setting("comment", .text, "C", "A remark for people.")
+  static let service = Setting(
+    "service", .text, "S", "What the secret is for. Empty when not given. Can be read without the passcode.")
+  static let account = Setting(
+    "account", .text, "A", "Whose secret it is. NAME when not given. Can be read without the passcode.")
+  static let label = Setting("label", .text, "L", "A label for people. Can be read without the passcode.")
+  static let comment = Setting(
+    "comment", .text, "C", "A remark for people. Public: can be read without the passcode. Notes are sealed.")
   static let attributes = [service, account, label, comment]
+
+  static let yes = Flag("yes", "Do not ask before what cannot be undone. Only a terminal is asked.")
+  static let now = Flag("now", "Delete it at once: not into the trash, from which it would come back.")
+  static let forget = Flag(
+    "forget", "Forget the former versions of the entry, and the one that is replaced now.")
 
   static let allowWeak = Flag(
     "allow-weak", "Also store what a server chose too weak: a secret under 80 bits, codes of 4 or 5 digits.")

@@ -25,6 +25,11 @@ extension ValueKind where Value == String {
   /// A text that is no longer than a name.
   static var shortText: ValueKind { text(completedWith: .none, upTo: Names.longest) }
 
+  /// The name of a field and its value.
+  static var longText: ValueKind {
+    text(completedWith: .none, upTo: Names.longest + 1 + EntryLimits.valueByteCount)
+  }
+
   /// `VAR=NAME`: a place, and the name of an item.
   static var placeAndName: ValueKind { text(completedWith: .namesAfterEquals) }
 

@@ -72,7 +72,7 @@ package struct ImportLines {
   }
 
   private mutating func keep(_ line: ItemLine) throws(CommandError) {
-    keptBytes += line.secret.byteCount + Self.bytesOfAttributes
+    keptBytes += line.secretByteCount + Self.bytesOfAttributes
     guard keptBytes <= mostKept else {
       throw CommandError(
         .refused, "a pipe with more than \(mostKept >> 20) MiB of items is not imported",

@@ -233,7 +233,9 @@ extension ItemLine {
   fileprivate func add(to transaction: inout WriteTransaction) throws -> (item: Item, warnings: [String]) {
     var warnings: [String] = []
     do {
-      guard item.kind == .otp else { return (try transaction.add(item, secret: secret.copy()), warnings) }
+      guard item.kind == .otp else {
+        return (try transaction.add(item, entry: entry ?? EntryContent(password: secret.copy())), warnings)
+      }
       if let suite { return (try add(suite, to: &transaction), warnings) }
       let uri = try self.uri()
       warnings += uri.warnings.map(\.words)
@@ -255,6 +257,7 @@ extension ItemLine {
     for (_, attribute) in Self.attributes {
       if let text = item.attributes[attribute] { new.attributes[attribute] = text }
     }
+    if let tags = item.attributes[.tags] { new.attributes[.tags] = tags }
     (new.access, new.audit, new.expires) = (item.access, item.audit, item.expires)
     // That of a verifier may have been raised above the one in its URI.
     new.state.counter = max(new.state.counter, item.state.counter)

@@ -17,10 +17,15 @@ package struct ItemLine {
   var suite: OCRASuite?
   /// Whether a credential may be weak.
   var allowsWeak = false
-  /// The secret, or the otpauth URI of a credential without a suite.
+  /// The secret, or the otpauth URI of a credential without a suite; empty for an entry without a password.
   package let secret: SharedSecret
+  /// What an entry keeps, with its password; `nil` where there is nothing but a secret.
+  var entry: EntryContent?
 
   package var name: String { item.attributes[.name] ?? "" }
+
+  /// What it holds in secret memory.
+  var secretByteCount: Int { entry?.secretByteCount ?? secret.byteCount }
 }
 
 /// Reads the lines of a file or of standard input; what is secret goes into secret memory and nowhere else.
@@ -86,6 +91,16 @@ package struct ItemLineReader {
     var numbers: [String: Int64] = [:]
     var counter: UInt64?
     var secret: SharedSecret?
+    var tags: [String] = []
+    var notes: SharedSecret?
+    var addresses: [SharedSecret] = []
+    var own: [OwnField] = []
+  }
+
+  fileprivate struct OwnField {
+    var name: String?
+    var value: SharedSecret?
+    var isHidden: Bool?
   }
 
   private func value(of key: String, into fields: inout Fields) throws(TextError) {
@@ -102,8 +117,40 @@ package struct ItemLineReader {
     case "secretBase64":
       fields.secret = SharedSecret(try json.secretFromBase64(limit: SecretReading.longestSecret))
     case "uri": fields.secret = SharedSecret(try json.secret(limit: OTPAuthURI.maximumByteCount))
+    case "tags":
+      try json.array { () throws(TextError) in fields.tags.append(try json.string(limit: Names.longest)) }
+    case "notes": fields.notes = SharedSecret(try json.secret(limit: EntryLimits.contentByteCount))
+    case "urls":
+      try json.array { () throws(TextError) in
+        guard fields.addresses.count < EntryLimits.addressCount else {
+          throw .malformed("too many addresses")
+        }
+        fields.addresses.append(SharedSecret(try json.secret(limit: EntryLimits.addressByteCount)))
+      }
+    case "fields":
+      try json.array { () throws(TextError) in
+        guard fields.own.count < EntryLimits.fieldCount else { throw .malformed("too many fields") }
+        fields.own.append(try ownField())
+      }
     default: throw .member(key, "is unknown to this version")
     }
+  }
+}
+
+extension ItemLineReader {
+  /// One of `fields`: its name, its value, and whether that is shown only when asked for.
+  private func ownField() throws(TextError) -> OwnField {
+    var field = OwnField()
+    try json.object { key throws(TextError) in
+      switch key {
+      case "name" where field.name == nil: field.name = try json.string(limit: EntryLimits.fieldNameByteCount)
+      case "value" where field.value == nil:
+        field.value = SharedSecret(try json.secret(limit: EntryLimits.valueByteCount))
+      case "hidden" where field.isHidden == nil: field.isHidden = try json.boolean()
+      default: throw .member(key, "is none of name, value, hidden, or is given twice")
+      }
+    }
+    return field
   }
 }
 
@@ -119,17 +166,24 @@ extension ItemLineReader.Fields {
     for key in ["service", "account"] { try Names.checkShown(texts[key] ?? "", named: "\"\(key)\"") }
     let sources = ["secret", "secretBase64", "uri"].filter(seen.contains)
     let hasURI = kind == "otp" && texts["suite"] == nil
-    guard sources.count == 1, let secret, (sources[0] == "uri") == hasURI else {
-      throw .unreadableLine(
-        hasURI
-          ? "a credential needs \"uri\" alone, or \"suite\" and a secret"
-          : "a password, or a credential with \"suite\", needs \"secret\" or \"secretBase64\""
-      )
+    let secret: SharedSecret
+    if kind == "password", sources.isEmpty, hasEntry {
+      secret = SharedSecret(SecretBytes(copying: [UInt8]()))
+    } else {
+      guard sources.count == 1, let given = self.secret, (sources[0] == "uri") == hasURI else {
+        throw .unreadableLine(
+          hasURI
+            ? "a credential needs \"uri\" alone, or \"suite\" and a secret"
+            : "a password without \"fields\", \"notes\" or \"urls\", or a credential with \"suite\", needs \"secret\" or \"secretBase64\""
+        )
+      }
+      guard given.byteCount > 0 else { throw .unreadableLine("the secret is empty") }
+      secret = given
     }
-    guard secret.byteCount > 0 else { throw .unreadableLine("the secret is empty") }
     var line = ItemLine(
       number: number, item: try newItem(kind, name: name), allowsWeak: allowsWeak, secret: secret)
     guard kind == "otp" else {
+      if hasEntry { line.entry = try entry(secret) }
       guard texts["role"] == nil, numbers["window"] == nil, flags["needsResync"] == nil,
         flags["exhausted"] == nil, counter == nil, texts["suite"] == nil
       else {
@@ -139,6 +193,7 @@ extension ItemLineReader.Fields {
       }
       return line
     }
+    guard !hasEntry else { throw .unreadableLine("\"notes\", \"urls\" and \"fields\" are for passwords") }
     line.role = try choice("role", values: ["prover": OTPRole.prover, "verifier": .verifier]) ?? .prover
     line.window = try numbers["window"].map { value throws(CommandError) in
       guard let window = UInt64(exactly: value), (1...10_000).contains(window) else {
@@ -154,6 +209,28 @@ extension ItemLineReader.Fields {
       throw .unreadableLine("\"exhausted\" is for a counter at its end, \(UInt64.max)")
     }
     return line
+  }
+
+  /// Whether there is more than a secret.
+  private var hasEntry: Bool { !seen.isDisjoint(with: ["notes", "urls", "fields"]) }
+
+  private func entry(_ secret: SharedSecret) throws(CommandError) -> EntryContent {
+    var entry = EntryContent(password: secret.byteCount > 0 ? secret.copy() : nil)
+    do throws(VaultError) {
+      if let notes { try entry.setNotes(notes.copy()) }
+      for address in addresses { try entry.addAddress(address.copy()) }
+      for field in own {
+        guard let name = field.name, let value = field.value else {
+          throw VaultError(.malformed, "a field needs \"name\" and \"value\"")
+        }
+        guard (try? entry.field(name)) == nil else {
+          throw VaultError(.malformed, "the field \"\(printable(name))\" is there twice")
+        }
+        try entry.setField(name, to: value.copy(), isHidden: field.isHidden ?? false)
+      }
+      _ = try entry.encoded()
+    } catch { throw .unreadableLine(error.message) }
+    return entry
   }
 
   private func readSuite(of line: inout ItemLine) throws(CommandError) {
@@ -176,6 +253,9 @@ extension ItemLineReader.Fields {
     }
     // Not by the argument `name`, which would also become the account where the line gives none.
     attributes[.name] = name
+    var tags: [String] = []
+    for tag in self.tags { tags.append(try Tags.checked(tag, named: "a tag")) }
+    attributes[.tags] = Tags.attribute(tags)
     var item = NewItem(kind == "otp" ? .otp : .genericPassword, attributes: attributes)
     let accessible = try choice(
       "accessible", values: Dictionary(uniqueKeysWithValues: Accessibility.allCases.map { ($0.word, $0) }))

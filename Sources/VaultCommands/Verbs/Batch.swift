@@ -121,7 +121,7 @@ extension Batch {
     for option in ofBatch + secrets where inner.has(option) {
       throw CommandError.usage("\(option.shown) stands on the line of 'vaultctl batch', not in it")
     }
-    let ofPeople: [any OptionKey] = [Audit.follow, ItemOptions.copy]
+    let ofPeople: [any OptionKey] = [Audit.follow, ItemOptions.copy, ItemEdit.editor]
     for option in ofPeople where inner.has(option) {
       throw CommandError.usage("\(option.shown) is for a person and does not stand in a batch")
     }

@@ -23,7 +23,7 @@ enum Export: VaultVerb {
   static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused, .unsupported]
   static let notes = [
     "For a file that a passphrase protects, use 'vaultctl backup'. Without --plain nothing is written (9).",
-    "Left out, and listed: items of this device only, items whose expiry refuses them (expired), kinds that are neither password nor "
+    "Left out, and listed: items in the trash (trash), items of this device only, items whose expiry refuses them (expired), kinds that are neither password nor "
       + "one-time-password credential, credentials behind a PIN (behindPIN; behindDamagedPIN where that PIN does not open), activations that are not complete (activation), "
       + "and items with an access rule when no person can be asked (promptNeeded), "
       + "the person declined (declined), or no enrolled member can open them (beyondReach). Items that are left "
@@ -35,7 +35,8 @@ enum Export: VaultVerb {
     "A person whom an access rule asks for is asked once for all items, for five minutes. A wrong answer ends the export.",
     "FILE is never overwritten, and has its name only when it is whole: an export that a signal ends leaves no file; "
       + "a signal that comes later changes nothing, and the exit code is that of the export. Standard output must not be a file that others can read (9).",
-    "With --json, which needs FILE: path, items (how many), leftOut with id, name and reason.",
+    "Former versions are left out too; a message says of how many entries. A backup has them, and the trash.",
+    "With --json, which needs FILE: path, items (how many), former (entries whose former versions are left out), leftOut with id, name and reason.",
   ]
   static let example = "vaultctl export jsonl items.jsonl --plain"
   static let allowedInBatch = false
@@ -120,6 +121,8 @@ private struct FoundItems {
 /// What was written, and what was left out and why.
 private struct ExportReport {
   var items = 0
+  /// How many of them have former versions, which stay.
+  var former = 0
   var leftOut: [(id: ItemID, name: String?, reason: String)] = []
   /// Whoever declines once is not asked for the next item.
   var isDeclined = false
@@ -202,6 +205,7 @@ extension Command {
           try json.write(to: stream)
           try stream.write("\n")
           report.items += 1
+          if answer.hasFormer { report.former += 1 }
         }
       }
       done += group.count
@@ -250,6 +254,9 @@ extension Command {
       messages.note("left out '\(item.name ?? item.id.hexadecimal)' (\(item.reason))")
     }
     if report.leftOut.count > 1 { messages.note("\(report.leftOut.count) items were left out") }
+    if report.former > 0 {
+      messages.note("entries with former versions, which an export leaves out: \(report.former)")
+    }
     if report.leftOut.contains(where: { $0.reason == "promptNeeded" }) {
       messages.note("run it where it may ask, or give what it needs, like --passcode-fd N")
     }
@@ -266,6 +273,7 @@ extension Command {
       json: .object {
         Field("path", path)
         Field("items", report.items)
+        if report.former > 0 { Field("former", report.former) }
         Field("leftOut", .array(leftOut))
       }, lines: ["export  \(printable(path))", "items   \(report.items)"], failure: report.failure)
   }
@@ -276,6 +284,8 @@ private struct Exported {
   let item: Item
   var json: JSON?
   var reason: String?
+  /// Whether it has former versions, which no line has.
+  var hasFormer = false
 
   /// One that stays.
   init(_ item: Item, reason: String) {
@@ -300,10 +310,12 @@ private struct Exported {
   init(_ item: Item, in transaction: inout WriteTransaction) throws(VaultError) {
     self.item = item
     json = try Self.line(item, in: &transaction)
+    if item.kind.rules.canBeEntry { hasFormer = try !transaction.reading.history(of: item.id).isEmpty }
   }
 
   /// What keeps an item here whoever asks for it.
   static func reasonToStay(_ item: Item) -> String? {
+    if item.isInTrash { return "trash" }
     if let stay = item.reasonToStay { return stay.rawValue }
     if item.isBehindPIN { return "behindPIN" }
     if item.isActivation { return "activation" }
@@ -318,6 +330,7 @@ private struct Exported {
     for (key, attribute) in ItemLine.attributes {
       fields += JSON.optional(key, item.attributes[attribute].map { .string($0) })
     }
+    if !item.tags.isEmpty { fields.append(("tags", item.tags.json)) }
     fields += [
       ("accessible", .string(item.access.accessibility.word)),
       ("audit", .string(item.audit == .all ? "all" : "changes")),
@@ -329,11 +342,9 @@ private struct Exported {
       fields.append(("access", .string(item.access.constraints.shown.joined(separator: ","))))
     }
     guard item.kind == .otp else {
-      let secret = SharedSecret(try transaction.exportSecret(of: item))
+      let members = try transaction.exportEntry(of: item).exported()
       try transaction.log(.exported, item: item)
-      let isText = secret.expose { UTF8Text.isValid($0) }
-      return .object(
-        fields + [isText ? ("secret", .secretText(secret)) : ("secretBase64", .secretBase64(secret))])
+      return .object(fields + members)
     }
     let isVerifier = item.attributes[.otpRole] == OTPRole.verifier.rawValue
     fields.append(("role", .string(isVerifier ? "verifier" : "prover")))

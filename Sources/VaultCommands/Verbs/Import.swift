@@ -27,9 +27,10 @@ enum Import: VaultVerb {
       + "line that cannot be read is named with its number and the reason.",
     "A line has kind (password or otp), name, and secret, secretBase64 or, for otp, uri; also service, "
       + "for otp suite (with a secret in place of uri) and its counter, "
-      + "account, label, comment, accessible, thisDeviceOnly, access (as --access of 'item add' takes it, "
+      + "account, label, comment, tags (a list), accessible, thisDeviceOnly, access (as --access of 'item add' takes it, "
       + "without application-password), audit, expires (Unix seconds, or a date in quotation marks as --expires takes it), expiry (as --expiry takes it, of a password), role, window, needsResync, "
-      + "exhausted (the last code of the counter was made). created "
+      + "exhausted (the last code of the counter was made). A password can have notes, urls (a list) and fields (a list of name, value and hidden), "
+      + "which are sealed, and then needs no secret. created "
       + "and modified are ignored. Any other key is an error.",
     "skip leaves the line out; rename appends -2, -3 ... to its name; replace deletes the item and stores the line, but never "
       + "replaces an item of another kind (8), one behind a PIN, or one that a server has activated (9). Each line that was not "

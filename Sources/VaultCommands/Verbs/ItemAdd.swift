@@ -7,12 +7,15 @@ import VaultWords
 /// `vaultctl item add NAME`.
 enum ItemAdd: VaultVerb {
   static let words = ["item", "add"]
-  static let summary = "Store a secret under a name."
+  static let summary = "Store a password, notes and fields under a name."
   static let arguments = [ItemOptions.newName]
   static let accessible = ItemOptions.accessible("When the secret can be read.")
+  static let noPassword = Flag(
+    "no-password", "Store an entry without a password. Standard input is not read.")
   static let ownOptions: [any OptionKey] =
-    ItemOptions.attributes + [
-      accessible, ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit, ExpiryOptions.expires,
+    ItemOptions.attributes + [EntryOptions.tag] + EntryOptions.sealed + [
+      noPassword, accessible, ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit,
+      ExpiryOptions.expires,
       ExpiryOptions.rule, ItemOptions.generate,
     ]
   static let channels = [SecretChannel.applicationPassword]
@@ -21,6 +24,7 @@ enum ItemAdd: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused]
   static let notes = [
+    EntryOptions.publicNote, EntryOptions.limitsNote,
     "--access passcode asks for the passcode at each use, presence for the passcode, a member or the login password, biometry-any and "
       + "biometry-current-set for a member's phrase or finger ('vaultctl biometry enroll'), application-password for a password of "
       + "the item's own. Two of them need 'and', or 'or' where one is enough. 'item show' says what enforces each.",
@@ -38,9 +42,15 @@ enum ItemAdd: VaultVerb {
     // Where there is no vault, nothing is asked for and read.
     _ = try command.vault.opened()
     let access = try command.newAccess(accessible: command[accessible])
-    let attributes = try command.attributes(defaultAccount: name)
-    if command[ItemOptions.generate] == nil { try command.vault.unlockBeforeTyping(access) }
-    let secret = try command.newSecret()
+    var attributes = try command.attributes(defaultAccount: name)
+    attributes[.tags] = Tags.attribute(try command.tags())
+    let isTyped = !command[noPassword] && command[ItemOptions.generate] == nil
+    guard !command[noPassword] || !command.has(ItemOptions.generate) else {
+      throw CommandError.usage("--no-password and --generate contradict each other")
+    }
+    let edits = try EntryEdits(command, readsInput: isTyped)
+    if isTyped { try command.vault.unlockBeforeTyping(access) }
+    let secret = command[noPassword] ? nil : try command.newSecret()
     let context = try command.vault.context(for: access)
     let item = try command.vault.unlocking { core in
       var new = NewItem(.genericPassword, name: name, attributes: attributes)
@@ -48,7 +58,9 @@ enum ItemAdd: VaultVerb {
       new.audit = command[ItemOptions.audit] ?? .changes
       new.expires = try command.expiry(in: core) ?? nil
       new.expiry = command[ExpiryOptions.rule] ?? .warn
-      return try core.add(new, secret: secret.copy(), context: context)
+      var entry = EntryContent(password: secret?.copy())
+      try edits.apply(to: &entry)
+      return try core.add(new, entry: entry, context: context)
     }
     command.noteExpiry(of: item)
     return Outcome(json: command.withEntropy(item.json))
@@ -68,7 +80,7 @@ extension Command {
       throw CommandError.malformed(
         "the secret is empty", hint: "give it on standard input, or use --generate 24")
     }
-    if secret.expose(isLineWithNewline) {
+    if secret.isLineWithNewline {
       messages.warn(
         "the secret ends in a newline, which is stored with it; 'printf %s' writes none", mark: "")
     }
@@ -110,15 +122,5 @@ extension Command {
 
   private func given(_ option: Setting<String>) -> String? {
     self[option].flatMap { $0.isEmpty ? nil : $0 }
-  }
-}
-
-/// Whether a newline is at the end and nowhere else. A key or another text of several lines ends in one on purpose.
-private func isLineWithNewline(_ bytes: RawSpan) -> Bool {
-  let count = bytes.byteCount
-  guard count > 1 else { return false }
-  return (0..<count).allSatisfy { index in
-    let isNewline = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self) == UInt8(ascii: "\n")
-    return isNewline == (index == count - 1)
   }
 }

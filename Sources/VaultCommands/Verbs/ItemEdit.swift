@@ -5,26 +5,48 @@ import VaultWords
 /// `vaultctl item edit NAME`.
 enum ItemEdit: VaultVerb {
   static let words = ["item", "edit"]
-  static let summary = "Change the attributes of an item, not its secret."
+  static let summary = "Change an entry: its attributes, notes, fields and addresses."
   static let arguments = [ItemOptions.name]
   static let target = Target.identifier
   static let audit = Setting(
     "audit", .auditPolicy, "", "What is audited from now on: changes, or reads too.")
+  static let set = Settings(
+    "set", .longText, "KEY=VALUE",
+    "Set account, service, label, comment, url or field:NAME, or add the tag of tag=TAG. VALUE is on the command line."
+  )
+  static let unset = Settings(
+    "unset", .text, "KEY",
+    "Remove account, service, label, comment, notes, url, password, field:NAME, all tags by tag, or one by tag=TAG."
+  )
+  static let editor = Flag(
+    "editor",
+    "Change all of it in $VISUAL, else $EDITOR, else vi: in a file in memory, of which nothing stays.")
+  static let forget = Flag("forget", "Forget the former versions of the entry.")
   static let ownOptions: [any OptionKey] =
-    ItemOptions.attributes
-    + [ExpiryOptions.expires, ExpiryOptions.never, ExpiryOptions.rule, audit]
+    [set, unset, editor] + ItemOptions.attributes + [EntryOptions.tag] + EntryOptions.sealed
+    + [ExpiryOptions.expires, ExpiryOptions.never, ExpiryOptions.rule, audit, forget, ItemOptions.yes]
   static let channels = [.passcode, .recovery] + ItemOptions.accessChannels
   static let passcodeCase: String? =
     "where one is set, for anything but --label and --comment, and the item is not of --accessible after-first-unlock"
   static let asksByFlags = true
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused]
+  static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused, .cancelled]
   static let notes = [
+    EntryOptions.publicNote, EntryOptions.limitsNote,
+    "--set url=URL and --url replace all addresses by those that are given. --tag adds a tag. --account, --service, --label and --comment say "
+      + "the same as --set; an empty value removes. Hidden values never come by an argument: --field-fd, --field-file or --editor give them. "
+      + "What the entry kept before stays as a former version ('item history').",
+    "--editor opens the file in a directory of mode 0700 on a tmpfs or ramfs: $XDG_RUNTIME_DIR, else /dev/shm, else it ends with 9. "
+      + "vim, nvim, nano and emacs get options against swap files, backups, undo files, histories and plugins; any other editor finds HOME and "
+      + "TMPDIR in that directory, which is overwritten and removed when it ends. An editor that returns at once needs an option like --wait. "
+      + "Of a text that cannot be read, the line and the reason are named, and on a terminal it can be edited again (else 12). If the entry was "
+      + "changed meanwhile, the text is not stored (13), and on a terminal it can be edited again.",
     "--accessible, --this-device-only and --access cannot be changed, because the secret is sealed for them. "
       + storeAgain,
     ExpiryOptions.note,
+    "With --json: what 'item show' has, and changed where something sealed or a tag was changed.",
   ]
-  static let example = "vaultctl item edit mail --label 'Mail of the family'"
+  static let example = "vaultctl item edit mail --label 'Mail of the family' --set account=anna"
   static let absentOptions = ["accessible": storeAgain, "this-device-only": storeAgain, "access": storeAgain]
   private static let storeAgain =
     "To change them, store the secret again: 'vaultctl item get NAME | vaultctl item add NEW --accessible CLASS', then remove NAME and "
@@ -38,35 +60,21 @@ enum ItemEdit: VaultVerb {
   }
 
   static func run(_ command: Command) throws -> Outcome {
-    let attributes: [(Setting<String>, Attribute<String>)] = [
-      (ItemOptions.service, .service), (ItemOptions.account, .account), (ItemOptions.label, .label),
-      (ItemOptions.comment, .comment),
-    ]
-    guard ownOptions.contains(where: command.has) else {
+    let edit = try ItemChange(command)
+    guard !command[editor] else {
+      guard edit.isEmpty else {
+        throw CommandError.usage(
+          "--editor stands alone", hint: "change the rest in the editor, or by a second command")
+      }
+      return try EntryEditing.run(command)
+    }
+    guard !edit.isEmpty else {
       throw CommandError.usage(
         "nothing to change",
-        hint: "give --label, --comment, --service, --account, --expires, --no-expiry, --expiry or --audit")
+        hint:
+          "give --set KEY=VALUE, --unset KEY or --editor, or --label, --comment, --service, --account, --expires, --no-expiry, "
+          + "--expiry or --audit")
     }
-    var changes = ItemChanges()
-    for (option, attribute) in attributes {
-      guard let value = command[option] else { continue }
-      if attribute.code == Attribute.service.code || attribute.code == Attribute.account.code {
-        try Names.checkShown(value, named: option.shown)
-      }
-      if value.isEmpty {
-        changes.removed.append(attribute.code)
-      } else {
-        changes.attributes[attribute] = value
-      }
-    }
-    if let policy = command[audit] { changes.audit = policy }
-    changes.expiry = command[ExpiryOptions.rule]
-    let item = try command.vault.unlocking { core in
-      changes.expires = try command.expiry(in: core)
-      let target = try command.target()
-      return try core.update(target.id, changes, context: command.vault.context(for: target))
-    }
-    command.noteExpiry(of: item)
-    return Outcome(json: item.json)
+    return try edit.run(command)
   }
 }

@@ -11,7 +11,12 @@ enum ItemList: VaultVerb {
   static let kind = Setting(
     "kind",
     .choice(ItemKind.listed), "", "Only items of this kind.")
-  static let ownOptions: [any OptionKey] = [service, kind, ItemOptions.format]
+  static let tag = Settings("tag", .text, "TAG", "Only items with this tag, and with all of several.")
+  static let expired = Flag("expired", "Only items whose expiry has passed.")
+  static let sort = Setting(
+    "sort", .choice(["added": Order.added, "name": .name, "modified": .modified, "created": .created]), "",
+    "The order: by name, or the newest first.", defaultValue: "added")
+  static let ownOptions: [any OptionKey] = [service, kind, tag, expired, sort, ItemOptions.format]
   static let ownExits: [ExitCode] = [.unsupported]
   static let notes = [
     "An item whose expiry has passed, by the clock or by the recorded time ('vaultctl clock'), is marked: expired. So is a card "
@@ -22,6 +27,14 @@ enum ItemList: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     try list(command, kind: command[kind])
+  }
+
+  /// In which order items are listed.
+  enum Order {
+    case added
+    case name
+    case modified
+    case created
   }
 }
 
@@ -55,6 +68,9 @@ func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
           })
       ]
     }
+  if items.isEmpty, let filters = command.listFilters {
+    command.messages.note("no item has \(filters)")
+  }
   return Outcome(json: json, pieces: shown, failure: CommandError(unreadable: unreadable, beside: items))
 }
 
@@ -71,7 +87,51 @@ private func listed(_ command: Command, kind: ItemKind?) throws -> ItemListing {
   if service == "" { listing.items.removeAll { $0.attributes[.service] != nil } }
   // An entry and its credential are one thing.
   if kind == nil { listing.items.removeAll(where: \.isOwned) }
+  try command.select(from: &listing)
   return listing
+}
+
+extension Command {
+  /// Keeps the items that `--tag` and `--expired` mean, in the order of `--sort`.
+  fileprivate func select(from listing: inout ItemListing) throws(CommandError) {
+    let tags = try tags()
+    if !tags.isEmpty {
+      listing.items.removeAll { item in !tags.allSatisfy(item.tags.contains) }
+    }
+    if self[ItemList.expired] {
+      let moment = listing.moment
+      listing.items.removeAll { !moment.hasExpired($0) }
+    }
+    switch self[ItemList.sort] ?? .added {
+    case .added: break
+    case .name: listing.items = listing.items.sortedByName()
+    case .modified: listing.items.sort { $0.modified > $1.modified }
+    case .created: listing.items.sort { $0.created > $1.created }
+    }
+  }
+
+  /// What only some items have, as the options say it; `nil` without such an option.
+  fileprivate var listFilters: String? {
+    var filters: [String] = []
+    if let kind = self[ItemList.kind] { filters.append("the kind \(kind.word)") }
+    if let service = self[ItemList.service] {
+      filters.append(service.isEmpty ? "no service" : "the service '\(printable(service))'")
+    }
+    for tag in self[EntryOptions.tag] { filters.append("the tag '\(printable(tag))'") }
+    if self[ItemList.expired] { filters.append("an expiry that has passed") }
+    return filters.isEmpty ? nil : filters.joined(separator: ", and ")
+  }
+}
+
+extension [Item] {
+  /// By their names, whatever the case of the letters is; those without a name last.
+  func sortedByName() -> [Item] {
+    let keyed = map { item in (key: item.name?.lowercased(), item: item) }
+    return keyed.sorted { one, other in
+      guard let first = one.key, let second = other.key else { return one.key != nil && other.key == nil }
+      return first == second ? one.item.row < other.item.row : first < second
+    }.map(\.item)
+  }
 }
 
 extension Item {
@@ -83,8 +143,8 @@ extension Item {
   fileprivate func row(at moment: ExpiryMoment, counter: ItemListing.CounterMark?) -> [String] {
     let attributes = attributes
     let cells = [
-      name ?? id.hexadecimal, kind.word, attributes[.issuer] ?? attributes[.service] ?? "",
-      attributes[.account] ?? "",
+      name ?? id.hexadecimal, kind.word,
+      attributes[.issuer] ?? attributes[.service] ?? attributes[.server] ?? "", attributes[.account] ?? "",
     ]
     let marks = [
       attributes[.ocraSuite], weakness.map { "weak: \($0)" }, moment.hasExpired(self) ? "expired" : nil,

@@ -6,11 +6,11 @@ import VaultWords
 /// `vaultctl item update NAME`.
 enum ItemUpdate: VaultVerb {
   static let words = ["item", "update"]
-  static let summary = "Replace an item's secret."
+  static let summary = "Replace the password of an item, and keep all else."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let ownOptions: [any OptionKey] = [
-    ExpiryOptions.expires, ExpiryOptions.never, ItemOptions.generate,
+    ExpiryOptions.expires, ExpiryOptions.never, ItemOptions.generate, ItemOptions.forget, ItemOptions.yes,
   ]
   static let channels = ItemOptions.accessChannels
   static let standardInput = StandardInput.data("secret")
@@ -19,6 +19,8 @@ enum ItemUpdate: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.expired, .refused]
   static let notes = [
+    "Notes, fields, addresses and the one-time code of an entry stay. The password before is kept as a former version: 'item undo NAME' "
+      + "brings it back. With --forget no former version stays, and a terminal is asked once.",
     "An expiry that has passed was that of the old secret, and is removed; --expires gives the new secret one. An expiry that has not "
       + "passed stays.",
     ExpiryOptions.note,
@@ -32,12 +34,19 @@ enum ItemUpdate: VaultVerb {
         .refused, "the secret of an item of kind \(item.kind.word) is not exchanged here",
         hint: "delete the item and add it again")
     }
+    if command[ItemOptions.forget] {
+      try command.requireYes(
+        to:
+          "forget the former versions of '\(printable(item.name ?? item.id.hexadecimal))', and its present password",
+        else: "nothing was changed")
+    }
     let typed =
       command.has(ItemOptions.generate) ? nil : try command.vault.unlockBeforeTyping(item.access)
     let secret = try command.newSecret()
     let updated = try command.vault.unlocking { core in
       let hasExpired = try core.expiryMoment().hasExpired(item)
-      let changes = ItemChanges(expires: try command.expiry(in: core) ?? (hasExpired ? .some(nil) : nil))
+      var changes = ItemChanges(expires: try command.expiry(in: core) ?? (hasExpired ? .some(nil) : nil))
+      changes.forgetsFormer = command[ItemOptions.forget]
       return try core.update(
         item.id, changes, secret: secret.copy(),
         context: command.vault.context(for: item.access, after: typed))

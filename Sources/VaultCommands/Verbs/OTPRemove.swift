@@ -5,12 +5,15 @@ import VaultKit
 /// `vaultctl otp rm NAME`.
 enum OTPRemove: VaultVerb {
   static let words = ["otp", "rm"]
-  static let summary = "Delete a credential, without confirmation."
+  static let summary = "Move a credential into the trash, or delete it."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
+  static let ownOptions: [any OptionKey] = [ItemOptions.now, ItemOptions.yes]
   static let channels = [SecretChannel.passcode, .recovery]
   static let passcodeCase: String? = PasscodeGuard.verbCase
+  static let asks: String? = RemovalNotes.asks
   static let audited = Audited.always
+  static let notes = [RemovalNotes.trash, RemovalNotes.json]
   static let example = "vaultctl otp rm rfc"
 
   static func run(_ command: Command) throws -> Outcome {

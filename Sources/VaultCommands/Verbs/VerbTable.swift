@@ -52,9 +52,10 @@ package enum VerbTable {
     (
       "item", "Store secrets and read them back.",
       [
-        ItemAdd.self, ItemGet.self, ItemShow.self, ItemList.self, ItemUpdate.self, ItemEdit.self,
-        ItemRename.self,
-        ItemRemove.self,
+        ItemAdd.self, ItemGet.self, ItemShow.self, ItemList.self, ItemFind.self, ItemUpdate.self,
+        ItemEdit.self,
+        ItemRename.self, ItemHistory.self, ItemRestore.self, ItemUndo.self, ItemRemove.self,
+        ItemTrashList.self, ItemTrashRestore.self, ItemTrashEmpty.self,
       ]
     ),
     ("exec", "Run a program with secrets from the vault.", [Exec.self]),
@@ -130,7 +131,8 @@ package enum VerbTable {
 extension CommandError {
   /// Refuses a one-time-password URI, `otpauth:` or `otpauth-migration:`, also as the value in `--option=otpauth:…`.
   fileprivate static let refusal: @Sendable (String, Int) -> CommandError? = { argument, number in
-    let parts = argument.lowercased().split(separator: "=", maxSplits: 1)
+    // Also in --field=NAME=VALUE.
+    let parts = argument.lowercased().split(separator: "=", maxSplits: 2)
     guard parts.contains(where: { $0.hasPrefix("otpauth:") || $0.hasPrefix("otpauth-migration:") }) else {
       return nil
     }

@@ -43,6 +43,13 @@ package protocol Host: Sendable {
   /// Removes a file that ``makeFile(_:interruption:)`` made.
   func removeFile(_ path: String)
 
+  /// Has the person change a text in their editor, in a file that is on no disk and of which nothing stays.
+  ///
+  /// - Parameter interruption: That of the command: a signal ends the editor.
+  /// - Returns: What the editor has stored.
+  /// - Throws: Exit 9 where there is no file system in memory; 5, 12 or 13 where the editor stores nothing that can be used.
+  func edit(_ text: SharedSecret, interruption: Interruption) throws(CommandError) -> SharedSecret
+
   /// Puts a secret into the clipboard, and clears the clipboard after some seconds if it still holds the secret.
   ///
   /// - Throws: Exit 9 where there is no clipboard.
@@ -94,6 +101,8 @@ package enum HostFile: Sendable {
   case credential(path: String, named: String)
   /// Another file. The text says in an error what was being done: "opening the file with the items".
   case readable(path: String, doing: String)
+  /// A regular file with data that an option names. Nothing is waited for: no pipe, no device.
+  case data(path: String, option: String)
 }
 
 /// A file that has no name yet. If it ends without ``finish()``, nothing of it stays.

@@ -4,6 +4,7 @@ import SecretMemory
 package import TransportPrograms
 package import VaultKit
 package import VaultPrompts
+import VaultWords
 
 /// The host of a command that runs in the process that the person started.
 package struct LocalHost: Host {
@@ -88,6 +89,21 @@ extension LocalHost {
       let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
       guard descriptor >= 0 else { throw .io(doing, errno: errno) }
       return descriptor
+    case .data(let path, let option): return try Self.openData(path, of: option)
     }
+  }
+
+  private static func openData(_ path: String, of option: String) throws(CommandError) -> Int32 {
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+    guard descriptor >= 0 else { throw .io("\(option), \(printable(path))", errno: errno) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
+      return descriptor
+    }
+    close(descriptor)
+    let kind = [S_IFDIR: "a directory", S_IFIFO: "a pipe"][status.st_mode & S_IFMT] ?? "a device"
+    throw .malformed(
+      "\(option): \(printable(path)) is \(kind), and no file",
+      hint: "name a file; a pipe is read by its descriptor: 3< <(COMMAND)")
   }
 }

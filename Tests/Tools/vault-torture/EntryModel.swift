@@ -101,7 +101,8 @@ struct EntryModel: Equatable {
     let names = entries.keys.sorted()
     guard let name = random.pick(names) else { return .add(random.pick(free)!, random.content()) }
     switch random.below(24) {
-    case 0...3: if let other = random.pick(free.filter { trash[$0] == nil }) { return .add(other, random.content()) }
+    case 0...3:
+      if let other = random.pick(free.filter { trash[$0] == nil }) { return .add(other, random.content()) }
     case 4...6: return .password(name, random.below(8) == 0 ? nil : random.word())
     case 7, 8: return .notes(name, random.below(4) == 0 ? nil : random.word() + "\n" + random.word())
     case 9...11:
@@ -111,7 +112,9 @@ struct EntryModel: Equatable {
     case 12: if let other = random.pick(free.filter { trash[$0] == nil }) { return .rename(name, to: other) }
     case 13, 14: if trash[name] == nil { return .discard(name) }
     case 15, 16:
-      if let other = random.pick(trash.keys.sorted()), let target = random.pick(free) { return .putBack(other, as: target) }
+      if let other = random.pick(trash.keys.sorted()), let target = random.pick(free) {
+        return .putBack(other, as: target)
+      }
     case 17: return .delete(name)
     case 18: if let index = random.pick(Array(entries[name]!.former.indices)) { return .restore(name, index) }
     case 19: return random.below(2) == 0 ? .forget(name) : .newRule(name)

@@ -60,7 +60,11 @@ enum EntryWalk {
       }
     case .field(let name, let field, let value):
       try core.update(id(name)) { (entry) throws(VaultError) in
-        if let value { try entry.setField(field, to: SecretBytes(testing: value)) } else { try entry.removeField(field) }
+        if let value {
+          try entry.setField(field, to: SecretBytes(testing: value))
+        } else {
+          try entry.removeField(field)
+        }
       }
     case .rename(let name, let other):
       var changes = ItemChanges()
@@ -130,7 +134,9 @@ extension EntryModel.Content {
   }
 
   fileprivate init(_ entry: EntryContent) {
-    func text(_ secret: borrowing SecretBytes) -> String { String(decoding: secret.bytesForTesting, as: UTF8.self) }
+    func text(_ secret: borrowing SecretBytes) -> String {
+      String(decoding: secret.bytesForTesting, as: UTF8.self)
+    }
     self.init()
     if let secret = entry.password { password = text(secret) }
     if let secret = entry.notes { notes = text(secret) }

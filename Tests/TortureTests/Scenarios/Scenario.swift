@@ -112,11 +112,48 @@ extension Torture.Scenario {
     Self(
       verb: "item add", variant: "behind a passcode", start: .locked,
       words: ["item", "add", "new"] + passcodeOption, input: secrets["new"]!),
+    Self(
+      verb: "item add", variant: "an entry",
+      words: ["item", "add", "new", "--no-password", "--field-fd", "PIN=0", "--tag", "work"],
+      input: secrets["new"]!),
     Self(verb: "item get", words: ["item", "get", "logged"]),
+    Self(verb: "item show", words: ["item", "show", "logged", "--fields"]),
+    Self(
+      verb: "item find",
+      before: {
+        try $0.run(["item", "add", "entry", "--no-password", "--field", "k=needle", "--audit", "all"])
+      },
+      words: ["item", "find", "needle", "--all"]),
     Self(verb: "item update", words: ["item", "update", "old"], input: secrets["changed"]!),
+    Self(
+      verb: "item update", variant: "of an entry, with a former version",
+      before: { home in
+        try home.run(["item", "edit", "old", "--set", "field:k=v"])
+        try home.run(["item", "update", "old", "--generate", "24"])
+      }, words: ["item", "update", "old"], input: secrets["changed"]!),
+    Self(
+      verb: "item update", variant: "and nothing former stays",
+      before: { try $0.run(["item", "update", "old", "--generate", "24"]) },
+      words: ["item", "update", "old", "--forget"], input: secrets["changed"]!),
     Self(verb: "item edit", words: ["item", "edit", "old", "--label", "another label"]),
+    Self(
+      verb: "item edit", variant: "a hidden field",
+      words: ["item", "edit", "old", "--field-fd", "PIN=0"], input: secrets["changed"]!),
     Self(verb: "item rename", words: ["item", "rename", "old", "renamed"]),
+    Self(
+      verb: "item restore", before: { try $0.run(["item", "update", "old", "--generate", "24"]) },
+      words: ["item", "restore", "old", "1"]),
+    Self(
+      verb: "item undo", before: { try $0.run(["item", "update", "old", "--generate", "24"]) },
+      words: ["item", "undo", "old"]),
     Self(verb: "item rm", words: ["item", "rm", "old"]),
+    Self(verb: "item rm", variant: "at once", words: ["item", "rm", "old", "--now"]),
+    Self(
+      verb: "item trash restore", before: { try $0.run(["item", "rm", "old"]) },
+      words: ["item", "trash", "restore", "old"]),
+    Self(
+      verb: "item trash empty", before: { try $0.run(["item", "rm", "old"]) },
+      words: ["item", "trash", "empty"]),
     Self(verb: "exec", words: ["exec", "--fd", "3=logged", "--", "/bin/true"]),
   ]
 
@@ -132,6 +169,9 @@ extension Torture.Scenario {
     Self(verb: "otp counter", words: ["otp", "counter", "counter", "--set", "7"]),
     Self(verb: "otp export", words: ["otp", "export", "counter"]),
     Self(verb: "otp rm", words: ["otp", "rm", "door"]),
+    Self(
+      verb: "item trash restore", variant: "a counter", before: { try $0.run(["otp", "rm", "counter"]) },
+      words: ["item", "trash", "restore", "counter"]),
   ]
 
   private static let transactions = [

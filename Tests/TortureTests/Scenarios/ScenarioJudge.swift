@@ -117,6 +117,7 @@ extension Torture {
         "members \(try core.enrolledMembers().map(\.name))",
       ]
       for item in try core.items(matching: Query()) { lines.append(try describe(item, core)) }
+      for item in try core.trash() { lines.append("in the trash: \(item.name ?? "-")") }
       return (lines.joined(separator: "\n"), problems, passcode)
     }
 
@@ -146,8 +147,20 @@ extension Torture {
         item.kind == .otp ? "\(try core.state(of: item.id).credentialState())" : "",
         answered?.status.rawValue ?? "", try shownUse(of: item, core),
         // Not the attempts: one is counted in a commit of its own.
+        // What an entry keeps, and what it kept.
+        try shownContent(of: item, core),
         pin.map { "\(version) \($0.hasPendingChange) \($0.isBlocked) \($0.credentials.count)" } ?? "",
       ].joined(separator: "|")
+    }
+
+    private static func shownContent(of item: Item, _ core: VaultCore) throws -> String {
+      guard item.kind == .genericPassword else { return "" }
+      let versions = try core.history(of: item.id).map(\.version)
+      guard item.isEntry, let content = try? core.entry(of: item.id) else { return "\(versions)" }
+      let fields = content.fields.map {
+        "\($0.name) \($0.isHidden) \(String(decoding: $0.value.bytesForTesting, as: UTF8.self))"
+      }
+      return "\(versions) \(fields) \(item.attributes.bytes(of: 97) ?? [])"
     }
 
     /// What a card token or a consent is now. Not the attempts of a consent: one is counted in a commit of its own.

@@ -1,0 +1,156 @@
+import CommandLineKit
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// What the options of `item edit` change. Its values are judged before anybody is asked for a passcode.
+struct ItemChange {
+  private var changes = ItemChanges()
+  private let edits: EntryEdits
+  private var addedTags: [String]
+  private var removedTags: [String] = []
+  private var removesAllTags = false
+  private let hasExpiry: Bool
+
+  /// Whether nothing is changed.
+  var isEmpty: Bool {
+    changes.attributes.isEmpty && changes.removed.isEmpty && changes.expiry == nil && changes.audit == nil
+      && !changes.forgetsFormer && !hasExpiry && !changesTags && edits.isEmpty
+  }
+
+  private var changesTags: Bool { removesAllTags || !addedTags.isEmpty || !removedTags.isEmpty }
+
+  init(_ command: Command) throws {
+    addedTags = try command.tags()
+    var texts: [(word: String, value: String, place: String)] = ItemOptions.attributes.compactMap { option in
+      command[option].map { (option.name, $0, option.shown) }
+    }
+    var (fields, urls): ([Assignment], [String]) = ([], [])
+    for (index, text) in command[ItemEdit.set].enumerated() {
+      let given = try Assignment(text, named: ItemEdit.set.place(index), like: "--set account=anna")
+      switch given.key {
+      case "tag": addedTags.append(try Tags.checked(given.value, named: given.place))
+      case "url": urls.append(given.value)
+      case _ where given.key.hasPrefix(EntryPart.prefix):
+        fields.append(
+          Assignment(String(given.key.dropFirst(EntryPart.prefix.count)), given.value, given.place))
+      case _ where Self.textWords.contains(given.key): texts.append((given.key, given.value, given.place))
+      default: throw Self.noKey(given)
+      }
+    }
+    let removals = try Self.removals(command)
+    removesAllTags = removals.allTags
+    for tag in removals.tags { removedTags.append(try Tags.checked(tag, named: ItemEdit.unset.shown)) }
+    texts += removals.texts.map { ($0, "", ItemEdit.unset.shown) }
+    edits = try EntryEdits(
+      command, shown: fields, urls: urls, removing: removals.sealed, readsInput: false)
+    hasExpiry = command.has(ExpiryOptions.expires) || command[ExpiryOptions.never]
+    changes.audit = command[ItemEdit.audit]
+    changes.expiry = command[ExpiryOptions.rule]
+    changes.forgetsFormer = command[ItemEdit.forget]
+    for (word, value, place) in texts { try setText(word, to: value, named: place) }
+  }
+
+  func run(_ command: Command) throws -> Outcome {
+    if changes.forgetsFormer {
+      let item = try command.target()
+      try command.requireYes(
+        to: "forget the former versions of '\(printable(item.name ?? item.id.hexadecimal))'",
+        else: "nothing was changed")
+    }
+    var changed: [String] = []
+    let item = try command.vault.unlocking { core in
+      var changes = changes
+      changes.expires = try command.expiry(in: core)
+      // Until the item is known as it is: the passcode guards its tags.
+      if changesTags { changes.setTags(addedTags) }
+      let target = try command.target()
+      let context = try command.vault.context(for: target)
+      changed = []
+      return try core.change(
+        target.id, changes, context: context,
+        preparing: { item, changes in
+          if changesTags { changes.setTags(tags(of: item)) }
+        },
+        entry: edits.isEmpty
+          ? nil
+          : { (entry) throws(VaultError) in
+            let before = entry
+            try edits.apply(to: &entry)
+            changed = entry.differences(from: before)
+          })
+    }
+    command.noteExpiry(of: item)
+    guard !edits.isEmpty || changesTags else { return Outcome(json: item.json) }
+    if changesTags { changed.append("tags") }
+    command.noteChanged(changed)
+    return Outcome(json: item.json.adding("changed", changed.json))
+  }
+
+  private func tags(of item: Item) -> [String] {
+    (removesAllTags ? [] : item.tags.filter { !removedTags.contains($0) }) + addedTags
+  }
+
+  // MARK: Keys
+
+  private static let textWords = ItemLine.attributes.map(\.0)
+
+  private mutating func setText(_ word: String, to value: String, named place: String) throws(CommandError) {
+    guard let attribute = ItemLine.attributes.first(where: { $0.0 == word })?.1 else { return }
+    try Names.checkText(value, named: "\(place): \(word)")
+    if attribute.code == Attribute.service.code || attribute.code == Attribute.account.code {
+      try Names.checkShown(value, named: place == "--" + word ? place : "\(place): \(word)")
+    }
+    guard changes.attributes[attribute] == nil, !changes.removed.contains(attribute.code) else {
+      throw .usage("\(word) is given twice")
+    }
+    if value.isEmpty { changes.removed.append(attribute.code) } else { changes.attributes[attribute] = value }
+  }
+
+  private static func noKey(_ given: Assignment) -> CommandError {
+    switch given.key {
+    case "password", "secret":
+      .usage(
+        "\(given.place): a password never comes by an argument",
+        hint: "give it to 'vaultctl item update NAME' on standard input")
+    case "notes":
+      .usage(
+        "\(given.place): notes never come by an argument", hint: "give them by --notes-file or --notes-fd")
+    default:
+      .usage(
+        "\(given.place) has a key that cannot be set",
+        hint: "the keys are \(textWords.joined(separator: ", ")), url, tag and field:NAME")
+    }
+  }
+
+  /// What `--unset` names.
+  private struct Removals {
+    var texts: [String] = []
+    var sealed: [EntryPart] = []
+    var tags: [String] = []
+    var allTags = false
+  }
+
+  private static func removals(_ command: Command) throws(CommandError) -> Removals {
+    var removals = Removals()
+    for (index, key) in command[ItemEdit.unset].enumerated() {
+      switch key {
+      case "tag", "tags": removals.allTags = true
+      case _ where key.hasPrefix("tag="): removals.tags.append(String(key.dropFirst(4)))
+      case "url", "urls": removals.sealed.append(.addresses)
+      case "notes": removals.sealed.append(.notes)
+      case "password": removals.sealed.append(.password)
+      case _ where key.hasPrefix(EntryPart.prefix) && key != EntryPart.prefix:
+        removals.sealed.append(.field(String(key.dropFirst(EntryPart.prefix.count))))
+      case _ where textWords.contains(key): removals.texts.append(key)
+      default:
+        throw .usage(
+          "\(ItemEdit.unset.place(index)) names nothing that can be removed",
+          hint:
+            "the keys are \(textWords.joined(separator: ", ")), notes, url, password, tag, tag=TAG and field:NAME"
+        )
+      }
+    }
+    return removals
+  }
+}

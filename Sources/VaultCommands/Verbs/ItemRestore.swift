@@ -1,0 +1,87 @@
+import AuthenticatorKit
+import CommandLineKit
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// `vaultctl item restore NAME VERSION`.
+enum ItemRestore: VaultVerb {
+  static let words = ["item", "restore"]
+  static let summary = "Make a former version of an entry the present one."
+  static let version = Argument(
+    "VERSION", .number(1...UInt64(Int64.max)), "The number of the version, as 'item history' lists it.")
+  static let arguments = [ItemOptions.name, version]
+  static let target = Target.full
+  static let channels = ItemOptions.accessChannels
+  static let needs = VaultNeed.unlocked
+  static let asksByFlags = true
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.expired, .refused]
+  static let notes = [
+    "The present content becomes a former version, so nothing is lost. Attributes, such as the account, stay as they are.",
+    "A message names what is different now. With --json: what 'item show' has, and changed.",
+  ]
+  static let example = "vaultctl item restore mail 1"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let number = UInt64(command.required(version)) ?? 0
+    return try command.restore(command.target(), version: number)
+  }
+}
+
+/// `vaultctl item undo NAME`.
+enum ItemUndo: VaultVerb {
+  static let words = ["item", "undo"]
+  static let summary = "Undo the last change of an entry, or put a deleted item back."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.identifier
+  static let channels = ItemOptions.accessChannels
+  static let needs = VaultNeed.unlocked
+  static let asksByFlags = true
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused]
+  static let notes = [
+    "Makes the newest former version the present one: a second time, this undoes the undoing. Where no item has the name, but one in the "
+      + "trash had it, the one that was deleted last comes back.",
+    "With --json: what 'item show' has, and changed, or putBack for an item of the trash.",
+  ]
+  static let example = "vaultctl item undo mail"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let item: Item
+    do { item = try command.target() } catch {
+      guard CommandError(describing: error).exit == .notFound, let name = command[ItemOptions.name],
+        let trashed = try command.trashed(named: name).last
+      else { throw error }
+      return try command.putBack(trashed, named: nil)
+    }
+    guard let newest = try command.vault.opened().history(of: item.id).first else {
+      throw CommandError(
+        .notFound, "there is no former version of '\(printable(item.name ?? item.id.hexadecimal))'",
+        hint: "a version is kept when the password, notes, fields or addresses of a password are changed",
+        code: "versionNotFound")
+    }
+    return try command.restore(item, version: newest.version)
+  }
+}
+
+extension Command {
+  fileprivate func restore(_ item: Item, version: UInt64) throws -> Outcome {
+    let restored: (item: Item, changed: [String])
+    do {
+      restored = try vault.unlocking { core in
+        let context = try vault.context(for: item.access, isBehindPIN: item.isBehindPIN, keeping: true)
+        return try core.restore(item.id, version: version, context: context)
+      }
+    } catch let error as VaultError where error.code == .expired {
+      throw item.expiredError
+    }
+    noteChanged(restored.changed)
+    return Outcome(json: restored.item.json.adding("changed", restored.changed.json))
+  }
+
+  /// Says what is different now: the names of fields, and never what is in them.
+  func noteChanged(_ names: [String]) {
+    messages.note(names.isEmpty ? "nothing was changed" : "changed: \(names.joined(separator: ", "))")
+  }
+}

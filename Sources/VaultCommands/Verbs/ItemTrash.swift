@@ -1,0 +1,149 @@
+import CommandLineKit
+import TextFormats
+import TextPreparation
+import VaultKit
+import VaultWords
+
+/// `vaultctl item trash list`.
+enum ItemTrashList: VaultVerb {
+  static let words = ["item", "trash", "list"]
+  static let summary = "List what is in the trash."
+  static let ownExits: [ExitCode] = [.unsupported]
+  static let notes = [
+    "Passwords and one-time-password credentials are there for 30 days after 'item rm' or 'otp rm'; their names are free meanwhile. Other "
+      + "kinds are deleted at once.",
+    "With --json: items with name, id, kind and until (Unix seconds), and code for an entry whose one-time code is there with it.",
+  ]
+  static let example = "vaultctl item trash list"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let items = try command.vault.opened().trash()
+    if items.isEmpty { command.messages.note("the trash is empty") }
+    return Outcome(
+      json: .object { Field("items", JSON.array(items.map(\.trashJSON))) },
+      lines: columns(
+        items.map { [$0.name ?? $0.id.hexadecimal, $0.kind.word, $0.trashEnd, $0.id.hexadecimal] }))
+  }
+}
+
+/// `vaultctl item trash restore NAME`.
+enum ItemTrashRestore: VaultVerb {
+  static let words = ["item", "trash", "restore"]
+  static let summary = "Put an item back that is in the trash."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.identifier
+  static let name = Setting("name", .newName, "NEW", "The name that it has from now on.")
+  static let ownOptions: [any OptionKey] = [name]
+  static let channels = [SecretChannel.passcode, .recovery]
+  static let passcodeCase: String? = PasscodeGuard.verbCase
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.alreadyExists, .refused]
+  static let notes = [
+    "It comes back as it was: a counter is where it was, and the one-time code of an entry comes back with it. Where another item has its "
+      + "name by now, give --name.",
+    "With --json: what 'item show' has, and putBack.",
+  ]
+  static let example = "vaultctl item trash restore old"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let item = try command.trashTarget()
+    guard !item.isOwned || command.has(name) else {
+      throw CommandError.usage(
+        "it was the one-time code of an entry, and has no name", hint: "give it one: --name NEW")
+    }
+    return try command.putBack(item, named: command[name])
+  }
+}
+
+/// `vaultctl item trash empty`.
+enum ItemTrashEmpty: VaultVerb {
+  static let words = ["item", "trash", "empty"]
+  static let summary = "Delete all that is in the trash."
+  static let ownOptions: [any OptionKey] = [ItemOptions.yes]
+  static let channels = [SecretChannel.passcode, .recovery]
+  static let passcodeCase: String? = PasscodeGuard.verbCase
+  static let asks: String? = "on a terminal, before it deletes; for the passcode where it is needed"
+  static let audited = Audited.always
+  static let notes = ["With --json: deleted, how many items."]
+  static let example = "vaultctl item trash empty --yes"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let count = try command.vault.opened().trash().count
+    if count > 0 {
+      try command.requireYes(
+        to: "delete \(count == 1 ? "the item" : "\(count) items") in the trash for good",
+        else: "nothing was deleted")
+    }
+    let deleted = try command.vault.unlocking { try $0.emptyTrash() }
+    return Outcome(json: .object { Field("deleted", deleted) }, lines: ["deleted  \(deleted)"])
+  }
+}
+
+extension Command {
+  /// The items in the trash that had a name, the one that was deleted last at the end.
+  func trashed(named name: String) throws -> [Item] {
+    let normal = (try? TextPreparation.normalized(name)) ?? name
+    return try vault.opened().trash().filter { $0.name == normal }
+      .sorted { ($0.expires?.milliseconds ?? 0, $0.row) < ($1.expires?.milliseconds ?? 0, $1.row) }
+  }
+
+  /// What puts an item of that name back; `nil` where none is in the trash.
+  func trashHint(for name: String) -> String? {
+    guard let items = try? trashed(named: name), !items.isEmpty else { return nil }
+    let typed = Hint.plainName(name) ?? "--id \(items[items.count - 1].id.hexadecimal)"
+    return "it is in the trash: 'vaultctl item trash restore \(typed)' puts it back"
+  }
+
+  /// - Throws: Exit 1 for an item that is not in the trash, 2 for a name that several had.
+  fileprivate func trashTarget() throws -> Item {
+    let core = try vault.opened()
+    if let id = self[Target.id] {
+      guard let item = try core.trash().first(where: { $0.id == id }) else { throw Self.notInTrash }
+      return item
+    }
+    let found = try trashed(named: required(ItemOptions.name))
+    guard let item = found.last else { throw Self.notInTrash }
+    guard found.count == 1 else {
+      let ids = found.map { "\($0.id.hexadecimal) (\($0.trashEnd))" }.joined(separator: ", ")
+      throw CommandError.usage(
+        "\(found.count) items in the trash have that name: \(ids)", hint: "give --id ID")
+    }
+    return item
+  }
+
+  private static var notInTrash: CommandError {
+    CommandError(
+      .notFound, "there is no such item in the trash", hint: "'vaultctl item trash list' shows what is there")
+  }
+
+  func putBack(_ trashed: Item, named name: String?) throws -> Outcome {
+    let item: Item
+    do {
+      item = try vault.unlocking { try $0.restoreFromTrash(trashed.id, named: name) }
+    } catch let error as VaultError where error.code == .duplicateItem {
+      var told = CommandError(error)
+      let typed = trashed.name.flatMap(Hint.plainName) ?? "--id \(trashed.id.hexadecimal)"
+      told.hint = "give it another name: 'vaultctl item trash restore \(typed) --name NEW'"
+      throw told
+    }
+    messages.note(
+      "'\(printable(item.name ?? item.id.hexadecimal))' is back"
+        + (code(of: item) == nil ? "" : ", with its one-time code"))
+    return Outcome(json: item.json.adding("putBack", .boolean(true)))
+  }
+}
+
+extension Item {
+  /// Until when it is in the trash.
+  var trashEnd: String { "until \(expires.map { Instants.shown(seconds: $0.seconds) } ?? "it is emptied")" }
+
+  fileprivate var trashJSON: JSON {
+    .object {
+      Field("name", name)
+      Field("id", id.hexadecimal)
+      Field("kind", kind.word)
+      Field("until", expires?.seconds)
+      if owned != nil { Field("code", true) }
+    }
+  }
+}

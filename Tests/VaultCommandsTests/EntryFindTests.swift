@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Verified to fail when `--all` looks into passwords; when items with an access rule are opened; and when the text is compared without
+/// regard to its form.
+@Suite("Finding items", .bounded)
+struct EntryFindTests {
+  @Test("a piece of what is open finds an item, whatever the case is; results are sorted by name")
+  func open() throws {
+    let tool = try EntryVerbTests.make()
+    expect(0, try tool("item", "add", "Äpfel", "--comment", "Straße des 17. Juni", input: [1]))
+    expect(0, try tool("item", "add", "bank", "--label", "my Shop account", "--service", "shop", input: [1]))
+    let uri = Array("otpauth://totp/Shop:me?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Shop".utf8)
+    expect(0, try tool("otp", "add", "code", input: uri))
+    let found = try tool("item", "find", "sHOp")
+    expect(0, found)
+    let rows = found.text.split(separator: "\n").map { $0.split(separator: " ", maxSplits: 1)[0] }
+    expect(rows, equals: ["bank", "code", "shop"])
+    #expect(found.text.contains("service, label") && found.text.contains("issuer"), "\(found.text)")
+    for (text, name) in [
+      ("ÄPF", "Äpfel"), ("A\u{308}pf", "Äpfel"), ("STRASSE", nil), ("straßE", "Äpfel"), ("apf", nil),
+      ("WORK", "shop"),
+      ("shop.EXAMPLE", "shop"), ("anna", "shop"),
+    ] as [(String, String?)] {
+      let run = try tool("item", "find", text, "--format", "name")
+      expect(run.text, equals: name.map { $0 + "\n" } ?? "", "\(text)")
+      expect(name == nil ? 1 : 0, run, name == nil ? "nothing was found for '\(text)'" : "")
+    }
+    let json = try tool("item", "find", "anna", "--json").json
+    expectHelp(of: ["item", "find"], toName: json)
+    expect((json["items"] as? [[String: Any]])?.first?["foundIn"] as? [String], equals: ["account"])
+  }
+
+  @Test("--all also finds in notes, fields and addresses, never in passwords, and prints no value")
+  func all() throws {
+    let tool = try EntryVerbTests.make()
+    for (text, place) in [
+      ("LINE ONE", "notes"), ("canary", "\"PIN of card\""), ("pin of", "\"PIN of card\""),
+      ("other.ex", "url"),
+      ("4711", "\"customer\""),
+    ] {
+      expect(1, try tool("item", "find", text), "--all also looks into")
+      let run = try tool("item", "find", text, "--all")
+      #expect(
+        run.exit == 0 && run.text == "shop  password  shop.example  anna  \(place)\n",
+        "\(run.text)\(run.errors)")
+    }
+    expect(1, try tool("item", "find", "geheim", "--all"))
+    expect(12, try tool("item", "find", ""), "TEXT is empty")
+  }
+
+  @Test("--all asks for the passcode once, and counts the entries with an access rule that it leaves out")
+  func passcode() throws {
+    let tool = try EntryVerbTests.make(passcode: "pass word 1")
+    let file = tool.home.path + "/passcode"
+    for name in ["bank", "bank 2"] {
+      expect(
+        0,
+        try tool(
+          "item", "add", name, "--access", "passcode", "--field", "x=line", "--passcode-file", file,
+          input: [65]))
+    }
+    expect(6, try tool("item", "find", "line", "--all", "--no-input"))
+    tool.environment["VAULTCTL_TESTING_DERIVATIONS"] = tool.home.path + "/derivations"
+    let run = try tool("item", "find", "line", "--all", "--passcode-file", file)
+    expect(0, run, "entries with an access rule, which were not searched: 2")
+    #expect(run.text.hasPrefix("shop  ") && run.text.split(separator: "\n").count == 1, "\(run.text)")
+    try expect(Data(contentsOf: URL(fileURLWithPath: tool.home.path + "/derivations")).count, equals: 1)
+  }
+
+  @Test("lists are filtered by tags and expiry, sorted, and say when nothing matches")
+  func lists() throws {
+    let tool = try Tool()
+    expect(0, try tool("init", "--no-passcode"))
+    for (name, tags) in [("b", ["work"]), ("C", ["work", "home"]), ("a", [])] {
+      expect(0, try tool.run(["item", "add", name] + tags.flatMap { ["--tag", $0] }, input: [1]))
+      tool.advance(by: 60)
+    }
+    expect(0, try tool("item", "edit", "b", "--label", "x", "--expires", "1m"))
+    tool.advance(by: 120)
+    func names(_ words: String...) throws -> String {
+      try tool.run(["item", "list", "--format", "name"] + words).text.replacing("\n", with: " ")
+    }
+    try expect(names(), equals: "b C a ")
+    try expect(names("--sort", "name"), equals: "a b C ")
+    try expect(names("--sort", "created"), equals: "a C b ")
+    try expect(names("--sort", "modified"), equals: "b a C ")
+    try expect(names("--tag", "work"), equals: "b C ")
+    try expect(names("--tag", "work", "--tag", "home"), equals: "C ")
+    try expect(names("--expired"), equals: "b ")
+    let nothing = try tool("item", "list", "--tag", "nope", "--service", "github")
+    #expect(nothing.exit == 0 && nothing.text.isEmpty)
+    expect(0, nothing, "no item has the service 'github', and the tag 'nope'")
+    #expect(try tool("item", "list", "--json", "--tag", "nope").errors.isEmpty)
+  }
+}
