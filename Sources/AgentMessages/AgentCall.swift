@@ -50,6 +50,7 @@ package struct AgentCall: Sendable {
     case seconds
     // Becoming a program.
     case done = 80
+    case isConcealed
     // A vault that is moved.
     case vaultMoved = 100
     case keyPlace

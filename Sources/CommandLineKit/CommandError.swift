@@ -55,6 +55,13 @@ package struct CommandError: Error, Sendable {
     CommandError(.malformed, message, hint: hint)
   }
 
+  /// The same error, which says first where in what was typed its reason is.
+  package func located(at place: String) -> CommandError {
+    CommandError(
+      exit, "\(place): \(message)", hint: hint, code: code, attemptsLeft: attemptsLeft,
+      retryAfterSeconds: retryAfterSeconds, promptEnd: promptEnd, recovery: givenRecovery)
+  }
+
   /// A failed system call, named by what was being done.
   package static func io(_ doing: String, errno code: Int32, hint: String? = nil) -> CommandError {
     CommandError(.io, "\(doing): \(systemMessage(code))", hint: hint)

@@ -40,6 +40,9 @@ package enum ThisProcess {
     }
   }
 
+  /// Ends the process. Exit handlers of the libraries would only cost time.
+  package static func end(with code: Int32) -> Never { _exit(code) }
+
   /// Ends the process as the signal would have without a handler.
   package static func end(by number: Int32) -> Never {
     signal(number, SIG_DFL)

@@ -1828,7 +1828,7 @@ def tries(place):
     """Whether any command that this program starts gets the item."""
     words = ["item", "get", "near"]
     refuse = lambda kind, fields: None
-    outs = [ctl(place, *words, "--no-input").out.encode(), forge(place, words, refuse).out, ctl(place, "exec", "--fd", "3=near", "--no-input", "--", "cat", "/dev/fd/3").out.encode()]
+    outs = [ctl(place, *words, "--no-input").out.encode(), forge(place, words, refuse).out, ctl(place, "exec", "--no-masking", "--fd", "3=near", "--no-input", "--", "cat", "/dev/fd/3").out.encode()]
     outs.append(forge(place, ["batch"], refuse, stdin=b'{"args":["item","get","near"]}\n').out)
     return "secret" if any(place.finds(out) == "secret" for out in outs) else None
 

@@ -86,7 +86,13 @@ struct ProcessStateTests {
       ["sigaction"], "the signals of a process whose command runs in the agent"
     ),
     "Sources/VaultCommands/Exec/ProgramStart.swift": (
-      ["dup2", "signal"], "becomes the program, in the process that the person started alone"
+      ["dup2"], "becomes the program, in the process that the person started alone"
+    ),
+    "Sources/CommandLineKit/Secrets/ProgramImage.swift": (
+      ["signal"], "becomes the program of exec: called by ProgramStart"
+    ),
+    "Sources/CommandLineKit/Masking/MaskedProgram.swift": (
+      ["dup2"], "stays while the program of exec runs: called by ProgramStart"
     ),
     "Sources/CommandLineKit/Secrets/MemoryFile.swift": (
       ["dup2"], "hands a descriptor to the program of exec"
@@ -104,6 +110,10 @@ struct ProcessStateTests {
     // C: children between fork and exec, and the terminal's guard against faults.
     "Sources/CSystem/CLinux/CLinuxProcesses.c": (
       ["_exit", "dup2", "fork", "sigaction", "vfork"], "children on their way to a program"
+    ),
+    "Sources/CSystem/CLinux/CLinuxProgram.c": (
+      ["_exit", "dup2", "kill", "sigaction", "vfork"],
+      "a process that stays while the program of exec runs, and its child on the way to the program"
     ),
     "Sources/CSystem/CLinux/CLinuxAgent.c": (
       ["_exit", "chdir", "dup2", "fork", "sigaction"], "the child that becomes the agent"

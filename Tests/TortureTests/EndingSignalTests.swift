@@ -122,7 +122,7 @@ extension Torture {
       let verbs = ["init", "export", "backup", "restore", "recovery-code new", "rotate device-key"]
       // A backup to standard output makes none.
       return verbs.contains(scenario.verb) && !scenario.words.contains("-")
-        || scenario.words.contains("--unlock-key-out")
+        || scenario.words.contains("--unlock-key-out") || scenario.words.contains("--out")
     }
 
     private static let naming: Set<String> = ["link", "linkat", "rename", "renameat", "renameat2"]

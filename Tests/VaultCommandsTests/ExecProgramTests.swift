@@ -24,7 +24,7 @@ struct ExecProgramTests {
       (printf x > "$F") 2> /dev/null || echo refused
       cat "$F"
       """
-    let run = try tool("exec", "--file", "F=mail", "--fd", "3=mail", "--", "sh", "-c", script)
+    let run = try tool("exec", "--no-masking", "--file", "F=mail", "--fd", "3=mail", "--", "sh", "-c", script)
     expect(run.text, equals: "400\n400\nrefused\nrefused\ncorrect", "\(run.errors)")
   }
 

@@ -25,14 +25,16 @@ struct ExecVerbTests {
     try add(tool, "binary", binary)
     try add(tool, "mail", Array("correct horse".utf8))
     try expect(tool("exec", "--fd", "7=binary", "--", "sh", "-c", "cat <&7").output, equals: binary)
-    try expect(tool("exec", "--fd", "0=mail", "--", "cat").text, equals: "correct horse")
+    try expect(tool("exec", "--no-masking", "--fd", "0=mail", "--", "cat").text, equals: "correct horse")
     try expect(
-      tool("exec", "--file", "F=mail", "--", "sh", "-c", "cat \"$F\" \"$F\"").text,
+      tool("exec", "--no-masking", "--file", "F=mail", "--", "sh", "-c", "cat \"$F\" \"$F\"").text,
       equals: "correct horsecorrect horse")
     try expect(
-      tool("exec", "--env", "V=mail", "--", "sh", "-c", "printf %s \"$V\"").text, equals: "correct horse")
+      tool("exec", "--no-masking", "--env", "V=mail", "--", "sh", "-c", "printf %s \"$V\"").text,
+      equals: "correct horse")
     let several = try tool(
-      "exec", "--fd", "3=mail", "--fd", "4=binary", "--file", "F=binary", "--env", "V=mail", "--", "sh", "-c",
+      "exec", "--no-masking", "--fd", "3=mail", "--fd", "4=binary", "--file", "F=binary", "--env", "V=mail",
+      "--", "sh", "-c",
       "cmp \"$F\" /proc/self/fd/4 && cmp \"$F\" - <&4 && tr '\\0' ' ' < /proc/$$/cmdline && printf %s \"$V\" && cat <&3"
     )
     expect(several.exit, equals: 0, "\(several.errors)")
@@ -87,7 +89,7 @@ struct ExecVerbTests {
           except PermissionError: print("refused")
       print(os.read(3, 99).decode())
       """
-    let run = try tool("exec", "--fd", "3=mail", "--", python, "-c", script)
+    let run = try tool("exec", "--no-masking", "--fd", "3=mail", "--", python, "-c", script)
     expect(run.text, equals: "15\nrefused\nrefused\nrefused\ncorrect\n", "\(run.errors)")
   }
 

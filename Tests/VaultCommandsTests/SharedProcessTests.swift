@@ -349,7 +349,7 @@ private struct AnsweringHost: VaultCommands.Host, HostPrompt {
   func programs(within time: Duration) -> any ProgramRunner { LocalRunner(.init(time: time)) }
 
   func become(
-    _ program: ProgramStart, with secrets: [SharedSecret], after done: [String]
+    _ program: ProgramStart, with secrets: [HandedSecret], after done: [String]
   ) throws(CommandError) {}
 
   func holdingEndingSignal<R, E: Error>(

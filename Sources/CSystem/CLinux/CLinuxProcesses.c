@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "CLinuxEnvironment.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -73,16 +74,22 @@ static int is_replaced(const char *variable, char *const added[]) {
   return 0;
 }
 
-int clinux_become(char *const words[], char *const added[]) {
+char **clinux_environment_with(char *const added[]) {
   size_t count = 1;
   for (size_t index = 0; added[index] != NULL; index++) count++;
   for (size_t index = 0; environ != NULL && environ[index] != NULL; index++) count++;
   char **variables = calloc(count, sizeof *variables);
-  if (variables == NULL) return -1;
+  if (variables == NULL) return NULL;
   size_t next = 0;
   for (size_t index = 0; environ != NULL && environ[index] != NULL; index++)
     if (!is_replaced(environ[index], added)) variables[next++] = environ[index];
   for (size_t index = 0; added[index] != NULL; index++) variables[next++] = added[index];
+  return variables;
+}
+
+int clinux_become(char *const words[], char *const added[]) {
+  char **variables = clinux_environment_with(added);
+  if (variables == NULL) return -1;
   execvpe(words[0], words, variables);
   int problem = errno;
   free(variables);

@@ -12,6 +12,8 @@ package struct Outcome: Sendable {
     /// A word that is coloured on a terminal.
     case coloured(String, Colour)
     case secret(SharedSecret)
+    /// Some bytes of a secret, by their offsets.
+    case part(of: SharedSecret, Range<Int>)
     /// A text of JSON that somebody else wrote.
     case secretJSON(SharedSecret)
     /// Only where a person reads it: a file or a pipe gets the very bytes.

@@ -28,6 +28,8 @@ package struct Printer {
     case .table(let table): try table.write(to: output)
     case .coloured(let word, let colour): try output.write(hasColours ? colour.text(word) : word)
     case .secret(let box): try box.expose { bytes throws(CommandError) in try output.writeSecret(bytes) }
+    case .part(let box, let range):
+      try box.expose { bytes throws(CommandError) in try output.writeSecret(bytes.extracting(range)) }
     case .secretJSON(let box): try JSON.secretJSON(box).write(to: output)
     case .newlineOnTerminal: if output.isTerminal { try output.write("\n") }
     case .json(let json): try printLine(json)

@@ -74,6 +74,16 @@ package enum MemoryFile {
     return file
   }
 
+  /// What the file holds, and leaves it at its first byte. A pipe is replaced.
+  package static func seen(_ file: inout Int32) throws(CommandError) -> SharedSecret {
+    let content = SharedSecret(try content(of: file))
+    guard lseek(file, 0, SEEK_SET) != 0 else { return content }
+    let other = try make(content)
+    close(file)
+    file = other
+    return content
+  }
+
   /// What the file holds, whose descriptor is at its first byte.
   package static func content(of file: Int32) throws(CommandError) -> SecretBytes {
     var about = stat()
@@ -85,15 +95,19 @@ package enum MemoryFile {
 
   /// Lets a program inherit `file` as descriptor `number`.
   package static func hand(over file: Int32, as number: Int32) throws(CommandError) {
-    guard dup2(file, number) == number else {
-      guard errno == EBADF else { throw .io("handing over descriptor \(number)", errno: errno) }
-      throw .usage(
-        "descriptor \(number) is beyond what this process may open", hint: "choose a smaller number")
-    }
+    guard dup2(file, number) == number else { throw notHandedOver(as: number, errno) }
   }
 
   /// Lets a program inherit `file` under the number that it has.
   package static func hand(over file: Int32) throws(CommandError) {
-    guard fcntl(file, F_SETFD, 0) == 0 else { throw .io("handing over a file in memory", errno: errno) }
+    guard fcntl(file, F_SETFD, 0) == 0 else { throw notHandedOver(as: nil, errno) }
+  }
+
+  /// - Parameter number: `nil` for the number that the file has.
+  static func notHandedOver(as number: Int32?, _ code: Int32) -> CommandError {
+    guard let number else { return .io("handing over a file in memory", errno: code) }
+    guard code == EBADF else { return .io("handing over descriptor \(number)", errno: code) }
+    return .usage(
+      "descriptor \(number) is beyond what this process may open", hint: "choose a smaller number")
   }
 }

@@ -41,6 +41,13 @@ package enum SecretReading {
     try text(bytes, named: name) { (bytes) throws(TextLine.Fault) in try TextLine.trimmed(bytes) }
   }
 
+  /// A text of several lines, without a byte order mark.
+  package static func unmarked(
+    _ bytes: consuming SecretBytes, named name: String
+  ) throws(CommandError) -> SecretBytes {
+    try text(bytes, named: name) { (bytes) throws(TextLine.Fault) in try TextLine.unmarked(bytes) }
+  }
+
   private static func text(
     _ bytes: consuming SecretBytes, named name: String,
     _ read: (consuming SecretBytes) throws(TextLine.Fault) -> SecretBytes

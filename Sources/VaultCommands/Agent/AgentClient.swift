@@ -72,7 +72,9 @@ enum AgentClient {
     case .ended(.exit(0)) where verb == Exec.self:
       // One that came when the agent had done its part is for this process, not for the program.
       if let number = session.signal ?? signals.next() { return .signal(number) }
-      return try become(ProgramStart(invocation, in: world), server)
+      // The agent is not held up while the program runs.
+      socket.finish()
+      return try become(ProgramStart(invocation, in: world, reading: server.environmentFile), server)
     case .ended(.exit(let code)): return .exit(exitCode(code))
     case .ended(.signal(let number)), .signalled(let number): return .signal(number)
     }
@@ -98,11 +100,11 @@ enum AgentClient {
     try socket.send(request.packet(AgentDescriptors(lending: [null, null, null])))
   }
 
-  /// Becomes the program of `exec`.
+  /// Becomes the program of `exec`, or ends as it ends.
   ///
   /// - Returns: Never.
   private static func become(_ program: ProgramStart, _ server: CallServer) throws(CommandError) -> Ending? {
-    guard server.handedOver.count == program.handovers.count else { throw lost(.wrongDescriptors) }
+    guard server.handedOver.count == program.wanted.count else { throw lost(.wrongDescriptors) }
     try program.become(with: server.handedOver, after: server.done)
     return nil
   }

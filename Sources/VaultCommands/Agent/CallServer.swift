@@ -26,8 +26,12 @@ final class CallServer {
   private var programs: ServedPrograms
   /// Whether the command line has a program, which this process becomes.
   private let becomesProgram: Bool
-  /// The secrets for that program, as files in memory, in the order in which they came.
-  private(set) var handedOver: [Int32] = []
+  /// The file of its variables, by the path of the command line. This process and the agent read the same bytes of it.
+  private let environmentPath: String?
+  /// What was in that file; `nil` before the agent has asked for it.
+  private(set) var environmentFile: SharedSecret?
+  /// The secrets for that program, in the order in which they came.
+  private(set) var handedOver: [HandedFile] = []
   /// What the command has committed, as the log names it.
   private(set) var done: [String] = []
 
@@ -37,6 +41,7 @@ final class CallServer {
   ) {
     self.host = host
     becomesProgram = invocation.verb.words == Exec.words
+    environmentPath = becomesProgram ? invocation[Exec.environmentFile] : nil
     prompt = CommandPrompt(
       secrets: Secrets(invocation: invocation, command: invocation, world: world, known: GivenSecrets()),
       namesProgram: true)
@@ -145,8 +150,21 @@ extension CallServer {
   private func takeSecret(_ call: AgentCall) throws(AgentMessageError) -> AgentReply {
     guard becomesProgram else { throw .wrongValue(AgentCall.Tag.kind.rawValue) }
     done = try call.content.list(.done)
-    handedOver += call.descriptors.take()
+    let isConcealed = try call.content.flag(.isConcealed)
+    handedOver += call.descriptors.take().map { HandedFile(file: $0, isConcealed: isConcealed) }
     return AgentReply(call.number, .content(Answer()))
+  }
+
+  /// A copy of the file of variables, which may be a pipe: it is read once.
+  private func copyOfEnvironmentFile(_ path: String) throws(CommandError) -> Int32 {
+    let file: SharedSecret
+    if let environmentFile {
+      file = environmentFile
+    } else {
+      file = try EnvironmentFile.contents(of: path, by: host)
+      environmentFile = file
+    }
+    return try MemoryFile.make(file)
   }
 }
 
@@ -175,6 +193,9 @@ extension CallServer {
       // A number that the person has not opened can be one of ours.
       if case .descriptor(let number) = file, isOwn(number) {
         throw .io("using descriptor \(number)", errno: EBADF)
+      }
+      if case .readable(let path, _) = file, path == environmentPath {
+        return try passing(copyOfEnvironmentFile(path), Answer(), for: call)
       }
       return try passing(host.open(file), Answer(), for: call)
     } catch { return AgentReply(call.number, .failure(error.failureMessage)) }

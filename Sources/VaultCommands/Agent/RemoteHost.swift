@@ -92,12 +92,13 @@ package struct RemoteHost: Host {
   package func programs(within time: Duration) -> any ProgramRunner { RemoteRunner(link: link) }
 
   package func become(
-    _ program: ProgramStart, with secrets: [SharedSecret], after done: [String]
+    _ program: ProgramStart, with secrets: [HandedSecret], after done: [String]
   ) throws(CommandError) {
-    for secret in secrets {
-      let file = AgentDescriptors(owning: [try MemoryFile.make(secret)])
+    for handed in secrets {
+      let file = AgentDescriptors(owning: [try MemoryFile.make(handed.secret)])
       var content = CallContent()
       content.set(.done, done)
+      content.set(.isConcealed, handed.isConcealed)
       try link.ask(.handOver, content, passing: file) { _ in }
     }
   }

@@ -1,6 +1,5 @@
 import AuthenticatorKit
 import CommandLineKit
-import Glibc
 import SecretMemory
 import TextFormats
 import VaultKit
@@ -69,16 +68,10 @@ private struct ExportDestination {
   init(_ path: String?, command: Command) throws(CommandError) {
     guard let path else {
       file = nil
-      let descriptor = command.world.standardOutput
-      stream = OutputStream(descriptor: descriptor, name: "standard output", hint: Self.stays)
-      var status = stat()
-      if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-        status.st_mode & 0o077 != 0
-      {
-        throw CommandError(
-          .refused, "standard output is a file that others may read",
-          hint: "name a FILE, or run 'umask 077' before the shell makes one")
-      }
+      stream = OutputStream(
+        descriptor: command.world.standardOutput, name: "standard output", hint: Self.stays)
+      try command.world.refuseExposedOutput(
+        hint: "name a FILE, or run 'umask 077' before the shell makes one")
       return
     }
     let file = try command.world.host.makeFile(path, interruption: command.world.interruption)

@@ -59,6 +59,7 @@ package enum VerbTable {
       ]
     ),
     ("exec", "Run a program with secrets from the vault.", [Exec.self]),
+    ("inject", "Print a template with values from the vault in it.", [Inject.self]),
     (
       "otp", "One-time-password credentials and their codes.",
       [

@@ -60,15 +60,15 @@ package protocol Host: Sendable {
   /// - Parameter time: How long a program may take. In the agent, that of the client's process counts.
   func programs(within time: Duration) -> any ProgramRunner
 
-  /// Has the process that the person started become a program that gets these secrets, one for each of its handovers. The vault is
-  /// closed by now.
+  /// Has the process that the person started become a program that gets these secrets, one for each value that it wants of the vault,
+  /// or start it and end as it ends. The vault is closed by now.
   ///
   /// Returns in the agent alone: the process of the command becomes the program when the command has ended without an error.
   ///
   /// - Parameter done: What the command has committed, as the log names it: an error says so.
   /// - Throws: Exit 13 and others if the program does not start.
   func become(
-    _ program: ProgramStart, with secrets: [SharedSecret], after done: [String]
+    _ program: ProgramStart, with secrets: [HandedSecret], after done: [String]
   ) throws(CommandError)
 
   /// Runs a verb. A signal that ended its prompt ends this process only after it, and after `seconds` at the latest.

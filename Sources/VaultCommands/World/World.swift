@@ -67,6 +67,17 @@ package struct World: Sendable {
     return host
   }
 
+  /// Refuses standard output that is a file which others may read, for what holds secrets in clear.
+  ///
+  /// - Throws: Exit 9.
+  func refuseExposedOutput(hint: String) throws(CommandError) {
+    var status = stat()
+    guard unsafe fstat(standardOutput, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_mode & 0o077 != 0
+    else { return }
+    throw CommandError(.refused, "standard output is a file that others may read", hint: hint)
+  }
+
   /// The real world.
   package static var real: World { World(environment: .process) }
 }

@@ -20,7 +20,7 @@ extension VaultCore {
     var transaction = try beginReading(.secret(.read, of: id, by: nil), context: context)
     let opened = try transaction.openEntry(of: id, .read)
     transaction.end()
-    try log(opened.notes)
+    try logReading(opened.notes)
     return opened.content
   }
 

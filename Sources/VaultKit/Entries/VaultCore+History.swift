@@ -25,7 +25,7 @@ extension VaultCore {
     var transaction = try beginReading(.former(id, version: version), context: context)
     let opened = try transaction.openFormer(version, of: id)
     transaction.end()
-    try log(opened.notes)
+    try logReading(opened.notes)
     return opened.content
   }
 

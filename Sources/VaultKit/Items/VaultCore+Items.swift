@@ -56,12 +56,16 @@ extension VaultCore {
     var transaction = try beginReading(.secret(.read, of: id, by: component), context: context)
     let opened = try transaction.openSecret(of: id, .read, by: component)
     transaction.end()
-    if !opened.notes.isEmpty {
-      var transaction = try beginWriting()
-      try transaction.log(opened.notes)
-      try transaction.commit()
-    }
+    try logReading(opened.notes)
     return opened.secret
+  }
+
+  /// Makes the audit entries of secrets durable, before one is shown.
+  func logReading(_ notes: [AuditNote]) throws(VaultError) {
+    guard !notes.isEmpty else { return }
+    var transaction = try beginWriting()
+    try transaction.log(notes)
+    try transaction.commit()
   }
 
   /// Changes an item, and its secret if a new one is given.

@@ -42,13 +42,17 @@ extension ReadTransaction {
     of id: ItemID, context: AuthenticationContext? = nil
   ) throws(VaultError) -> SecretBytes {
     let opened = try openSecret(of: id, .read, with: context?.memory.takeGrant(for: id))
-    // Entries are durable before a secret is shown, and a transaction commits too late for that.
-    guard opened.notes.isEmpty else {
+    try refuseUnlogged(opened.notes)
+    return opened.secret
+  }
+
+  /// Entries are durable before a secret is shown, and a transaction commits too late for that.
+  func refuseUnlogged(_ notes: [AuditNote]) throws(VaultError) {
+    guard notes.isEmpty else {
       throw VaultError(
         .verificationNeeded, "each reading of the item is logged before its secret is shown",
         hint: "prepare the secret before the transaction")
     }
-    return opened.secret
   }
 
   fileprivate mutating func loggedGrant(_ id: ItemID) throws(VaultError) -> Grant? {

@@ -88,10 +88,9 @@ enum EntryWalk {
       changes.audit = try core.item(named: name).audit == .all ? .changes : .all
       try core.update(id(name), changes)
     case .addCode(let name):
-      _ = try core.addOTP(
-        OTPAuthURI(
-          parsing: SecretBytes(
-            testing: "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0")), named: name)
+      let text = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
+      guard let uri = try? OTPAuthURI(parsing: SecretBytes(testing: text)) else { fail("no URI") }
+      _ = try core.addOTP(uri, named: name)
     case .code(let name): _ = try core.nextHOTPCode(of: core.describeOTP(named: name).item.id)
     case .newKeys: try core.rotateEpoch()
     case .empty: try core.emptyTrash()

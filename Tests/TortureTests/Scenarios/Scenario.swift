@@ -48,6 +48,8 @@ extension Torture {
       case backup, export
       /// One device key, and no old one beside it.
       case oneKey
+      /// The template of the scenario, with the secret of "logged" in it.
+      case injected
     }
   }
 }
@@ -155,7 +157,20 @@ extension Torture.Scenario {
       verb: "item trash empty", before: { try $0.run(["item", "rm", "old"]) },
       words: ["item", "trash", "empty"]),
     Self(verb: "exec", words: ["exec", "--fd", "3=logged", "--", "/bin/true"]),
+    Self(
+      verb: "exec", variant: "without masking",
+      words: ["exec", "--fd", "3=logged", "--no-masking", "--", "/bin/true"]),
+    Self(
+      verb: "exec", variant: "behind a passcode, with a file of variables", start: .locked,
+      before: { try $0.write("in/env", "A=vaultctl://logged\nB=plain\n") },
+      words: ["exec", "--env-file", "@/in/env", "--", "/bin/true"] + passcodeOption),
+    Self(verb: "inject", words: ["inject"], input: injected),
+    Self(
+      verb: "inject", variant: "into a file", words: ["inject", "--out", "@/out/injected"], input: injected,
+      product: .injected),
   ]
+
+  private static let injected = "a {{ vaultctl://logged }} b {{ vaultctl://logged/password }} c"
 
   private static let credentials = [
     Self(verb: "otp add", words: ["otp", "add", "new"], input: uri),

@@ -178,6 +178,10 @@ extension Torture {
           return "there is no export"
         }
         return text.hasSuffix("\n") && text.split(separator: "\n").count == 6 ? nil : "the export is cut off"
+      case .injected:
+        let text = try? String(contentsOfFile: home.folder + "/out/injected", encoding: .utf8)
+        let secret = Scenario.secrets["logged"]!
+        return text == "a \(secret) b \(secret) c" ? nil : "what was injected is not whole"
       case .backup:
         let place = TemporaryVault(in: Place.fast)
         do throws(VaultError) {

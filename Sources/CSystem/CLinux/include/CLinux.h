@@ -8,6 +8,7 @@
 #include "CLinuxFiles.h"
 #include "CLinuxHelper.h"
 #include "CLinuxProcesses.h"
+#include "CLinuxProgram.h"
 #include "CLinuxSockets.h"
 #include "CLinuxTerminal.h"
 
