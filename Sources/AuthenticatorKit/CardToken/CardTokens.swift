@@ -7,8 +7,8 @@ public import VaultKit
 // - `CardConsents`, `NewConsent`, `CardConsent`, `ConsentCode`: how a person consents to a token.
 // - `VaultCore+CardTokens.swift`: a use is one commit. `VaultCore+Consents.swift`: the side that asks another system for the
 //   code. `VaultCore+IssuedConsents.swift`: the side that judges it. `WriteTransaction+Consents.swift`: what both have.
-// - Below, in VaultFormat: `TokenLife`, `ConsentRecord`; in VaultKit: `WriteTransaction+Ends.swift`, which every commit
-//   begins with, `EndTimer.swift`. `CardData.swift` is here, which refuses card numbers.
+// - Below, in VaultFormat: `TokenLife`, and `CardData.swift`, which refuses card numbers; in VaultKit:
+//   `WriteTransaction+Ends.swift`, which every commit begins with, `EndTimer.swift`.
 
 /// Short-lived tokens that stand for a card: stored with a time to live and a number of uses, and taken out one use at a time.
 ///

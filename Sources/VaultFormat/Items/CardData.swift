@@ -1,10 +1,9 @@
-import SecretMemory
-import VaultKit
+package import SecretMemory
 
 /// What a vault never stores as a card token or a consent: card numbers and security codes.
-enum CardData {
+package enum CardData {
   /// - Throws: ``VaultError/Code/policy``.
-  static func refuse(_ attributes: Attributes) throws(VaultError) {
+  package static func refuse(_ attributes: Attributes) throws(VaultError) {
     for code in attributes.codes {
       guard let value = attributes.bytes(of: code) else { continue }
       if unsafe isCardData(value.span.bytes) { throw refusal("a name or another attribute of it") }
@@ -12,7 +11,7 @@ enum CardData {
   }
 
   /// - Throws: ``VaultError/Code/policy``.
-  static func refuse(_ secret: borrowing SecretBytes) throws(VaultError) {
+  package static func refuse(_ secret: borrowing SecretBytes) throws(VaultError) {
     guard secret.expose({ isCardData($0) }) else { return }
     throw refusal("its secret")
   }
@@ -26,7 +25,7 @@ enum CardData {
   /// Whether the digits of a text are a card number (ISO/IEC 7812-1: 13 to 19 digits, the last by Luhn) or a security code
   /// (3 or 4 digits). Digits of all scripts count; spaces, line ends, dashes and characters that do not show are left out; any
   /// other character makes it another text.
-  static func isCardData(_ text: RawSpan) -> Bool {
+  private static func isCardData(_ text: RawSpan) -> Bool {
     var count = 0
     // The sums with every second digit doubled, counted from the first and from the second digit on.
     var (sum, other) = (0, 0)
