@@ -92,6 +92,42 @@ struct AttemptWithoutVerdictTests {
     try expect(core.state(of: scene.pin).attemptsUnderWay, equals: 0)
   }
 
+  /// Verified to fail when a PIN that was shown counts only once the credential was looked at again.
+  @Test(
+    "a right PIN is none that is under way when its credential is deleted while it is judged",
+    arguments: PINUse.ofCredentials)
+  func deletedMeanwhile(use: PINUse) throws {
+    let scene = try PINUse.Scene()
+    let (other, id) = (try scene.rig.place.openCore(), use.credential(of: scene))
+    scene.rig.derivations.reset { _ in #expect(throws: Never.self) { try other.delete(id) } }
+    let error = thrown { () throws(VaultError) in
+      try use.run(scene, with: scene.rig.typing("8306", new: "2749"))
+    }
+    scene.rig.derivations.reset()
+    #expect(error?.code == .itemNotFound || error?.code == .busy)
+    try expect(scene.rig.core.state(of: scene.pin).attemptsUnderWay, equals: 0)
+    try expect(scene.left(), equals: [10, 10])
+  }
+
+  /// Verified to fail when the gate names what the component lacks before it refuses what has expired.
+  @Test(
+    "nobody is asked for the PIN of a credential that has expired, and no attempt is counted",
+    arguments: PINUse.ofCredentials.filter { $0 != .counterBack })
+  func expired(use: PINUse) throws {
+    let scene = try PINUse.Scene()
+    let rig = scene.rig
+    let changes = ItemChanges(expires: .some(rig.clock.now().advanced(byMilliseconds: 1000)))
+    try rig.core.update(use.credential(of: scene), changes)
+    rig.clock.advance(by: .seconds(10))
+    rig.derivations.reset()
+    let prompt = ScriptedPrompt([.text("8306")])
+    let error = thrown { () throws(VaultError) in
+      try use.run(scene, with: AuthenticationContext(reason: "", prompt: prompt))
+    }
+    #expect(error?.code == .expired && prompt.requests.isEmpty && rig.derivations.count == 0)
+    try expect(scene.left(), equals: [10, 10])
+  }
+
   /// The server has taken the code then, and no other one comes. Verified to fail when the new PIN is derived after the answer.
   @Test("without memory for a new PIN, no code goes to the server")
   func unlockByServer() throws {

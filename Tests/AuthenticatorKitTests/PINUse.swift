@@ -54,6 +54,19 @@ enum PINUse: CaseIterable, CustomTestStringConvertible {
     }
   }
 
+  /// The uses of a credential.
+  static let ofCredentials: [PINUse] = [.code, .timedCode, .export, .counterBack, .signature, .verifying]
+
+  /// The credential of such a use.
+  func credential(of scene: Scene) -> ItemID {
+    switch self {
+    case .timedCode: scene.timed
+    case .signature: scene.suite
+    case .verifying: scene.verifier
+    default: scene.counted
+    }
+  }
+
   /// Whether it needs a member.
   var needsPasscode: Bool { self == .registration || self == .reset }
 

@@ -67,16 +67,12 @@ extension VaultCore {
     guard case .checked(let secret) = shown.secret else {
       preconditionFailure("usingCheckedPIN: camouflaged")
     }
-    do throws(VaultError) {
+    return try committingVerdict(on: { .pin(shown) }) { () throws(VaultError) in
       var transaction = try beginWriting(.secret(.use, of: stored.id, by: .pin), context: context)
       try transaction.writeUse(of: shown)
       let result = try change(secret, &transaction)
       try transaction.commit()
       return result
-    } catch {
-      // What failed was not the PIN: a right one is no wrong attempt.
-      try? commitVerdict(on: shown)
-      throw error
     }
   }
 }

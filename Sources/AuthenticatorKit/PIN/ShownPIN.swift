@@ -34,8 +34,22 @@ struct ShownPIN: Sendable {
 }
 
 extension VaultCore {
-  /// Settles a PIN in a commit of its own, where what it permitted has failed.
-  func commitVerdict(on pin: ShownPIN) throws(VaultError) {
+  /// Runs the use of what was shown. If it fails, the verdict on a checked PIN gets a commit of its own: what failed was not the PIN,
+  /// and a right one is no wrong attempt.
+  ///
+  /// - Parameter shown: What was shown so far; `nil` if nothing was.
+  func committingVerdict<R: ~Copyable>(
+    on shown: () -> ShownFactor?, _ use: () throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    do throws(VaultError) { return try use() } catch {
+      if case .pin(let pin)? = shown(), case .checked = pin.secret, !pin.isWritten {
+        try? commitVerdict(on: pin)
+      }
+      throw error
+    }
+  }
+
+  private func commitVerdict(on pin: ShownPIN) throws(VaultError) {
     var transaction = try beginWriting()
     try transaction.writeUse(of: pin)
     try transaction.commit()
@@ -55,10 +69,10 @@ extension WriteTransaction {
       guard try !reading.state(of: id).isBlocked else { throw .pinBlocked }
       return nil
     }
-    let now = reading.expiryTime
+    let now = reading.clock.now()
     var held = try heldState(of: id)
     held.state.uses &+= 1
-    held.state.lastUse = max(held.state.lastUse, now)
+    held.state.lastUse = now
     guard case .camouflaged(_, let offset) = pin.secret else {
       guard !held.state.isBlocked else { throw .pinBlocked }
       PINAttempts.succeed(&held.state)

@@ -19,8 +19,8 @@ extension VaultCore {
     body: (CredentialUse, consuming ReadTransaction?) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     var shown: ShownFactor?
-    do throws(VaultError) {
-      return try repeatingBiokey(of: { shown }, context) { () throws(VaultError) in
+    return try committingVerdict(on: { shown }) { () throws(VaultError) in
+      try repeatingBiokey(of: { shown }, context) { () throws(VaultError) in
         var look = try beginReading()
         let item = try look.item(id)
         guard try check(item, &look), let pin = try item.guardingPIN() else {
@@ -37,15 +37,10 @@ extension VaultCore {
         let new = try shownFactor(
           pin, by: item.factors(outOf: factors), climbing: purpose?.ladder, to: purpose?.action ?? action,
           of: item.name, context: context)
+        shown = new
         shown = try writtenBeforeAsking(new, for: id)
         return try body(CredentialUse(component: Component(.otp, pin: new.obtained), shown: shown), nil)
       }
-    } catch {
-      // What failed was not the PIN: a right one is no wrong attempt.
-      if case .pin(let pin)? = shown, case .checked = pin.secret, !pin.isWritten {
-        try? commitVerdict(on: pin)
-      }
-      throw error
     }
   }
 

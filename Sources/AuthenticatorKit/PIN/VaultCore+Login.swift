@@ -19,8 +19,8 @@ extension VaultCore {
     try refuseLoginUnlessChecked(id, context: context)
     let digest = try data.map(Self.digest)
     var shown: ShownFactor?
-    do throws(VaultError) {
-      return try repeatingBiokey(of: { shown }, context) { () throws(VaultError) in
+    return try committingVerdict(on: { shown }) { () throws(VaultError) in
+      try repeatingBiokey(of: { shown }, context) { () throws(VaultError) in
         let new = try shownFactor(
           GuardingPIN(.checked, item: id), by: factor.factors, to: "log in", of: nil, context: context)
         shown = new
@@ -33,12 +33,6 @@ extension VaultCore {
         try transaction.commit()
         return result
       }
-    } catch {
-      // What failed was not the PIN: a right one is no wrong attempt.
-      if case .pin(let pin)? = shown {
-        try? commitVerdict(on: pin)
-      }
-      throw error
     }
   }
 

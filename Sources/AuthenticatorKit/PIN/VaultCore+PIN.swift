@@ -57,9 +57,11 @@ extension VaultCore {
 
   /// Writes the verdict on a PIN that permits nothing else in the same commit.
   func commitVerdict(on pin: ShownPIN, context: AuthenticationContext?) throws(VaultError) {
-    var transaction = try beginWriting(.free, context: context)
-    try transaction.writeUse(of: pin)
-    try transaction.commit()
+    try committingVerdict(on: { .pin(pin) }) { () throws(VaultError) in
+      var transaction = try beginWriting(.free, context: context)
+      try transaction.writeUse(of: pin)
+      try transaction.commit()
+    }
   }
 
   /// Refuses a new PIN that is the passcode, as far as this call knows the passcode.

@@ -1,4 +1,3 @@
-import Glibc
 import SecretMemory
 import VaultKit
 
@@ -124,6 +123,8 @@ extension VaultCore {
   ) throws(VaultError) -> CountedPIN {
     var present = usable
     for _ in 0..<600 {
+      // Others, and the memory of a derivation, may take long, and the caller need not wait for either.
+      context?.endUse()
       if present.mayBeTried(by: environment.clock) {
         let prepared = try present.record.derivation.prepare(for: .pin, in: environment)
         // While a person typed, new keys of another process may have locked the vault.
@@ -141,7 +142,7 @@ extension VaultCore {
         case .wait: break
         }
       } else {
-        usleep(50_000)
+        environment.pause(.milliseconds(50))
       }
       present = try storedPIN(usable.id, context: context)
     }

@@ -133,8 +133,10 @@ enum Gate {
     _ operation: ItemOperation, on item: Item, row: ItemRow, in store: borrowing SealedStore,
     by component: Component?, with proof: VerificationProof? = nil
   ) throws(VaultError) -> Missing? {
-    if let missing = try missingFromComponent(operation, on: item, by: component) { return .person(missing) }
+    let ofComponent = try missingFromComponent(operation, on: item, by: component)
+    // Nobody is asked for the PIN of an item that is refused with it too.
     try refuseExpired(item, operation: operation, now: store.time.now)
+    if let ofComponent { return .person(ofComponent) }
     guard store.keys.classKey(item.access.classNumber, generation: row.generation) != nil else {
       if proof == nil, try !item.policy.asksNobody() { return .person(verificationNeeded) }
       return try missingKey(of: item.access, keys: store.keys)
