@@ -363,6 +363,32 @@ struct SynchronizationTests {
     #expect(peer.requests.isEmpty && scene.rig.derivations.count == 0)
   }
 
+  /// The rule guards the secret and the attributes. Verified to fail when the state asks as they do.
+  @Test("an access rule asks for a person only where the server changes the limits of the credential")
+  func accessRule() throws {
+    let rig = try PINRig(passcode: "passcode")
+    let id = try rig.core.addOTP(
+      rig.uri(Scene.key), named: "bank", access: AccessControl(.devicePasscode),
+      limits: OfflineLimits(codes: 2)
+    ).item.id
+    let prompt = ScriptedPrompt([.text("passcode"), .text("passcode")])
+    let context = AuthenticationContext(reason: "", prompt: prompt)
+    let given = try rig.context(passcode: "passcode")
+    var changes = ItemChanges()
+    changes.attributes[Attribute<String>(code: 75)] = "/opt/peer"
+    changes.attributes[Attribute<String>(code: 76)] = "c-17"
+    changes.attributes[Attribute<[UInt8]>(code: 77)] = [UInt8](repeating: 7, count: 16)
+    try rig.core.update(id, changes, by: .otp, context: given)
+    try rig.core.writing { transaction throws(VaultError) in
+      try transaction.changeState(of: id) { $0.set(CredentialState.active) }
+    }
+    for (answer, asked) in [(2, 0), (3, 1)] as [(UInt64, Int)] {
+      let peer = Scene.answering(["state": .text("active"), "offlineCodes": .number(answer)])
+      let result = try rig.core.synchronize(id, over: peer, context: context)
+      #expect(result.offlineCodes == UInt32(answer) && prompt.requests.count == asked)
+    }
+  }
+
   /// Verified to fail when the answer is stored although its task was cancelled.
   @Test("the end of the task ends the request at once, and nothing of the answer is stored")
   func cancelled() async throws {

@@ -1,4 +1,5 @@
 import SecretMemory
+import Synchronization
 import TestSupport
 import Testing
 import VaultCrypto
@@ -48,6 +49,29 @@ struct RecoveryCodeTests {
     expect(.locked) { () throws(VaultError) in try core.removeRecoveryCode() }
     try core.checkRecoveryCode(code)
     #expect(try core.status().config == config && core.status().hasRecoveryCode)
+  }
+
+  /// The person writes the code down first, and the vault may lock meanwhile. Verified to fail when the commits do not say that they
+  /// need the unlocked vault.
+  @Test("a program that can unlock the vault is asked to for the commit, but not for a code that is not there")
+  func unlocking() throws {
+    _ = try place.makeCore(passcode: "p")
+    let core = try place.openCore()
+    let asked = Mutex(0)
+    let asking = core.committing(
+      by: { _ in },
+      unlocking: {
+        asked.withLock { $0 += 1 }
+        return (try? core.unlock(with: Passcode(testing: "p"))) != nil
+      })
+    expect(.policy) { () throws(VaultError) in try asking.removeRecoveryCode() }
+    expect(asked.withLock { $0 }, equals: 0)
+    let code = try asking.freshRecoveryCode()
+    try asking.setRecoveryCode(code)
+    try asking.checkRecoveryCode(code)
+    core.lock()
+    try asking.removeRecoveryCode()
+    #expect(try !core.status().hasRecoveryCode && asked.withLock { $0 } == 2)
   }
 
   @Test("checking needs no device key, and a vault that does not belong together fails it")

@@ -76,12 +76,17 @@ extension VaultCore {
     _ position: PeerPosition, _ event: CredentialEvent?, of credential: PeerCredential, told: ToldCodes,
     context: AuthenticationContext?
   ) throws(VaultError) -> (Item, ItemState) {
-    var transaction = try beginWriting(.state(of: credential.item.id, by: .otp), context: context) {
-      (look) throws(VaultError) in _ = try look.present(credential)
-    }
-    var item = try transaction.reading.present(credential)
+    let id = credential.item.id
     var changes = ItemChanges()
     position.limits.write(to: &changes.attributes)
+    // The access rule guards the item. Its state follows the peer without a person.
+    let use =
+      position.limits.differ(from: credential.item)
+      ? Use.update(id, changes, replacesSecret: false, by: .otp) : .free
+    var transaction = try beginWriting(use, context: context) { (look) throws(VaultError) in
+      _ = try look.present(credential)
+    }
+    var item = try transaction.reading.present(credential)
     if position.limits.differ(from: item) {
       item = try transaction.update(item.id, changes, secret: nil, by: .otp)
     }

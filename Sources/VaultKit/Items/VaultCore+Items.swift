@@ -21,14 +21,13 @@ extension VaultCore {
         hint: "add the item with its secret")
     }
     if item.access.word != 0 { try completeEnrolledSet() }
-    let validity = CallValidity(self, context: context)
     var (item, notes) = (item, notes)
     let password = try newPassword(of: item, by: component, noting: &notes, context: context)
     var transaction = try beginWriting(.add(item, by: component), context: context)
-    if password != nil { try validity.check(locks: transaction.store.locks) }
+    try password?.validity.check(locks: transaction.store.locks)
     try prepare(&item, &transaction)
     try transaction.log(notes)
-    let result = try transaction.add(item, secret: secret, by: component, password: password)
+    let result = try transaction.add(item, secret: secret, by: component, password: password?.key)
     try transaction.commit()
     return result
   }

@@ -18,7 +18,8 @@ extension VaultCore {
   ///   authenticate the new public half.
   package func setRecoveryCode(_ code: borrowing RecoveryCode) throws(VaultError) {
     let notes = code.shown?.notes(.newRecoveryCode) ?? []
-    var transaction = try beginWriting()
+    // A person may have taken long to write the code down, and the vault been locked meanwhile.
+    var transaction = try beginWriting(.unlocked, context: nil)
     var change = try transaction.beginKeyChange()
     try transaction.log(notes)
     try change.setRecovery(code, trust: try change.authenticator(transaction.store.keys.trustKey))
@@ -39,12 +40,13 @@ extension VaultCore {
   ///
   /// - Throws: ``VaultError/Code/policy`` if there is none; ``VaultError/Code/locked``.
   package func removeRecoveryCode() throws(VaultError) {
-    var transaction = try beginWriting()
+    var transaction = try beginWriting(.unlocked, context: nil) { (look) throws(VaultError) in
+      guard look.store.keys.header.recoveryHalf != nil else {
+        throw VaultError(.policy, "this vault has no recovery code", hint: .makeRecoveryCode)
+      }
+    }
     var change = try transaction.beginKeyChange()
     let trust = try change.authenticator(transaction.store.keys.trustKey)
-    guard change.header.recoveryHalf != nil else {
-      throw VaultError(.policy, "this vault has no recovery code", hint: .makeRecoveryCode)
-    }
     try change.removeRecovery(trust: trust)
     try transaction.write(change, as: .recoveryCodeRemoved)
     try transaction.commit()

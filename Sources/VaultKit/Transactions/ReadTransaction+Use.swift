@@ -37,7 +37,8 @@ extension ReadTransaction {
       return try Gate.missing(.update, on: item, row: row, in: store, by: component, with: proof)
     case .add(let new, let component): return try Gate.missing(toAdd: new, by: component, keys: store.keys)
     case .delete(let id):
-      return Gate.missing(withoutSecretOf: try? store.open(store.row(of: id)), keys: store.keys)
+      let row = try store.row(of: id)
+      return Gate.missing(withoutSecretOf: try? store.open(row), keys: store.keys)
     case .deleteAll(let query): return try missing(toDeleteAll: query)
     case .replace(let new):
       guard let item = try duplicate(of: new) else { return try missing(for: .add(new, by: nil)) }

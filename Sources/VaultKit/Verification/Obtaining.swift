@@ -11,8 +11,9 @@ struct Obtaining: ~Copyable {
   private let context: AuthenticationContext?
   private let action: String?
   private let label: String?
-  /// Whether the call, its context and the session are those in which this began.
-  private let validity: CallValidity
+  /// Whether the call, its context and the session are those in which something was first asked for; `nil` before. A lock by hand
+  /// while the call waited for its turn is one that it finds.
+  private var validity: CallValidity?
   private var verification: Authentication?
   private var grant: Grant?
   private var missing: Missing?
@@ -33,7 +34,6 @@ struct Obtaining: ~Copyable {
     self.context = context
     self.action = action
     self.label = label
-    validity = CallValidity(core, context: context)
     again = StartingOver(core.session.latch)
   }
 
@@ -43,13 +43,12 @@ struct Obtaining: ~Copyable {
   /// - Returns: Whether the use has begun.
   /// - Throws: Why the use is refused; ``VaultError/Code/appCancelled``.
   mutating func beginUse(in transaction: inout ReadTransaction) throws(VaultError) -> Bool {
-    let hasObtained = missing != nil
     do throws(VaultError) { missing = try transaction.missing(for: use, with: grant?.proof) } catch {
       guard grant != nil else { throw error }
       missing = .person(error)
     }
     guard let missing else {
-      if hasObtained { try validity.check(locks: transaction.store.locks) }
+      try validity?.check(locks: transaction.store.locks)
       try core.beginUse(context)
       transaction.grant = grant.take()
       return true
@@ -69,6 +68,7 @@ struct Obtaining: ~Copyable {
   ///
   /// - Throws: The error of what is missing if the call cannot get it, or has got it before; what the verification throws.
   mutating func obtain() throws(VaultError) {
+    if validity == nil { validity = CallValidity(core, context: context) }
     if let error = lost.take() {
       guard try mayStartOver(after: error) else { throw error }
     }

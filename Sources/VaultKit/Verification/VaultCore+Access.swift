@@ -92,19 +92,21 @@ extension VaultCore {
     try beginReading(.add(item, by: component), context: context).end()
   }
 
-  /// The application password of an item that can be added; `nil` if its access requires none.
+  /// The application password of an item that can be added, and whether the call and the session are those in which it was asked for;
+  /// `nil` if its access requires none.
   func newPassword(
     of item: NewItem, by component: Component?, noting notes: inout [AuditNote],
     context: AuthenticationContext?
-  ) throws(VaultError) -> PasswordKey? {
+  ) throws(VaultError) -> (key: PasswordKey, validity: CallValidity)? {
     guard item.access.constraints.contains(.applicationPassword) else { return nil }
     // An item that cannot be added is refused before a prompt for its password.
     try permitAdding(item, by: component, context: context)
+    let validity = CallValidity(self, context: context)
     var verification = Authentication(core: self, context: context, operation: .add)
     do throws(VaultError) {
       let password = try verification.newPassword(for: item)
       notes += verification.notes
-      return password
+      return (password, validity)
     } catch {
       logWherePossible(verification.notes)
       throw error
