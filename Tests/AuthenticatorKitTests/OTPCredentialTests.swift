@@ -51,6 +51,19 @@ struct OTPCredentialTests {
     }
   }
 
+  /// Section 7, offset 24. Verified to fail when it is the time of the last change of the item, and when it never goes back.
+  @Test("the time of the last use is the wall clock's, also after the clock was set back")
+  func lastUse() throws {
+    let rig = try PINRig()
+    let pin = try rig.checked()
+    let id = try rig.credential(behind: pin)
+    for seconds in [1_900_000_000, 1_700_000_500] as [Int64] {
+      rig.clock.set(to: Instant(seconds: seconds))
+      _ = try rig.core.nextHOTPCode(of: id, context: rig.context("8306"))
+      for item in [id, pin] { try expect(rig.core.state(of: item).lastUse.seconds, equals: seconds) }
+    }
+  }
+
   /// The secret is opened while the counter goes to the disk. Verified to fail when the commit does not ask how that
   /// ended.
   @Test("a credential whose secret does not open uses no counter, and the vault goes on")

@@ -64,16 +64,14 @@ extension VaultCore {
       id, by: factors, making: purpose, to: "sign", context: context, checking: check
     ) { (use, look) throws(VaultError) in
       var transaction = try continueReading(look)
-      let item = try transaction.item(id)
-      let signing = try transaction.signing(request, with: item, for: purpose)
-      return item.countsCodes
-        ? try signCounted(signing, with: id, for: purpose, using: use, in: transaction, context: context)
-        : try signUncounted(signing, with: id, for: purpose, using: use, in: transaction, context: context)
+      return try transaction.item(id).countsCodes
+        ? try signCounted(request, with: id, for: purpose, using: use, in: transaction, context: context)
+        : try signUncounted(request, with: id, for: purpose, using: use, in: transaction, context: context)
     }
   }
 
   private func signCounted(
-    _ signing: Signing, with id: ItemID, for purpose: CodePurpose, using use: CredentialUse,
+    _ request: OCRARequest, with id: ItemID, for purpose: CodePurpose, using use: CredentialUse,
     in first: consuming ReadTransaction, context: AuthenticationContext?
   ) throws(VaultError) -> OCRAResult {
     var transaction = consume first
@@ -81,6 +79,8 @@ extension VaultCore {
     transaction.end()
     var change = try beginWriting(.secret(.use, of: id, by: use.component), context: context)
     let item = try OCRAItem(change.item(id, of: prepared))
+    // The person may have taken long, so the time of the code is that of this transaction.
+    let signing = try change.reading.signing(request, with: item.item, for: purpose)
     let counter: UInt64
     let notices: [OTPResult.Notice]
     var result: OCRAResult
@@ -101,13 +101,14 @@ extension VaultCore {
   /// Stores nothing, so it works on a read-only vault; only the use of a PIN, or of a credential with constraints, is
   /// logged, and codes that are limited in number are counted.
   private func signUncounted(
-    _ signing: Signing, with id: ItemID, for purpose: CodePurpose, using use: CredentialUse,
+    _ request: OCRARequest, with id: ItemID, for purpose: CodePurpose, using use: CredentialUse,
     in first: consuming ReadTransaction, context: AuthenticationContext?
   ) throws(VaultError) -> OCRAResult {
     var transaction = try beginReading(
       .secret(.use, of: id, by: use.component), from: first, context: context)
     let credential = try OCRAItem(transaction.item(id))
-    try transaction.state(of: id).refuseUnlessActive()
+    // As above.
+    let signing = try transaction.signing(request, with: credential.item, for: purpose)
     let notes: [AuditNote]
     var result: OCRAResult
     // The key is wiped at the end of this scope, and not after the commit.

@@ -10,7 +10,6 @@ extension VaultCore {
   package func verifyOCRA(
     _ text: String, for request: OCRARequest, with id: ItemID, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPAcceptance {
-    let clocks = Clocks(environment.clock)
     func check(_ item: Item, _ look: inout ReadTransaction) throws(VaultError) -> Bool {
       let item = try OCRAItem(item)
       try item.refuse(unless: .verifier)
@@ -23,6 +22,8 @@ extension VaultCore {
       var transaction = try beginWriting(.secret(.use, of: id, by: use.component), context: context)
       let item = try OCRAItem(transaction.item(id))
       try item.refuse(unless: .verifier)
+      // The person may have taken long.
+      let clocks = Clocks(environment.clock)
       let code = try otp { () throws(OTPError) in try OCRACode(text, for: item.suite) }
       let judged: JudgedCode
       // The key is wiped at the end of this scope, and not after the commit.

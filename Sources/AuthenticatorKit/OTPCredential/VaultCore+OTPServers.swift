@@ -118,7 +118,7 @@ extension WriteTransaction {
     let taken = try otp { () throws(OTPError) in
       try CounterReservation(startingAt: held.state.counter, count: count, lookAhead: lookAhead)
     }
-    held.state.use(next: taken.counterAfterBlock, codes: count, of: item)
+    held.state.use(next: taken.counterAfterBlock, codes: count, at: reading.clock.now())
     try keep(held)
     let last = taken.counterAfterBlock - 1
     try log(.codeGenerated, item: item, detail: "counters \(last - (count - 1)) to \(last)")

@@ -34,7 +34,6 @@ extension VaultCore {
     _ id: ItemID, as operation: AuditOperation, context: AuthenticationContext?,
     body: (OTPItem, borrowing SecretBytes, inout ItemState, Clocks) throws(VaultError) -> OTPVerdict
   ) throws(VaultError) -> OTPAcceptance {
-    let clocks = Clocks(environment.clock)
     func check(_ item: Item, _ look: inout ReadTransaction) throws(VaultError) -> Bool {
       try OTPItem(item).refuse(unless: .verifier)
       return true
@@ -45,6 +44,8 @@ extension VaultCore {
       var transaction = try beginWriting(.secret(.use, of: id, by: use.component), context: context)
       let item = try OTPItem(transaction.item(id))
       try item.refuse(unless: .verifier)
+      // The person may have taken long.
+      let clocks = Clocks(environment.clock)
       let judged: JudgedCode
       // The key is wiped at the end of this scope, and not after the commit.
       do {

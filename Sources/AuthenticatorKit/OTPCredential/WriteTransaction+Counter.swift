@@ -11,7 +11,7 @@ extension WriteTransaction {
     try offline?.take(from: &held.state)
     let used = held.state.counter
     if used == .max { held.state.isBlocked = true }
-    held.state.use(next: used == .max ? used : used + 1, codes: 1, of: item)
+    held.state.use(next: used == .max ? used : used + 1, codes: 1, at: reading.clock.now())
     try keep(held)
     return used
   }
@@ -43,9 +43,9 @@ extension ItemState {
   }
 
   /// Notes codes of a prover.
-  mutating func use(next counter: UInt64, codes: UInt64, of item: Item) {
+  mutating func use(next counter: UInt64, codes: UInt64, at now: Instant) {
     self.counter = counter
-    lastUse = max(lastUse, Instant(milliseconds: max(0, item.modified.milliseconds)))
+    lastUse = now
     uses &+= codes
     let (sum, isBeyond) = unconfirmed.addingReportingOverflow(UInt32(clamping: codes))
     unconfirmed = isBeyond ? .max : sum
