@@ -275,7 +275,7 @@ package enum VaultFindings {
       var walk = ItemWalk(keepingPages: false)
       while let item = try transaction.nextReadable(&walk) {
         if item.isInTrash { continue }
-        if item.countsCodes { credentials.append(item.id) }
+        if item.isCountingProver { credentials.append(item.id) }
         if moment.hasExpired(item) {
           if item.expiry == .warn { expired += 1 } else { refused += 1 }
         }

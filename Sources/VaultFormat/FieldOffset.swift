@@ -19,6 +19,7 @@ enum FieldOffset {
     static let wrongUnlockCodes = 113
     static let underWay = 116
     static let deadline = 120
+    static let lateCodes = 152
   }
 
   /// Section 7: the state of the vault.

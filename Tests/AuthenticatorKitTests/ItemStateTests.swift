@@ -94,8 +94,25 @@ struct ItemStateTests {
         #expect(restored.codesSinceSynchronization == (kept ? 5 : 0))
       }
     }
+    checkUnknown()
     var own = ItemState()
     own.keepProgress(of: newer, kind: ItemKind(rawValue: 0x8000))
     #expect(own.failures == 4 && own.attemptsUnderWay == 0)
+  }
+
+  /// What a program without the component keeps, whichever of the two states is newer. Verified to fail when it keeps nothing, when
+  /// it takes what is newer, and when a state has the deadline of the other.
+  private func checkUnknown() {
+    for (restored, newer) in (0..<36).map({ (UInt8($0 / 6), UInt8($0 % 6)) }) {
+      var (state, other) = (ItemState(), ItemState())
+      (state.progress, state.codesSinceSynchronization) = (restored, UInt32(restored))
+      (other.progress, other.codesSinceSynchronization) = (newer, UInt32(newer))
+      let boot = Bytes16([UInt8](repeating: 3, count: 16))
+      other.deadline = Deadline(milliseconds: 7, boot: boot)
+      state.keepProgress(of: other, kind: ItemKind(rawValue: 26))
+      let greater = max(restored, newer)
+      #expect(state.progress == greater && state.codesSinceSynchronization == UInt32(greater))
+      #expect((state.deadline != nil) == (newer > restored))
+    }
   }
 }

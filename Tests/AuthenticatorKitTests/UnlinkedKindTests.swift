@@ -23,12 +23,6 @@ struct UnlinkedKindTests {
     return try core.add(new, secret: SecretBytes(testing: "secret"), by: component).id
   }
 
-  private func run(_ arguments: String...) throws -> [String] {
-    let result = try Program(Built.path("vault-unlinked"), [place.folder] + arguments).run()
-    expect(result.status, equals: 0, "\(result.text)")
-    return result.text.split(separator: "\n").map(String.init)
-  }
-
   private func addAll(to core: VaultCore) throws {
     let pin = try add(.pin, to: core)
     _ = try add(.otp, behind: pin, to: core)
@@ -43,7 +37,7 @@ struct UnlinkedKindTests {
     try addAll(to: made)
     let answers = "unsupported unsupported unsupported done"
     try expect(
-      run(),
+      place.runUnlinked(),
       equals: [17, 16, 18, 19, 21, 24].map { "\($0) kind-\($0) \(answers)" }
         + ["backup done", "rotate done", "problems 0"])
     let core = try place.openCore()
@@ -56,10 +50,10 @@ struct UnlinkedKindTests {
   func deletion() throws {
     let made = try place.makeCore()
     try addAll(to: made)
-    let refused = try run("delete")
+    let refused = try place.runUnlinked("delete")
     expect(refused.first, equals: "17 policy")
     expect(refused.dropFirst().dropLast(), equals: [16, 18, 19, 21, 24].map { "\($0) done" })
-    try expect(run("delete"), equals: ["17 done", "problems 0"])
+    try expect(place.runUnlinked("delete"), equals: ["17 done", "problems 0"])
   }
 
   @Test(
@@ -68,7 +62,7 @@ struct UnlinkedKindTests {
   func nameless() throws {
     let made = try place.makeCore()
     _ = try add(.tokenSet, to: made)
-    let answers = try run()
+    let answers = try place.runUnlinked()
     expect(answers.first, equals: "23 kind-23 unsupported unsupported unsupported unsupported")
     #expect(answers.contains("rotate newerFormat") && answers.contains("problems 0"))
     let core = try place.openCore()

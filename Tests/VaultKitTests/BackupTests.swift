@@ -38,6 +38,31 @@ struct BackupTests {
     try expect(open(other, passcode).verify().problems, equals: [])
   }
 
+  /// Section 8, bytes 232 to 239. Verified to fail when a backup keeps those of the vault.
+  @Test("a restored vault knows of no end of a token, because it has none")
+  func tokenEnd() throws {
+    let clock = FixedClock()
+    let place = TemporaryVault(environment: .testing(clock: clock))
+    let core = try place.makeCore()
+    var new = NewItem(.cardToken, name: "token")
+    new.tokenLife = TokenLife(
+      issued: clock.now(), issuedBootTime: clock.bootMilliseconds(), boot: clock.bootID() ?? [],
+      length: 1000, mostUses: 1)
+    new.expires = new.tokenLife?.expires
+    _ = try core.add(new, secret: SecretBytes(testing: "t"), by: Component(.cardToken))
+    let backup = place.folder + "/data/b.vault"
+    _ = try core.backUp(to: backup, passphrase: Passcode(testing: "p"))
+    let other = TemporaryVault(environment: .testing(clock: clock))
+    _ = try VaultCore.restore(
+      from: backup, passphrase: Passcode(testing: "p"), to: other.path, protector: other.protector,
+      environment: other.environment)
+    var ends: [Bool] = []
+    for place in [place, other] {
+      try Intruder(place: place).changeHead { ends.append($0[232..<240].contains { $0 != 0 }) }
+    }
+    expect(ends, equals: [true, false])
+  }
+
   @Test("a backup is refused as a vault, and a vault as a backup; nothing is written over")
   func mixedUp() throws {
     let (place, _) = try filled(nil)

@@ -72,7 +72,7 @@ struct WrittenRowTests {
     try change("a state", in: core) { try $0.updateState(of: id) { $0.counter += 1 } }
     let token = try core.add(
       NewItem(.cardToken, name: "t"), secret: secret("7"), by: Component(.cardToken))
-    try change("an end", in: core) { try $0.deleteSecret(of: token, logging: .tokenEnded, detail: nil) }
+    try change("an end", in: core) { try $0.end(token, logging: .tokenEnded, detail: nil) }
     #expect(try !core.item(named: "t").hasSecret)
     var request = NewItem(.transaction)
     (request.attributes[.account], request.attributes[.label]) = ("x", "1")

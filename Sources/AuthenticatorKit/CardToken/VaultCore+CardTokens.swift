@@ -18,7 +18,13 @@ extension VaultCore {
     try deleteEnded(named: new.name)
     let item = try new.item(id: id, session: session, clock: environment.clock, now: expiryTime())
     let note = AuditNote(operation: .tokenStored, item: id, kind: .cardToken)
-    let added = try add(item, secret: secret.bytes.copy(), by: component, noting: [note], context: context)
+    let added = try add(
+      item, secret: secret.bytes.copy(), by: component, noting: [note], context: context
+    ) { item, transaction throws(VaultError) in
+      // The person may have taken long to type its application password.
+      item = try new.item(
+        id: id, session: session, clock: transaction.reading.clock, now: transaction.reading.expiryTime)
+    }
     return try CardToken(added, item.state, at: expiryMoment())
   }
 
@@ -81,7 +87,7 @@ extension VaultCore {
   package func purgeTokens() throws(VaultError) -> Int {
     var transaction = try beginWriting()
     let clock = transaction.reading.clock
-    for item in try transaction.itemsWithLife() {
+    for item in try transaction.itemsWithLife() where [.cardToken, .consent].contains(item.kind) {
       if transaction.reading.isForgotten(item) {
         try transaction.destroy(item.id)
       } else if item.tokenLife?.standing(clock) == .over {
@@ -93,7 +99,7 @@ extension VaultCore {
     return result
   }
 
-  /// Ends the tokens and consents of a session.
+  /// Ends the tokens and consents of a session, and what else belongs to it, also what a later version made.
   ///
   /// - Returns: How many ended now.
   package func closeSession(_ session: ViewingSession) throws(VaultError) -> Int {
@@ -101,8 +107,7 @@ extension VaultCore {
     var transaction = try beginWriting()
     let before = transaction.endedItems
     for item in try transaction.itemsWithLife() where item.tokenLife?.session == hash {
-      let operation: AuditOperation = item.kind == .cardToken ? .tokenRevoked : .consentEnded
-      try transaction.end(item, operation: operation, detail: "its session was closed")
+      try transaction.endWithSession(item)
     }
     let result = transaction.endedItems - before
     try transaction.commit()
@@ -187,6 +192,16 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
+  fileprivate mutating func endWithSession(_ item: Item) throws(VaultError) {
+    let detail = "its session was closed"
+    switch item.kind {
+    case .cardToken: try end(item, operation: .tokenRevoked, detail: detail)
+    case .consent: try end(item, operation: .consentEnded, detail: detail)
+    // What its state means is not known here.
+    default: if item.hasSecret { try end(item, logging: .itemUpdated, detail: detail) }
+    }
+  }
+
   /// One use of a token. The caller returns the secret after the commit.
   fileprivate mutating func takeToken(
     _ id: ItemID, of session: ViewingSession?, by component: Component

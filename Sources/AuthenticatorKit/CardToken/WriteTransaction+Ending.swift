@@ -11,11 +11,9 @@ extension WriteTransaction {
   ) throws(VaultError) {
     guard item.hasSecret else { return }
     let isConsent = item.kind == .consent
-    try changeState(of: item.id) { found in
+    try end(item, logging: operation ?? (isConsent ? .consentEnded : .tokenEnded), detail: detail) { found in
       if isConsent { found.set(state) }
       found.usesLeft = 0
     }
-    try deleteSecret(
-      of: item, logging: operation ?? (isConsent ? .consentEnded : .tokenEnded), detail: detail)
   }
 }

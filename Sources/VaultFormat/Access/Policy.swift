@@ -155,10 +155,13 @@ package struct Policy: Sendable {
     return required
   }
 
+  /// Whether it says how long the item is valid, also in a way that this version does not know.
+  package var hasLife: Bool { record[Number.tokenLife] != nil }
+
   /// Whether it has no rule that items of this kind cannot have.
   package func fits(_ kind: ItemKind) -> Bool {
     let rules = kind.rules
-    return (record[Number.tokenLife] == nil || rules.policy.end != nil)
+    return (!hasLife || rules.policy.end != nil)
       && (record[Number.guardingPIN] == nil || rules.policy.canHavePIN)
       && (record[Number.expiryRule] == nil || rules.expiry.isGivenAfter)
   }

@@ -74,7 +74,7 @@ public struct ItemState: Sendable, Equatable {
     get { bytes.bigEndian(at: Offset.failures) }
     set { bytes.setBigEndian(newValue, at: Offset.failures) }
   }
-  /// The wall time of the last use; zero when never used.
+  /// The wall time of the last use, as the clock of then had it; zero when never used. Nothing is decided by it.
   public var lastUse: Instant {
     get { Instant(milliseconds: Int64(bitPattern: bytes.bigEndian(at: Offset.lastUse))) }
     set { bytes.setBigEndian(UInt64(bitPattern: newValue.milliseconds), at: Offset.lastUse) }
@@ -168,6 +168,19 @@ public struct ItemState: Sendable, Equatable {
     attemptsUnderWay = max(attemptsUnderWay, newer.attemptsUnderWay)
     wrongUnlockCodes = max(wrongUnlockCodes, newer.wrongUnlockCodes)
     kind.rules.state.keep(&self, newer)
+  }
+
+  /// Keeps what decides, in items of all kinds, of an item whose kind is not known: of two states the one with the larger number,
+  /// with its deadline, and the larger count of codes.
+  mutating func keepStanding(of newer: ItemState) {
+    if newer.progress > progress { (progress, deadline) = (newer.progress, newer.deadline) }
+    if newer.lateCodes > lateCodes { lateCodes = newer.lateCodes }
+  }
+
+  /// What a credential counts since its last synchronization.
+  private var lateCodes: UInt32 {
+    get { bytes.bigEndian(at: Offset.lateCodes) }
+    set { bytes.setBigEndian(newValue, at: Offset.lateCodes) }
   }
 
   // MARK: Bits

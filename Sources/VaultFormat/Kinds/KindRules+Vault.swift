@@ -38,15 +38,18 @@ extension KindRules {
   }
 
   /// The strictest rules: those of a kind whose component is not linked, or that a later version defines. What is permitted
-  /// here, a program without the component can do to a PIN or a token.
+  /// here, a program without the component can do to a PIN or a token. Which of them may be a token, the policy says
+  /// (``Policy/hasLife``).
   private static func unknown(_ kind: ItemKind, word: String) -> KindRules {
     KindRules(
       kind, word: word, secret: .unknown,
       // One without a name is unique by what its component says, and no kind keeps what another system said in more than these.
-      attributes: AttributeRules(primary: nil, isUniqueByName: true, fixed: [2, 3, 40]),
+      attributes: AttributeRules(
+        primary: nil, isUniqueByName: true, fixed: [2, 3, 40],
+        check: { attributes throws(VaultError) in try CardData.refuse(attributes) }),
       expiry: ExpiryRules(isFixed: true),
       // It may have a state. In a copy that counts as behind what another side has seen.
-      state: StateRules(.sometimes, canBeBehind: true),
+      state: StateRules(.sometimes, canBeBehind: true, keep: { $0.keepStanding(of: $1) }),
       policy: PolicyRules(end: PolicyRules.EndRule(.itemUpdated)),
       relations: Relations(guardsOthers: true))
   }

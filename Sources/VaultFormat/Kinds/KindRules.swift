@@ -80,7 +80,7 @@ package struct AttributeRules: Sendable {
   package var isUniqueByName: Bool
   /// Attributes in which the component keeps what another system said, which are for people in items of other kinds.
   package var fixed: Set<UInt16>
-  /// Refuses attributes that no item of this kind ever has.
+  /// Refuses attributes that no item of this kind ever has. Called by ``Item/check(_:)``, and for a new item.
   package var check: @Sendable (Attributes) throws(VaultError) -> Void
   /// Refuses a secret that no item of this kind ever has.
   package var checkSecret: @Sendable (borrowing SecretBytes) throws(VaultError) -> Void
@@ -210,6 +210,15 @@ package struct Relations: Sendable {
   }
 }
 
+extension Item {
+  /// Refuses attributes that no item of its kind ever has. An item of a kind that is not known here may be a card token, but only
+  /// if it has a life.
+  package func check(_ attributes: Attributes) throws(VaultError) {
+    guard kind.isKnown || policy.hasLife else { return }
+    try kind.rules.attributes.check(attributes)
+  }
+}
+
 extension KindRules {
   /// The attribute codes that make an item unique, in addition to access group and synchronizable; `nil` where only its
   /// component knows them.
@@ -230,6 +239,16 @@ extension KindRules {
   package var dependsOnExport: Bool {
     if case .componentUnlessExportable = secret { return true }
     return false
+  }
+
+  /// Whether an item of this kind can be one that belongs to an item of another kind, and goes with it.
+  ///
+  /// - Parameter owner: The kind of the other; `nil` where that is not known. Among kinds that this program does not know, each
+  ///   can belong to each.
+  package func canBelong(to owner: ItemKind?) -> Bool {
+    guard isKnown else { return owner?.isKnown != true }
+    guard let own = relations.belongsTo else { return false }
+    return owner == nil || owner == own
   }
 
   /// Whether this program knows what the secret of such an item is. Other items are listed, and never opened.

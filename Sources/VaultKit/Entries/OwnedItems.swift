@@ -8,6 +8,13 @@ extension WriteTransaction {
   /// The item that goes with another one. One that was planted as such, and has a name of its own, does not.
   mutating func owned(by item: Item) throws(VaultError) -> Item? { try reading.owned(by: item) }
 
+  /// The item that is deleted with another one, also if this program does not know its kind.
+  mutating func deleted(with item: Item) throws(VaultError) -> ItemID? {
+    guard let id = item.owned, let row = try store.rows.item(id: id.stored), let owned = try? store.open(row)
+    else { return nil }
+    return owned.isOwned || !owned.kind.isKnown && owned.name == nil ? id : nil
+  }
+
   /// An entry whose credential goes alone no longer names it.
   mutating func leaveOwner(of item: Item) throws(VaultError) {
     guard let owner = try reading.owner(of: item) else { return }

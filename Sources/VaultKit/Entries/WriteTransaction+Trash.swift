@@ -30,9 +30,7 @@ extension WriteTransaction {
   }
 
   private mutating func discard(_ old: ItemRow, _ item: Item) throws(VaultError) {
-    for rules in KindRegistry.all where rules.relations.belongsTo == item.kind {
-      try destroy(rules.kind, of: item.id)
-    }
+    try destroyBelongings(of: item.id, kind: item.kind)
     let keys = try store.keys(of: old.generation)
     var (row, attributes) = (old, item.attributes)
     row.version += 1

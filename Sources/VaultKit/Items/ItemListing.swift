@@ -35,7 +35,11 @@ package struct ItemListing: Sendable {
     var marks: [ItemID: CounterMark] = [:]
     let counting = items.filter(\.countsCodes)
     try transaction.forEachState(of: counting, damaged: { id, _ in marks[id] = .damaged }) { item, state in
-      if state.isBlocked { marks[item.id] = .atEnd } else if state.needsResync { marks[item.id] = .mustBeSet }
+      if state.isBlocked {
+        marks[item.id] = .atEnd
+      } else if state.needsResync, item.isCountingProver {
+        marks[item.id] = .mustBeSet
+      }
     }
     counterMarks = marks
   }

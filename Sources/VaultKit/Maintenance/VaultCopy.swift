@@ -156,6 +156,7 @@ extension Head {
     copy.fileIdentity = 0
     copy.cleaningPending = false
     copy.isCopy = false
+    copy.nextTokenEnd = NextTokenEnd()
     copy.rotation = RotationState()
     copy.recorded = copy.recorded.withoutBoot
     return copy

@@ -247,6 +247,8 @@ extension Item {
   /// Why an item never leaves this device, or `nil`.
   package var reasonToStay: BackupReport.Reason? {
     if access.thisDeviceOnly { return .thisDeviceOnly }
-    return kind.rules.policy.staysHere ? .shortLived : nil
+    let rules = kind.rules
+    // What its component would keep here, this program may not know, but for the life of it.
+    return rules.policy.staysHere || !rules.isKnown && policy.hasLife ? .shortLived : nil
   }
 }

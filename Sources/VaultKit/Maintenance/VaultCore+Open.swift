@@ -178,9 +178,10 @@ extension WriteTransaction {
   fileprivate mutating func noteClock() { changes.isDirty = true }
 
   /// Deletes the items that expired more than a day ago, by the wall clock and the recorded time, and that end by the clock
-  /// (``ExpiryRules/endsByClock``). So what a person stores stays. So does what may have a deadline of this boot that passed less than two days ago by the clock since
-  /// boot, such as a transaction: the wall clock is ahead then, and what was decided could be decided again. It is looked at again
-  /// after a day.
+  /// (``ExpiryRules/endsByClock``). So what a person stores stays. So does what may have a deadline of this boot that passed less than
+  /// two days ago by the clock since boot, such as a transaction: the wall clock is ahead then, and what was decided could be decided
+  /// again. And so does what this program does not know, which another program may have to delete. Both are looked at again after a
+  /// day.
   mutating func purgeExpired() throws(VaultError) {
     let now = store.time.ofDeletion
     let limit = now.advanced(byMilliseconds: -VaultCore.expiredKept).milliseconds
@@ -190,20 +191,33 @@ extension WriteTransaction {
       guard let row = try store.rows.item(row: number),
         let expires = row.expires
       else { continue }
-      if expires <= limit {
-        guard let item = try? store.open(row), item.isInTrash || item.kind.rules.expiry.endsByClock
-        else { continue }
-        guard item.isInTrash || !mayHaveRecentDeadline(item) else {
-          earliest = earliest == 0 ? now.milliseconds : min(earliest, now.milliseconds)
-          continue
-        }
-        try remove(row, item: item, as: .expiredPurged)
-      } else {
-        earliest = earliest == 0 ? max(expires, 1) : min(earliest, max(expires, 1))
+      var next: Int64?
+      if expires > limit {
+        next = max(expires, 1)
+      } else if try isKept(row) {
+        next = now.milliseconds
       }
+      if let next { earliest = earliest == 0 ? next : min(earliest, next) }
     }
     head.earliestExpiry = earliest
     changes.isDirty = true
+  }
+
+  /// Deletes an item that expired more than a day ago if it ends by the clock, or is in the trash.
+  ///
+  /// - Returns: Whether it stays, and is to be looked at again.
+  private mutating func isKept(_ row: ItemRow) throws(VaultError) -> Bool {
+    let item: Item
+    do throws(VaultError) { item = try store.open(row) } catch {
+      guard error.isUnreadable else { throw error }
+      return error.isNewerVersion
+    }
+    if !item.isInTrash {
+      guard item.kind.rules.expiry.endsByClock else { return item.isOfLaterVersion }
+      guard !mayHaveRecentDeadline(item) else { return true }
+    }
+    try remove(row, item: item, as: .expiredPurged)
+    return false
   }
 
   private mutating func mayHaveRecentDeadline(_ item: Item) -> Bool {

@@ -119,7 +119,9 @@ extension VaultCore {
     var source = try openedBackup(backup, passphrase: passphrase, environment: environment)
     var kept: [ItemID: RestoredItem.State] = [:]
     var walk = ItemWalk()
-    while let item = try walk.next(in: &source) { kept[item.id] = RestoredItem.State(item) }
+    while let item = try walk.next(in: &source) {
+      if item.reasonToStay == nil { kept[item.id] = RestoredItem.State(item) }
+    }
     return RestoreLosses(of: point, keeping: kept)
   }
 
@@ -224,6 +226,11 @@ extension SealedStore {
           report.leftOut.append((id, nil, .damaged))
         }, damaged: { report.damaged.append($0) },
         { item throws(VaultError) in
+          // A program that does not know the item may have put it into the backup.
+          if let reason = item.reasonToStay {
+            report.leftOut.append((item.id, item.name, reason))
+            return false
+          }
           if newer != nil { kept[item.id] = RestoredItem.State(item) }
           return true
         }

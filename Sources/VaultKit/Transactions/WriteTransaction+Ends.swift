@@ -21,12 +21,7 @@ extension WriteTransaction {
         next.note(life)
         continue
       }
-      do throws(VaultError) {
-        try end(item, isOver: isOver)
-      } catch {
-        // A state that does not open must not prevent every commit.
-        guard error.isUnreadable, !changes.isHalfDone else { throw error }
-      }
+      try end(item, isOver: isOver)
     }
     guard next != head.nextTokenEnd || changes.endedItems > ended else { return }
     head.nextTokenEnd = next
@@ -35,24 +30,31 @@ extension WriteTransaction {
 
   private mutating func end(_ item: Item, isOver: Bool) throws(VaultError) {
     guard let rule = item.kind.rules.policy.end else { return }
-    if let mark = rule.mark {
-      try changeState(of: item.id) { mark(&$0, isOver) }
-    }
-    try deleteSecret(
-      of: item, logging: rule.operation,
-      detail: isOver ? "its time is over" : "the file is a copy or an older state")
+    let mark = rule.mark.map { mark in { (state: inout ItemState) in mark(&state, isOver) } }
+    try end(
+      item, logging: rule.operation,
+      detail: isOver ? "its time is over" : "the file is a copy or an older state", marking: mark)
   }
 
-  /// Deletes the secret of an item in this commit, and lets its row expire now. The item must have one.
-  package mutating func deleteSecret(
-    of item: Item, logging operation: AuditOperation, detail: String?
+  /// Ends an item with a secret: deletes the secret in this commit, and lets the row expire now.
+  ///
+  /// - Parameter mark: Says so in the state, if that opens: one that does not must keep no secret in the file, and hinder no other
+  ///   change. `nil` where nothing is known of the state.
+  package mutating func end(
+    _ item: Item, logging operation: AuditOperation, detail: String?,
+    marking mark: ((inout ItemState) -> Void)? = nil
   ) throws(VaultError) {
+    if let mark {
+      do throws(VaultError) { try changeState(of: item.id, mark) } catch {
+        guard error.isUnreadable, !changes.isHalfDone else { throw error }
+      }
+    }
     try deleteSecret(of: item.id)
     changes.endedItems += 1
     try log(operation, item: item, detail: detail)
   }
 
-  /// All items of kinds that have a life, those that have ended too.
+  /// All items with a life, those that have ended too. They may be of a kind that this program does not know.
   package mutating func itemsWithLife() throws(VaultError) -> [Item] { try store.itemsWithLife() }
 
   /// How many items this transaction has ended, those included that it ended by itself.
@@ -70,14 +72,17 @@ extension WriteTransaction {
 }
 
 extension SealedStore {
-  /// All items of kinds that have a life, those that have ended too. Each has an expiry, so no other item is read. One that does
-  /// not open is left out: it must not keep the others.
+  /// All items with a life, those that have ended too. Each has an expiry, so no other item is read. One that does not open is
+  /// left out: it must not keep the others.
   fileprivate mutating func itemsWithLife() throws(VaultError) -> [Item] {
     var found: [Item] = []
     for number in try rows.expired(before: .max) {
       guard let row = try rows.item(row: number) else { continue }
       guard ItemKind(rawValue: row.kind).rules.policy.end != nil else { continue }
-      do throws(VaultError) { found.append(try open(row)) } catch {
+      do throws(VaultError) {
+        let item = try open(row)
+        if item.tokenLife != nil { found.append(item) }
+      } catch {
         guard error.isUnreadable else { throw error }
       }
     }
@@ -97,5 +102,7 @@ extension ReadTransaction {
 
 extension Item {
   /// How long it is valid; `nil` without such a limit, and for a policy that this version does not understand.
+  ///
+  /// An item of a kind that is not known here ends by its life too: the policy says what it means, whatever the kind.
   package var tokenLife: TokenLife? { policy.understood?.life }
 }

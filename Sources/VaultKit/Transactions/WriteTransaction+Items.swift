@@ -123,7 +123,7 @@ extension WriteTransaction {
     attributes.merge(try changes.attributes.normalized())
     for code in changes.removed { attributes.record[code] = nil }
     try ItemLimits.check(attributes, replacing: item.attributes)
-    try item.kind.rules.attributes.check(attributes)
+    try item.check(attributes)
     var row = old
     row.version += 1
     if let expires = changes.expires { row.expires = expires?.milliseconds }
@@ -227,22 +227,26 @@ extension WriteTransaction {
     let item: Item
     do throws(VaultError) { item = try store.open(row) } catch {
       guard error.isUnreadable else { throw error }
-      return try removeUnreadable(row)
+      try removeUnreadable(row)
+      return try destroyBelongings(of: id, kind: nil)
     }
     try remove(row, item: item, as: .itemDeleted)
-    if let owned = try owned(by: item) { try destroy(owned.id) }
-    for rules in KindRegistry.all where rules.relations.belongsTo == item.kind {
-      try destroy(rules.kind, of: id)
-    }
+    if let owned = try deleted(with: item) { try destroy(owned) }
+    try destroyBelongings(of: id, kind: item.kind)
   }
 
   /// Items that have another one as their account are of no use without it: no name leads to tokens, and nothing can answer a
   /// transaction. One that does not open stays.
-  mutating func destroy(_ kind: ItemKind, of owner: ItemID) throws(VaultError) {
+  ///
+  /// - Parameter kind: That of the owner; `nil` where it is not known.
+  mutating func destroyBelongings(of owner: ItemID, kind: ItemKind?) throws(VaultError) {
+    guard kind?.isKnown != true || KindRegistry.all.contains(where: { $0.relations.belongsTo == kind }) else {
+      return
+    }
     var attributes = Attributes()
     attributes[.account] = owner.hexadecimal
-    let found = try reading.items(matching: Query(kind, where: attributes), damaged: { _, _ in })
-    for item in found { try destroy(item.id) }
+    let found = try reading.items(matching: Query(where: attributes), damaged: { _, _ in })
+    for item in found where item.kind.rules.canBelong(to: kind) { try destroy(item.id) }
   }
 
   /// A PIN item may have been deleted while the person typed: what is put behind it then would never open.
@@ -257,9 +261,11 @@ extension WriteTransaction {
   mutating func deleteLost(_ ids: [ItemID]) throws(VaultError) -> [(id: ItemID, name: String?)] {
     var lost: [(id: ItemID, name: String?)] = []
     for id in ids {
-      let row = try store.row(of: id)
+      // What it belongs to may have taken it along.
+      guard let row = try store.rows.item(id: id.stored) else { continue }
       let item = try store.open(row)
       try remove(row, item: item, as: .itemDeleted)
+      try destroyBelongings(of: id, kind: item.kind)
       lost.append((id, item.name))
     }
     return lost
