@@ -62,7 +62,9 @@ struct CancelledPINTests {
     step.arm()
     let task = Task {
       await thrown(awaiting: { () throws(VaultError) in
-        if isLogin { _ = try await item.logIn(by: .pin, context: use) } else {
+        if isLogin {
+          _ = try await item.logIn(by: .pin, context: use)
+        } else {
           _ = try await item.verify(context: use)
         }
       })?.code

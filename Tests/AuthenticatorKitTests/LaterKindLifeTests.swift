@@ -52,7 +52,11 @@ struct LaterKindLifeTests {
     try add("ended", life: 1)
     let token = try scene.store()
     try pass(days: 4)
-    if byTake { expect(scene.refusal(token), equals: .itemNotFound) } else { _ = try scene.core.purgeTokens() }
+    if byTake {
+      expect(scene.refusal(token), equals: .itemNotFound)
+    } else {
+      _ = try scene.core.purgeTokens()
+    }
     try expect(later(), equals: [true, false])
     try expect(scene.core.items(matching: Query(.cardToken)).count, equals: 0)
     try expect(scene.core.verify().problems, equals: [])

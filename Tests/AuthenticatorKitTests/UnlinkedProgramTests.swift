@@ -43,7 +43,8 @@ struct UnlinkedProgramTests {
   }
 
   /// Verified to fail when only what is known to belong to an item goes with it.
-  @Test("with a credential it deletes the transactions, with a registration the tokens, and nothing of others")
+  @Test(
+    "with a credential it deletes the transactions, with a registration the tokens, and nothing of others")
   func belongings() throws {
     let (bank, client, other) = (try add(.otp, "bank"), try add(.clientRegistration, "client"), try add(.otp))
     for owner in [bank, other] { try add(.transaction, of: owner) }
@@ -145,7 +146,8 @@ struct UnlinkedProgramTests {
   }
 
   /// Verified to fail when a consent without a secret counts as one that waits.
-  @Test("a consent that it ends at its time has expired, although its state does not say so", .requirement("C1"))
+  @Test(
+    "a consent that it ends at its time has expired, although its state does not say so", .requirement("C1"))
   func consent() throws {
     let made = try scene.core.issueConsent(CardScene.new)
     scene.clock.advance(by: .seconds(400))

@@ -94,7 +94,9 @@ struct ObtainingTests {
   }
 
   /// Verified to fail when the locks are counted from the beginning of the call on.
-  @Test("a lock by hand while the call waits for its first transaction is one that the call finds: it asks, and works")
+  @Test(
+    "a lock by hand while the call waits for its first transaction is one that the call finds: it asks, and works"
+  )
   func lockedBefore() throws {
     let (core, _, _) = try locked()
     try core.unlock(with: Passcode(testing: "passcode"))

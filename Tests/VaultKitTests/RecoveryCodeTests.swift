@@ -53,7 +53,8 @@ struct RecoveryCodeTests {
 
   /// The person writes the code down first, and the vault may lock meanwhile. Verified to fail when the commits do not say that they
   /// need the unlocked vault.
-  @Test("a program that can unlock the vault is asked to for the commit, but not for a code that is not there")
+  @Test(
+    "a program that can unlock the vault is asked to for the commit, but not for a code that is not there")
   func unlocking() throws {
     _ = try place.makeCore(passcode: "p")
     let core = try place.openCore()

@@ -1,5 +1,7 @@
 import AuthenticatorKit
 import CommandLineKit
+import SecretMemory
+import TextFormats
 import VaultKit
 import VaultWords
 

@@ -1,5 +1,6 @@
 import CommandLineKit
 import SecretMemory
+import TextFormats
 import VaultKit
 import VaultWords
 
