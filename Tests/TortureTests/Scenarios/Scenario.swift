@@ -163,7 +163,7 @@ extension Torture.Scenario {
     Self(
       verb: "exec", variant: "behind a passcode, with a file of variables", start: .locked,
       before: { try $0.write("in/env", "A=vaultctl://logged\nB=plain\n") },
-      words: ["exec", "--env-file", "@/in/env", "--", "/bin/true"] + passcodeOption),
+      words: ["exec", "--env-file", "@/in/env"] + passcodeOption + ["--", "/bin/true"]),
     Self(verb: "inject", words: ["inject"], input: injected),
     Self(
       verb: "inject", variant: "into a file", words: ["inject", "--out", "@/out/injected"], input: injected,
