@@ -54,7 +54,7 @@ struct AlteredInputTests {
     #expect(read > 0)
   }
 
-  @Test("headers and claims as text, and keys")
+  @Test("headers and claims as text, keys and sets of keys")
   func objects() throws {
     var random = SeededGenerator(seed: 2)
     let key = try JWK(SigningKey.forTest(.rsa2048).publicKey, keyID: "k").text()
@@ -67,6 +67,7 @@ struct AlteredInputTests {
       if (try? Token.read("\(head).e30.QQ").header.algorithm) != nil { read += 1 }
       if (try? JWTClaims(Self.altered(claims, &random))) != nil { read += 1 }
       if (try? JWK(Self.altered(key, &random))) != nil { read += 1 }
+      if (try? JWKSet(Self.altered("{\"keys\":[\(key),\(key)]}", &random))) != nil { read += 1 }
       #expect(throws: JOSEError.self) { _ = try MACKey(SecretBytes(key)) }
     }
     #expect(read > 0)

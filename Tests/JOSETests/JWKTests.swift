@@ -96,10 +96,12 @@ struct JWKTests {
     }
   }
 
-  @Test("a key has a limit", .requirement("D6"))
+  @Test("a key, and a set of keys, has a limit", .requirement("D6"))
   func sizes() throws {
     let long = "{\"kty\":\"oct\",\"x5c\":\"\(String(repeating: "A", count: JOSE.longestToken))\"}"
     expect(.tooLong("the key", limit: JOSE.longestToken)) { () throws(JOSEError) in _ = try key(long) }
+    let one = Array(repeating: "{\"kty\":\"oct\",\"k\":\"AA\"}", count: 65).joined(separator: ",")
+    #expect(throws: JOSEError.self) { _ = try JWKSet(SecretBytes("{\"keys\":[\(one)]}")) }
   }
 
   @Test("a token brings no secret key along", .requirement("D6"))

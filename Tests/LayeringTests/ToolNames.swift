@@ -14,7 +14,7 @@ enum ToolNames {
     let shared = line.replacing(/\btool: "(?:[^"\\]|\\.)*"\)/, with: "tool)")
     return shared.matches(of: /"(?:[^"\\]|\\.)*"/).flatMap { literal in
       literal.0.replacing(/scripts\/[a-z-]+ --[a-z-]+/, with: "")
-        .replacing(/^"vaultctl"$|\/vaultctl\b|vaultctl\.DeviceKey/, with: "")
+        .replacing(/^"vaultctl"$|\/vaultctl\b|vaultctl\.DeviceKey|vaultctl:/, with: "")
         .matches(of: /vaultctl|[^\w-](--[a-z][a-z-]*)/).map { String($0.1 ?? $0.0) }
     }
   }

@@ -123,7 +123,7 @@ extension Torture {
     }
 
     private func remove() throws {
-      try home.run(["otp", "rm", "bank"])
+      try home.run(["otp", "rm", "--now", "bank"])
       try home.run(["item", "rm", "pin"])
       shown = []
     }

@@ -116,7 +116,7 @@ extension Torture {
       var reader = try Store.open(at: vault.path, access: .readOnly)
       try reader.beginRead()
       _ = try reader.head()
-      _ = try tool.run(["item", "rm", "before"])
+      _ = try tool.run(["item", "rm", "--now", "before"])
       let log = vault.folder + "/waits"
       let process = try Running(
         "strace",

@@ -39,10 +39,10 @@ struct AuditVerbTests {
     try expect(tool("item", "add", "b", input: [1]).exit, equals: 0)
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1900000200"
     try expect(tool("item", "rm", "a").exit, equals: 0)
-    try expect(operations(tool, "--since", "1900000100"), equals: ["itemAdded", "itemAdded", "itemDeleted"])
-    try expect(operations(tool, "--since", "1900000101"), equals: ["itemDeleted"])
-    try expect(operations(tool, "--since", "2030-03-17T17:50:00Z"), equals: ["itemDeleted"])
-    try expect(operations(tool, "--item", "a"), equals: ["itemAdded", "itemDeleted"])
+    try expect(operations(tool, "--since", "1900000100"), equals: ["itemAdded", "itemAdded", "itemTrashed"])
+    try expect(operations(tool, "--since", "1900000101"), equals: ["itemTrashed"])
+    try expect(operations(tool, "--since", "2030-03-17T17:50:00Z"), equals: ["itemTrashed"])
+    try expect(operations(tool, "--item", "a"), equals: ["itemAdded", "itemTrashed"])
     try expect(operations(tool, "--item", "b"), equals: ["itemAdded"])
     try expect(tool("audit", "--item", "nobody").exit, equals: 1)
   }
@@ -72,7 +72,7 @@ struct AuditVerbTests {
     let entries = try lines().map {
       try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
     }
-    expect(entries.map { $0["operation"] as? String }, equals: ["vaultCreated", "itemAdded", "itemDeleted"])
+    expect(entries.map { $0["operation"] as? String }, equals: ["vaultCreated", "itemAdded", "itemTrashed"])
     expect(entries.map { $0["sequence"] as? Int }, equals: [1, 2, 3])
   }
 }

@@ -321,7 +321,7 @@ struct DamageVerbTests {
     expect(9, try tool("item", "rm", "--id", pin), "bank")
     #expect(try tool("verify").text.contains(pin))
     // Both go once the item does not need it.
-    try expect(tool("item", "rm", "--id", bank).exit, equals: 0)
+    try expect(tool("item", "rm", "--now", "--id", bank).exit, equals: 0)
     let rotation = try tool("rotate", "epoch", "--drop-damaged")
     expect(0, rotation)
     #expect(rotation.text.contains(pin) && rotation.text.contains(ids[0]), "\(rotation.text)")
@@ -349,7 +349,7 @@ struct DamageVerbTests {
     }
     expect(9, try tool("item", "rm", "--id", pin), "bank")
     #expect(try tool("verify").text.contains(pin))
-    try expect(tool("item", "rm", "--id", bank).exit, equals: 0)
+    try expect(tool("item", "rm", "--now", "--id", bank).exit, equals: 0)
     try expect(tool("item", "rm", "--id", pin).exit, equals: 0)
     try expect(tool("verify").exit, equals: 0)
   }

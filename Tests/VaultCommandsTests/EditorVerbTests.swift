@@ -88,11 +88,11 @@ struct EditorVerbTests {
       ("sed -i 's/^account.*/acount = canary-x/' \"$1\"", 12, "line 6: the key is none of"),
       ("sed -i 's/^account.*/canary-x/' \"$1\"", 12, "line 6: there is no ="),
       ("sed -i 's/$/\\r/' \"$1\"", 12, "it has a carriage return"),
-      ("sed -i '/^notes:/d' \"$1\"", 12, "the line 'notes:' is missing"),
+      ("sed -i '/^notes:/d' \"$1\"", 12, "there is no ="),
       ("sed -i 's/^label.*/account = x/' \"$1\"", 12, "account is there twice"),
       ("sed -i 's/^hidden.*/field customer = canary-x/' \"$1\"", 12, "the field \"customer\" is there twice"),
       ("sed -i 's/^hidden .*/hidden = canary-x/' \"$1\"", 12, "the key is none of"),
-      ("sed -i 's/^tag = home/| canary-x/' \"$1\"", 12, "the value above is on one line already"),
+      ("sed -i 's/^account = .*/&\\n| canary-x/' \"$1\"", 12, "the value above is on one line already"),
       ("sed -i 's/^password/base64 password/' \"$1\"", 12, "the value is not base64"),
       (
         "for i in $(seq 70); do sed -i \"s/^notes:/field f$i = x\\n&/\" \"$1\"; done", 12,

@@ -113,7 +113,7 @@ struct EntryEditTests {
       equals: ["p", "v"])
     let uri = Array("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ".utf8)
     expect(0, try tool("otp", "add", "code", input: uri))
-    expect(9, try tool("item", "edit", "code", "--set", "field:k=v"), "only a password has notes, fields")
+    expect(9, try tool("item", "edit", "code", "--set", "field:k=v"), "whose secret only its component uses")
     expect(0, try tool("item", "edit", "code", "--set", "tag=work"))
     try expect(tool("item", "list", "--tag", "work", "--format", "name").text, equals: "shop\ncode\n")
   }

@@ -62,7 +62,7 @@ struct EntryTextTests {
   @Test("blanks around keys, remarks and empty lines mean nothing; all below 'notes:' does")
   func layout() throws {
     let text =
-      "  # remark\n\n  account=anna  \nfield   a b  =  x\n\tpassword =p\nnotes:  \n# kept\n\n  kept too"
+      "  # remark\n\n  account=anna\nfield   a b  =  x\n\tpassword =p\nnotes:  \n# kept\n\n  kept too"
     let draft = try EntryTextReader.draft(of: SharedSecret(secret(text)))
     expect(draft.texts, equals: ["account": "anna  "])
     expect(draft.content.fields.map(\.name), equals: ["a b"])

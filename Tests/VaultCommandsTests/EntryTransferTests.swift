@@ -61,7 +61,7 @@ struct EntryTransferTests {
           + "]", "too many fields"
       ),
       (#""urls":[""]"#, "an address is text on one line"),
-      (#""tags":["a\u0007"]"#, "a tag has a control character"),
+      (#""secret":"x","tags":["a\u0007"]"#, "a tag has a control character"),
       (#""tags":"x""#, "the line cannot be read"), (#""label":"x""#, "needs \"secret\" or \"secretBase64\""),
     ])
   func refused(members: String, says: String) throws {

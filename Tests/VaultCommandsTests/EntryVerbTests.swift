@@ -220,7 +220,7 @@ struct EntryInputTests {
     let tool = try EntryVerbTests.make()
     let path = try tool.file("open", "x", mode: 0o644)
     let run = try tool("item", "edit", "shop", "--field-file", "x=\(path)")
-    expect(0, run, "every user of this system can read the file of --field-file number 1, \(path)")
+    expect(0, run, "every user of this system can read the file of --field-file number 1, x, \(path)")
   }
 
   @Test("a limit of all together is found before the passcode too")

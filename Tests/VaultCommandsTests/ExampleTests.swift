@@ -141,8 +141,8 @@ struct ExampleTests {
     return script
   }
 
-  /// What the example of a verb needs besides the set-up of all.
-  private static func preparation(of verb: any VaultVerb.Type) -> String {
+  /// Items that the example of a verb takes away, brings back or restores.
+  private static func items(for verb: any VaultVerb.Type) -> String {
     var script = ""
     if ["item add", "otp add"].contains(verb.name) {
       script += "vaultctl item rm \(verb.words[0] == "otp" ? "rfc" : "mail")\n"
@@ -153,6 +153,12 @@ struct ExampleTests {
     if verb.words.starts(with: ["item", "trash"]) {
       script += "vaultctl item add old --generate 8; vaultctl item rm old\n"
     }
+    return script
+  }
+
+  /// What the example of a verb needs besides the set-up of all.
+  private static func preparation(of verb: any VaultVerb.Type) -> String {
+    var script = items(for: verb)
     if verb.words.first == "passcode", verb.words[1] != "set" {
       script += "vaultctl passcode set --new-passcode-file old\n"
     }

@@ -45,7 +45,7 @@ extension WantedFailure {
     case .field(let reference):
       return error.located(at: "\(place.origin), \(printable(reference.name))/\(printable(reference.field))")
     case .secret(let name) where self.error.code == .itemNotFound && item == nil:
-      let isForeign = name.contains("://")
+      let isForeign = VaultReference.hasScheme(name)
       return CommandError(
         .notFound, "there is no item with the name in \(place.origin)",
         hint: isForeign ? "a reference begins with vaultctl://, like vaultctl://NAME/FIELD" : error.hint)

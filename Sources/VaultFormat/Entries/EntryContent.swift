@@ -105,7 +105,10 @@ public struct EntryContent: Sendable {
 
   /// Adds a field, or replaces the value of the field with this name.
   ///
-  /// - Parameter isHidden: `nil` leaves a field as it is, and hides a new one.
+  /// - Parameters:
+  ///   - name: Its name.
+  ///   - value: Its value.
+  ///   - isHidden: `nil` leaves a field as it is, and hides a new one.
   /// - Throws: ``VaultError/Code/malformed`` for a name or a value that cannot be.
   public mutating func setField(
     _ name: String, to value: consuming SecretBytes, isHidden: Bool? = nil

@@ -31,7 +31,7 @@ public struct VaultReference: Hashable, Sendable {
   ///
   /// - Throws: ``VaultError/Code/malformed``: the message repeats what was typed, if that is meant as a reference of some program.
   public init(_ text: String) throws(VaultError) {
-    let isMeant = Self.isMeant(by: text) || text.contains("://")
+    let isMeant = Self.isMeant(by: text) || Self.hasScheme(text)
     // Anything else could be a secret.
     let typed = isMeant ? "the reference \(Self.shown(text))" : "the reference"
     guard text.utf8.count <= Self.longest else {
@@ -91,9 +91,15 @@ extension VaultReference {
 
   private static let longestShown = 80
 
+  /// Whether there is a scheme, of whatever program.
+  package static func hasScheme(_ text: some StringProtocol) -> Bool {
+    let rest = text.drop { $0 != ":" }
+    return rest.hasPrefix("://")
+  }
+
   private static func flaw(ofBeginning text: String) -> Flaw {
     if isMeant(by: text) { return Flaw("does not begin with vaultctl://, in small letters") }
-    guard text.contains("://") else { return Flaw("does not begin with vaultctl://") }
+    guard hasScheme(text) else { return Flaw("does not begin with vaultctl://") }
     return Flaw("is one of another program: a reference begins with vaultctl://")
   }
 

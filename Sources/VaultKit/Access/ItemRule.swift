@@ -49,8 +49,8 @@ enum ItemRule {
     VaultError(.policy, "items of this kind have no name", hint: "use the identifier of the item")
   }
 
-  /// Name, service, account, label, comment, description, generic, issuer.
-  private static let ofPeople: Set<UInt16> = [1, 2, 3, 4, 5, 6, 7, 40]
+  /// Name, service, account, label, comment, description, generic, issuer, tags.
+  private static let ofPeople: Set<UInt16> = [1, 2, 3, 4, 5, 6, 7, 40, 97]
 }
 
 extension ItemChanges {

@@ -15,7 +15,9 @@ extension Vault {
 
   /// What an entry keeps under its seal; of a password that is no entry, the password.
   ///
-  /// - Parameter context: Verifies the person if the item has constraints.
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - context: Verifies the person if the item has constraints.
   /// - Throws: As ``secret(of:context:)``; ``VaultError/Code/policy`` for an item that is no password.
   public func entry(
     of item: ItemID, context: AuthenticationContext? = nil
@@ -26,7 +28,11 @@ extension Vault {
 
   /// Changes an entry, and its attributes. All that `edit` does not touch stays as it is.
   ///
-  /// - Parameter edit: Gets the content as it is, and changes it. It holds the vault, so it calculates and does not wait.
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - changes: Changes of its attributes and rules.
+  ///   - context: Verifies the person if the item has constraints.
+  ///   - edit: Gets the content as it is, and changes it. It holds the vault, so it calculates and does not wait.
   /// - Throws: What `edit` throws; as ``update(_:_:secret:context:)``.
   @discardableResult
   public func update(
@@ -88,7 +94,9 @@ extension Vault {
 
   /// Puts an item back that is in the trash, as it was: a counter is where it was.
   ///
-  /// - Parameter name: Its name from now on; `nil` for the one that it had.
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - name: Its name from now on; `nil` for the one that it had.
   /// - Throws: ``VaultError/Code/itemNotFound`` for an item that is not there; ``VaultError/Code/duplicateItem`` if its name was taken
   ///   meanwhile.
   @discardableResult

@@ -15,7 +15,10 @@ extension WriteTransaction {
 
   /// Changes an entry. All that `edit` does not touch stays as it is. A password gets notes, fields and addresses by this, too.
   ///
-  /// - Parameter edit: Gets the content as it is, and changes it. Shows nothing of it: a change is no read.
+  /// - Parameters:
+  ///   - id: The item.
+  ///   - changes: Changes of its attributes and rules.
+  ///   - edit: Gets the content as it is, and changes it. Shows nothing of it: a change is no read.
   /// - Throws: What `edit` throws; as ``update(_:_:secret:)``; ``VaultError/Code/policy`` for an item that is no password.
   @discardableResult
   public mutating func update(

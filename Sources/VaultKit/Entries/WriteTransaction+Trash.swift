@@ -50,7 +50,9 @@ extension WriteTransaction {
 
   /// Puts an item back that is in the trash, with the credential that belongs to an entry.
   ///
-  /// - Parameter name: Its name from now on; `nil` for the one that it had.
+  /// - Parameters:
+  ///   - id: The item.
+  ///   - name: Its name from now on; `nil` for the one that it had.
   /// - Throws: ``VaultError/Code/itemNotFound``; ``VaultError/Code/duplicateItem`` if another item has its name by now;
   ///   ``VaultError/Code/locked`` as ``delete(_:)``.
   @discardableResult

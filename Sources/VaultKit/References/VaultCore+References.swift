@@ -162,7 +162,9 @@ extension ReadTransaction {
 
   /// The value that a reference means.
   ///
-  /// - Parameter context: As of ``secret(of:context:)``: an item that asks for a person, or whose reading is logged, is prepared before.
+  /// - Parameters:
+  ///   - reference: The reference.
+  ///   - context: As of ``secret(of:context:)``: an item that asks for a person, or whose reading is logged, is prepared before.
   /// - Throws: ``VaultError/Code/itemNotFound`` without such an item or field; ``VaultError/Code/policy`` for an item of a component,
   ///   whose secrets no reference gives; and as ``secret(of:context:)``.
   public mutating func value(

@@ -70,6 +70,14 @@ enum EntryWalk {
       var changes = ItemChanges()
       changes.attributes[.name] = other
       try core.update(id(name), changes)
+    default: try performWhole(step, in: core)
+    }
+  }
+
+  /// Steps that concern an entry as a whole.
+  private static func performWhole(_ step: EntryModel.Step, in core: VaultCore) throws(VaultError) {
+    func id(_ name: String) throws(VaultError) -> ItemID { try core.item(named: name).id }
+    switch step {
     case .discard(let name): try core.moveToTrash(id(name))
     case .putBack(let name, let other):
       let item = try core.trash().first { $0.name == name }
@@ -94,6 +102,8 @@ enum EntryWalk {
     case .code(let name): _ = try core.nextHOTPCode(of: core.describeOTP(named: name).item.id)
     case .newKeys: try core.rotateEpoch()
     case .empty: try core.emptyTrash()
+
+    default: fail("no step of an entry as a whole")
     }
   }
 
