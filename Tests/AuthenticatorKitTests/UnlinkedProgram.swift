@@ -1,4 +1,5 @@
 import TestSupport
+import Testing
 import VaultKit
 import VaultTestKit
 
