@@ -93,22 +93,6 @@ struct ObtainingTests {
     try expect(core.items(matching: Query(name: "new")).count, equals: 0)
   }
 
-  /// Verified to fail when the locks are counted from the beginning of the call on.
-  @Test(
-    "a lock by hand while the call waits for its first transaction is one that the call finds: it asks, and works"
-  )
-  func lockedBefore() throws {
-    let (core, _, _) = try locked()
-    try core.unlock(with: Passcode(testing: "passcode"))
-    between.happens(in: core) { core.lock() }
-    let prompt = ScriptedPrompt([.text("passcode")])
-    var transaction = try core.beginWriting(
-      Self.add, context: AuthenticationContext(reason: "", prompt: prompt))
-    _ = try transaction.add(NewItem(.genericPassword, name: "new"), secret: SecretBytes(testing: "s"))
-    try transaction.commit()
-    #expect(between.hasHappened && prompt.requests.count == 1 && core.isUnlocked)
-  }
-
   /// Verified to fail when a row that is not there counts as one that does not open.
   @Test("what is not there is refused as that in a locked vault, and nobody is asked for its deletion")
   func absent() throws {
