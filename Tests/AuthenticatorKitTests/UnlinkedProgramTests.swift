@@ -55,7 +55,6 @@ struct UnlinkedProgramTests {
       equals: [other.hexadecimal])
     try expect(place.runUnlinked("delete", "client"), equals: ["done", "problems 0"])
     try expect(scene.core.items(matching: Query()).map(\.kind), equals: [.otp, .transaction])
-    try expect(place.runUnlinked("clear"), equals: ["done", "problems 0"])
   }
 
   /// Verified to fail when its backup has what has a life, and when a restore takes what a backup should not have.
@@ -78,30 +77,6 @@ struct UnlinkedProgramTests {
       over: scene.core.restorePoint(), environment: place.environment)
     expect(losses.dropped.compactMap(\.name), equals: ["card", "without a life"])
     try expect(scene.take(token), equals: CardScene.token)
-  }
-
-  /// Verified to fail when the rules of unknown kinds keep nothing of a newer state.
-  @Test(
-    "its restore over a vault does not undo what a server has ended",
-    arguments: [CredentialState.blocked, .disabled])
-  func restoring(to ended: CredentialState) throws {
-    let place = place
-    let bank = try add(.otp, "bank")
-    func change(_ state: CredentialState, codes: UInt32) throws {
-      try scene.core.writing { transaction throws(VaultError) in
-        try transaction.changeState(of: bank) {
-          $0.set(state)
-          $0.codesSinceSynchronization = codes
-        }
-      }
-    }
-    try change(.active, codes: 2)
-    let file = place.folder + "/data/old.backup"
-    _ = try scene.core.backUp(to: file, passphrase: Passcode(testing: "phrase"))
-    try change(ended, codes: 7)
-    try expect(place.runUnlinked("restore", file, at: scene.clock), equals: ["restored", "problems 0"])
-    let state = try place.openCore().state(of: bank)
-    #expect(try state.credentialState() == ended && state.codesSinceSynchronization == 7)
   }
 
   /// Verified to fail when it notes no time for what it passes over.
