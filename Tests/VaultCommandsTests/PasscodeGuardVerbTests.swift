@@ -73,7 +73,7 @@ struct PasscodeGuardVerbTests {
       secrets: [3: "pass"])
     expect(add.exit, equals: 0, "\(add.errors)")
     try expect(tool("biometry", "remove", "voice", "--no-input").exit, equals: 6)
-    try expect(unlocked("item", "rm", "bound").exit, equals: 0)
+    try expect(unlocked("item", "rm", "--now", "bound").exit, equals: 0)
     try expect(tool("biometry", "remove", "voice", "--no-input").exit, equals: 0)
   }
 
