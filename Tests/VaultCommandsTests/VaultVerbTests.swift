@@ -140,12 +140,12 @@ struct VaultVerbTests {
       let items = try #require(try tool.run(["audit", "--json"] + words).json["items"] as? [[String: Any]])
       return items.compactMap { $0["operation"] as? String }
     }
-    try expect(operations(), equals: ["vaultCreated", "itemAdded", "itemAdded", "itemRead", "itemDeleted"])
-    try expect(operations("--since", "1700000100"), equals: ["itemAdded", "itemRead", "itemDeleted"])
+    try expect(operations(), equals: ["vaultCreated", "itemAdded", "itemAdded", "itemRead", "itemTrashed"])
+    try expect(operations("--since", "1700000100"), equals: ["itemAdded", "itemRead", "itemTrashed"])
     try expect(
-      operations("--since", "2023-11-14T22:15:00Z"), equals: ["itemAdded", "itemRead", "itemDeleted"])
+      operations("--since", "2023-11-14T22:15:00Z"), equals: ["itemAdded", "itemRead", "itemTrashed"])
     try expect(operations("--item", "a"), equals: ["itemAdded"])
-    try expect(operations("--item", "b"), equals: ["itemAdded", "itemRead", "itemDeleted"])
+    try expect(operations("--item", "b"), equals: ["itemAdded", "itemRead", "itemTrashed"])
     try expect(tool("audit", "--item", "never").exit, equals: 1)
     #expect(try tool("audit", "--verify", "--json").json["auditChainChecked"] as? Bool == true)
   }
