@@ -55,6 +55,41 @@ struct UnlinkedProgramTests {
       equals: [other.hexadecimal])
     try expect(place.runUnlinked("delete", "client"), equals: ["done", "problems 0"])
     try expect(scene.core.items(matching: Query()).map(\.kind), equals: [.otp, .transaction])
+    try expect(place.runUnlinked("clear"), equals: ["done", "problems 0"])
+    try expect(scene.core.items(matching: Query()).count, equals: 0)
+  }
+
+  /// Verified to fail when the rules of unknown kinds keep nothing of a newer state.
+  @Test(
+    "its restore over a vault does not undo what a server has ended",
+    arguments: [CredentialState.blocked, .disabled])
+  func restoring(to ended: CredentialState) throws {
+    let place = TemporaryVault(environment: .testing(clock: FixedClock()))
+    let file = place.folder + "/data/old.backup"
+    let bank = try end(as: ended, in: place, after: file)
+    try expect(place.runUnlinked("restore", file), equals: ["restored", "problems 0"])
+    let state = try place.openCore().state(of: bank)
+    #expect(try state.credentialState() == ended && state.codesSinceSynchronization == 7)
+  }
+
+  /// Makes a vault with a credential that is active in the backup and has ended in the vault, which nobody holds open then.
+  private func end(as state: CredentialState, in place: TemporaryVault, after file: String) throws -> ItemID {
+    let core = try place.makeCore()
+    let bank = try core.add(
+      NewItem(.otp, name: "bank"), secret: SecretBytes(testing: "secret"), by: Component(.otp)
+    ).id
+    func change(to state: CredentialState, codes: UInt32) throws {
+      try core.writing { transaction throws(VaultError) in
+        try transaction.changeState(of: bank) {
+          $0.set(state)
+          $0.codesSinceSynchronization = codes
+        }
+      }
+    }
+    try change(to: .active, codes: 2)
+    _ = try core.backUp(to: file, passphrase: Passcode(testing: "phrase"))
+    try change(to: state, codes: 7)
+    return bank
   }
 
   /// Verified to fail when its backup has what has a life, and when a restore takes what a backup should not have.

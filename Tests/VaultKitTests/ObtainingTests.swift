@@ -93,6 +93,24 @@ struct ObtainingTests {
     try expect(core.items(matching: Query(name: "new")).count, equals: 0)
   }
 
+  /// Verified to fail when the locks are counted from the beginning of the call on.
+  @Test(
+    "a lock by hand while the call waits for its first transaction is one that the call finds: it asks, and works"
+  )
+  func lockedBefore() throws {
+    let (core, _, _) = try locked()
+    try core.unlock(with: Passcode(testing: "passcode"))
+    between.happens(in: core, after: 0) { core.lock() }
+    let prompt = ScriptedPrompt([.text("passcode")])
+    var transaction = try core.beginWriting(
+      Self.add, context: AuthenticationContext(reason: "", prompt: prompt))
+    _ = try transaction.add(NewItem(.genericPassword, name: "new"), secret: SecretBytes(testing: "s"))
+    try transaction.commit()
+    #expect(between.hasHappened)
+    expect(prompt.requests.count, equals: 1)
+    #expect(core.isUnlocked)
+  }
+
   /// Verified to fail when a row that is not there counts as one that does not open.
   @Test("what is not there is refused as that in a locked vault, and nobody is asked for its deletion")
   func absent() throws {
@@ -183,15 +201,16 @@ struct ObtainingTests {
 private final class Between: Sendable {
   private struct Step: Sendable {
     let core: VaultCore
-    /// The first transaction in an unlocked vault is that of the verdict on the passcode.
-    var left = 1
+    /// How many transactions in an unlocked vault come before.
+    var left: Int
     let then: @Sendable () -> Void
   }
   private let step = Mutex<Step?>(nil)
   var hasHappened: Bool { step.withLock { $0 == nil } }
 
-  func happens(in core: VaultCore, _ then: @escaping @Sendable () -> Void) {
-    step.withLock { $0 = Step(core: core, then: then) }
+  /// - Parameter count: Transactions in an unlocked vault that come before. The first is that of the verdict on the passcode.
+  func happens(in core: VaultCore, after count: Int = 1, _ then: @escaping @Sendable () -> Void) {
+    step.withLock { $0 = Step(core: core, left: count, then: then) }
   }
 
   func look() {

@@ -98,12 +98,8 @@ extension VaultCore {
     var transaction = try beginWriting(.deleteAll(query), context: context)
     let items = try transaction.items(matching: query)
     for item in items {
-      // What it belongs to may have taken it along.
-      if item.isOwned || item.kind.rules.relations.belongsTo != nil,
-        try transaction.store.rows.item(id: item.id.stored) == nil
-      {
-        continue
-      }
+      // What the item belongs to may have taken it along.
+      if try transaction.store.rows.item(id: item.id.stored) == nil { continue }
       try transaction.delete(item.id)
     }
     let result = items.count
