@@ -1,4 +1,4 @@
-// What `vaultctl item get` and `vaultctl otp code` (TOTP) do on a vault without passcode, in plain C:
+// What `vaultctl get` and `vaultctl code` (TOTP) do on a vault without passcode, in plain C:
 // the floor of a command. Written from docs/format/vault-file.md; no secret memory, no policy, no messages.
 //   get-in-c VAULT DEVICE-KEY NAME [--totp]
 #define OPENSSL_SUPPRESS_DEPRECATED

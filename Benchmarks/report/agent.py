@@ -33,7 +33,7 @@ class Agent:
         return [self.vault.vaultctl, *verb, "--vault", self.vault.file, "--device-key", self.vault.key, "--agent", "required"]
 
     def get(self):
-        return self.words("item", "get", f"item-{self.vault.count // 2}")
+        return self.words("get", f"item-{self.vault.count // 2}")
 
     def load(self, tool, clients, requests):
         """Requests of clients that are threads, so that no process is started for one."""
@@ -63,23 +63,23 @@ def run(spawner, vaultctl, bench, binaries, folder, quick, note):
 
 def alone(spawner, agent):
     plain = Vault(agent.vault.vaultctl, agent.vault.bench, agent.vault.folder.parent / f"vault-{ITEMS}", ITEMS)
-    without = plain.words("item", "get", f"item-{ITEMS // 2}", "--agent", "never")
+    without = plain.words("get", f"item-{ITEMS // 2}", "--agent", "never")
     race = [(VERSION, [agent.vault.vaultctl, "version"], None),
-            ("vault: vaultctl item get, by the agent", agent.get(), None),
-            ("to compare: vaultctl item get, a vault without a passcode, no agent", without, None)]
-    return succeeded(spawner.race("agent-get", f"vaultctl item get through the agent, {ITEMS:,} items", race, agent.environment))
+            ("vault: vaultctl get, by the agent", agent.get(), None),
+            ("to compare: vaultctl get, a vault without a passcode, no agent", without, None)]
+    return succeeded(spawner.race("agent-get", f"vaultctl get through the agent, {ITEMS:,} items", race, agent.environment))
 
 
 def beside_passcode(spawner, agent):
-    alone = agent.vault.words("item", "get", f"item-{ITEMS // 2}", "--agent", "never")
-    race = [("to compare: vaultctl item get, with the passcode each time", alone, None), ("vault: vaultctl item get, by the agent", agent.get(), None)]
+    alone = agent.vault.words("get", f"item-{ITEMS // 2}", "--agent", "never")
+    race = [("to compare: vaultctl get, with the passcode each time", alone, None), ("vault: vaultctl get, by the agent", agent.get(), None)]
     return succeeded(spawner.race("agent-passcode", f"one unlock beside a passcode each time, {ITEMS:,} items", race, agent.environment))
 
 
 def beside_peers(spawner, agent, folder, note, count=1_000):
     """Each in its own environment, so each in turn with a command that needs none."""
     version = (VERSION, [agent.vault.vaultctl, "version"], None)
-    mine = ("vault: vaultctl item get, by the agent", agent.get(), None)
+    mine = ("vault: vaultctl get, by the agent", agent.get(), None)
     race = spawner.race("agent-peers", f"look up one while it is unlocked; peers with {count:,} items", [version, mine], agent.environment)
     for kind in (peers.Pass, peers.PassWithout, peers.GnomeKeyring):
         if not kind.is_installed():
@@ -120,4 +120,4 @@ def memory(agent, tool, quick):
     return {"items": ITEMS, "requests": requests, "beforeKiB": before, "afterKiB": agent.resident()}
 
 
-VERSION = "to compare: vaultctl version"
+VERSION = "to compare: vaultctl vault version"

@@ -22,25 +22,25 @@ def run(spawner, vaultctl, bench, in_c, folder, count):
     oathtool = ["oathtool", "--totp", "-b", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"] if shutil.which("oathtool") else None
     get = [
         ("the same in C", [in_c, other.file, other.key, name], None),
-        ("vault: vaultctl item get", vault.words("item", "get", name), None),
-        ("vault: vaultctl version", [vaultctl, "version"], None),
+        ("vault: vaultctl get", vault.words("get", name), None),
+        ("vault: vaultctl vault version", [vaultctl, "version"], None),
         ("true", ["true"], None),
     ]
     code = [
         ("the same in C", [in_c, other.file, other.key, "totp", "--totp"], None),
-        ("vault: vaultctl otp code (TOTP)", vault.words("otp", "code", "totp"), None),
-        ("vault: vaultctl otp code (HOTP, durable)", vault.words("otp", "code", "hotp"), None),
+        ("vault: vaultctl code (TOTP)", vault.words("code", "totp"), None),
+        ("vault: vaultctl code (HOTP, durable)", vault.words("code", "hotp"), None),
         ("oathtool (no storage, no sealing)", oathtool, None),
     ]
     pin = behind_pin(vault, bench)
     signing, proving, taking = client_work(vault, name)
     races = [
-        spawner.race("start-get", f"vaultctl item get, {count:,} items", get, environment),
-        spawner.race("start-code", f"vaultctl otp code, {count:,} items", code, environment),
+        spawner.race("start-get", f"vaultctl get, {count:,} items", get, environment),
+        spawner.race("start-code", f"vaultctl code, {count:,} items", code, environment),
         spawner.race("start-sign", f"vaultctl key sign, {count:,} items", signing, environment),
-        spawner.race("start-proof", f"vaultctl dpop, {count:,} items", proving, environment),
-        spawner.race("start-token", f"vaultctl token get, {count:,} items", taking, environment),
-        spawner.race("start-pin", f"vaultctl otp code behind a PIN, {count:,} items", pin, environment),
+        spawner.race("start-proof", f"vaultctl jwt dpop, {count:,} items", proving, environment),
+        spawner.race("start-token", f"vaultctl card get, {count:,} items", taking, environment),
+        spawner.race("start-pin", f"vaultctl code behind a PIN, {count:,} items", pin, environment),
     ]
     if os.path.isdir(IN_MEMORY):
         races.append(taking_in_memory(spawner, vault, bench, name, environment))
@@ -57,17 +57,17 @@ def client_work(vault, name):
     """Signatures of a few bytes, proofs and tokens, beside the reading of an item."""
     subprocess.run(vault.words("key", "generate", "signer"), check=True)
     put_token(vault, "card")
-    get = ("to compare: vaultctl item get", vault.words("item", "get", name), None)
-    proof = vault.words("dpop", "signer", "--method", "POST", "--url", "https://server.example/token")
+    get = ("to compare: vaultctl get", vault.words("get", name), None)
+    proof = vault.words("jwt", "dpop", "signer", "--method", "POST", "--url", "https://server.example/token")
     return ([get, ("vault: vaultctl key sign, P-256", vault.words("key", "sign", "signer"), str(vault.secret))],
-            [get, ("vault: vaultctl dpop, P-256", proof, None)],
-            [get, ("vault: vaultctl token get (durable)", vault.words("token", "get", "card"), None),
-             ("vaultctl otp code (HOTP, durable)", vault.words("otp", "code", "hotp"), None)])
+            [get, ("vault: vaultctl jwt dpop, P-256", proof, None)],
+            [get, ("vault: vaultctl card get (durable)", vault.words("card", "get", "card"), None),
+             ("vaultctl code (HOTP, durable)", vault.words("code", "hotp"), None)])
 
 
 def put_token(vault, name):
     with open(vault.secret) as secret:
-        subprocess.run(vault.words("token", "put", name, "--ttl", "1d", "--uses", "1000000"), stdin=secret, check=True)
+        subprocess.run(vault.words("card", "put", name, "--ttl", "1d", "--uses", "1000000"), stdin=secret, check=True)
 
 
 def taking_in_memory(spawner, vault, bench, name, environment):
@@ -77,9 +77,9 @@ def taking_in_memory(spawner, vault, bench, name, environment):
         copy = Vault(vault.vaultctl, bench, f"{memory}/vault", vault.count)
         # In a copy, the tokens of the first vault have ended.
         put_token(copy, "another card")
-        race = [("to compare: vaultctl item get", copy.words("item", "get", name), None),
-                ("vault: vaultctl token get", copy.words("token", "get", "another card"), None)]
-        return spawner.race("start-token-memory", f"vaultctl token get, {vault.count:,} items, a vault in memory", race, environment)
+        race = [("to compare: vaultctl get", copy.words("get", name), None),
+                ("vault: vaultctl card get", copy.words("card", "get", "another card"), None)]
+        return spawner.race("start-token-memory", f"vaultctl card get, {vault.count:,} items, a vault in memory", race, environment)
 
 
 def behind_pin(vault, bench):
@@ -88,8 +88,8 @@ def behind_pin(vault, bench):
     pin = Path(vault.folder) / "pin"
     pin.write_text("8306")
     pin.chmod(0o600)
-    codes = [("vault: without a PIN", vault.words("otp", "code", "hotp"), None)]
-    return codes + [(f"vault: behind a {mode} PIN", vault.words("otp", "code", f"{mode}-0", "--pin-file", str(pin)), None)
+    codes = [("vault: without a PIN", vault.words("code", "hotp"), None)]
+    return codes + [(f"vault: behind a {mode} PIN", vault.words("code", f"{mode}-0", "--pin-file", str(pin)), None)
                     for mode in ("checked", "camouflaged")]
 
 
@@ -99,7 +99,7 @@ def lists(vaultctl, bench, folder, count):
     subprocess.run([bench, "make-transactions", f"{folder}/transactions-{count}", str(count)], check=True)
     transactions = Vault(vaultctl, bench, f"{folder}/transactions-{count}", 0)
     return [
-        ("as many items: vaultctl item list", items.words("item", "list"), None),
+        ("as many items: vaultctl ls", items.words("ls"), None),
         ("vault: vaultctl transaction list", transactions.words("transaction", "list"), None),
-        ("vault: vaultctl item list --kind transaction, the same items", transactions.words("item", "list", "--kind", "transaction"), None),
+        ("vault: vaultctl ls --kind transaction, the same items", transactions.words("ls", "--kind", "transaction"), None),
     ]

@@ -171,7 +171,7 @@ def durable(results):
 
 def memory(results):
     mine = results.ours("start-get")
-    what, target = "vaultctl item get, vault of 100,000", "≤ 16 MiB"
+    what, target = "vaultctl get, vault of 100,000", "≤ 16 MiB"
     if not mine:
         return not_run("P14", what, target)
     return row("P14", what, target, f"{mine['hwmKiB'] / 1024:.1f} MiB", "VmHWM at exit", None, mine["hwmKiB"] <= 16 << 10)
@@ -218,7 +218,7 @@ def behind_pin(results):
         yield counted("P19", what, target, found, lambda all: set(all) == {(1, commits)})
     argon2 = 64 << 10
     for mode in MODES:
-        what, target = f"vaultctl otp code behind a {mode} PIN, memory", "≤ 16 MiB and Argon2's 64"
+        what, target = f"vaultctl code behind a {mode} PIN, memory", "≤ 16 MiB and Argon2's 64"
         mine = results.reading("start-pin", f"vault: behind a {mode} PIN")
         if not mine:
             yield not_run("P19", what, target)
@@ -247,7 +247,7 @@ def accepting(results):
 def transaction_lists(results, size=1_000):
     """The verbs, and the calls of the library."""
     for count in TRANSACTIONS:
-        what, target = f"vaultctl transaction list of {count:,}, no server", "≤ 1.1 × vaultctl item list of as many"
+        what, target = f"vaultctl transaction list of {count:,}, no server", "≤ 1.1 × vaultctl ls of as many"
         yield against(results, "P24", what, f"start-transactions-{count}", 1.1, target)
     stated = against(results, "P24", f"list {size:,} transactions in the library, each", f"transaction-list-{size}", math.inf, "stated")
     yield stated | {"verdict": "stated"} if stated["ratio"] else stated
@@ -271,7 +271,7 @@ def through_agent(results):
     many, tail, room = ("32 clients of the agent at once", "≥ 1.3 × the rate of one"), ("the same: p99", "≤ 10 × its p50"), \
         ("memory of the agent, 10,000 items", "≤ 32 MiB, no growth")
     looks = [
-        against(results, "P26", "vaultctl item get through the agent", "agent-get", 1.15, "≤ 1.15 × vaultctl version"),
+        against(results, "P26", "vaultctl get through the agent", "agent-get", 1.15, "≤ 1.15 × vaultctl vault version"),
         against(results, "P26", "the same, one unlock for all", "agent-passcode", 1 / 20, "≤ 1/20 of one with its passcode"),
     ]
     if not found:
@@ -300,22 +300,22 @@ def rows(data):
         large(r), *random(r),
         *durable(r),
         get(r, 100_000), get(r, 1_000_000), listing(r),
-        start(r, "start-get", "vaultctl item get"), start(r, "start-code", "vaultctl otp code"),
+        start(r, "start-get", "vaultctl get"), start(r, "start-code", "vaultctl code"),
         against(r, "P12", "unlock by passcode, 64 MiB, t 3, p 4", "unlock", 1.05, "≤ 1.05 × libargon2"), derivation(r),
         against(r, "P13", "P-256 sign, key held open", "sign-p256", 1.1, "≤ 1.1 × OpenSSL"),
         against(r, "P13", "Ed25519 sign, key held open", "sign-ed25519", 1.1, "≤ 1.1 × OpenSSL"),
-        against(r, "P13", "vaultctl key sign, P-256", "start-sign", 1.25, "≤ 1.25 × vaultctl item get"),
+        against(r, "P13", "vaultctl key sign, P-256", "start-sign", 1.25, "≤ 1.25 × vaultctl get"),
         memory(r), growth(r), calls(r),
         against(r, "P18", "OCRA code, QN08", "ocra-question", 1.3, "≤ 1.3 × the HMAC with a kept key"),
         against(r, "P18", "OCRA code, C-QN08-PSHA1", "ocra-counter", 1.3, "≤ 1.3 × the HMAC with a kept key"),
         *behind_pin(r), *pin_changes(r),
         against(r, "P21", "DPoP proof, P-256, key held open", "dpop-p256", 1.4, "≤ 1.4 × a signature of OpenSSL"),
         against(r, "P21", "read the tokens of a client, of 100,000 items", "token-set-100000", 1.4, "≤ 1.4 × two secrets"),
-        against(r, "P21", "vaultctl dpop", "start-proof", 1.25, "≤ 1.25 × vaultctl item get"),
+        against(r, "P21", "vaultctl jwt dpop", "start-proof", 1.25, "≤ 1.25 × vaultctl get"),
         against(r, "P21", "take a card token, durable", "durable-token", 1.3, "≤ 1.3 × a durable HOTP code"),
-        against(r, "P21", "vaultctl token get", "start-token", 1.25, "≤ 1.25 × vaultctl item get"),
-        against(r, "P21", "vaultctl token get, a vault in memory", "start-token-memory", 1.25, "≤ 1.25 × vaultctl item get"),
-        against(r, "P21", "vaultctl token get, durable", "start-token", 1.3, "≤ 1.3 × vaultctl otp code", "vaultctl otp code"),
+        against(r, "P21", "vaultctl card get", "start-token", 1.25, "≤ 1.25 × vaultctl get"),
+        against(r, "P21", "vaultctl card get, a vault in memory", "start-token-memory", 1.25, "≤ 1.25 × vaultctl get"),
+        against(r, "P21", "vaultctl card get, durable", "start-token", 1.3, "≤ 1.3 × vaultctl code", "vaultctl code"),
         *accepting(r), *transaction_lists(r),
         against(r, "P25", "a request over HTTPS by vault-http, start included", "start-https", 1.3, "≤ 1.3 × curl"),
         *through_agent(r),

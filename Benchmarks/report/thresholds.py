@@ -23,7 +23,7 @@ def counted_allocations(bench, folder):
 
 
 # One library more than without a PIN: a thread of libargon2 ends with pthread_exit, for which the C library loads libgcc_s.
-BEHIND_PIN = "vaultctl otp code (HOTP, behind a PIN)"
+BEHIND_PIN = "vaultctl code (HOTP, behind a PIN)"
 OPERATIONS = ("hotp", "hotp-checked", "hotp-camouflaged", "put", "get", "get-in-snapshot", "list", "transaction-accept", "transaction-list",
               "unlock")
 
@@ -44,8 +44,8 @@ def counted_calls(bench, vaultctl, folder):
     pin = f"{folder}/pin"
     with open(os.open(pin, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write("8306")
-    for name, words in (("vaultctl item get", ["item", "get", "item-7"]), ("vaultctl otp code (HOTP)", ["otp", "code", "hotp"]),
-                        (BEHIND_PIN, ["otp", "code", "checked-0", "--pin-file", pin]),
+    for name, words in (("vaultctl get", ["get", "item-7"]), ("vaultctl code (HOTP)", ["code", "hotp"]),
+                        (BEHIND_PIN, ["code", "checked-0", "--pin-file", pin]),
                         ("vaultctl transaction list", ["transaction", "list"])):
         log = f"{folder}/tool.strace"
         words = [vaultctl, *words, "--vault", f"{folder}/trace/data/bench.vault", "--device-key", f"{folder}/trace/device.key"]

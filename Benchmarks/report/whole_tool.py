@@ -29,10 +29,10 @@ class Vault:
 
     def commands(self):
         return {
-            "get": (self.words("item", "get", f"item-{self.count // 2}"), None),
-            "add": (self.words("item", "add", "new-%r"), str(self.secret)),
+            "get": (self.words("get", f"item-{self.count // 2}"), None),
+            "add": (self.words("add", "new-%r"), str(self.secret)),
             # Names and attributes open with the device key alone, so a list needs no passcode.
-            "list": (None, None) if self.passcode else (self.words("item", "list"), None),
+            "list": (None, None) if self.passcode else (self.words("ls"), None),
         }
 
 

@@ -2,7 +2,7 @@ package import CommandLineKit
 package import TextFormats
 import VaultWords
 
-/// One thing that `vaultctl doctor` looked at, and how to mend it.
+/// One thing that `vaultctl vault doctor` looked at, and how to mend it.
 ///
 /// The module looks for weaknesses of a vault and of the machine that it is on. It asks for nothing and prints
 /// nothing: what it needs comes as arguments, what it finds are values of this type, in the order of the report. It

@@ -123,12 +123,14 @@ extension OldKeys {
     case .replaced:
       Finding(
         "oldKeys", .warning, "a replaced device key is still there: \(key.id), in \(key.place)",
-        "'vaultctl doctor --remove-old-keys' removes it; copies of the vault file from its time need it")
+        "'vaultctl vault doctor --remove-old-keys' removes it; copies of the vault file from its time need it"
+      )
     case .left:
       Finding(
         "oldKeys", .warning,
         "an interrupted command has left a device key that the vault never had: \(key.id), in \(key.place)",
-        "'vaultctl doctor --remove-old-keys' removes it, and so does the next 'vaultctl rotate device-key'")
+        "'vaultctl vault doctor --remove-old-keys' removes it, and so does the next 'vaultctl vault rotate device-key'"
+      )
     case .needed(let file):
       Finding("oldKeys", .ok, "a device key is kept for \(file): \(key.id), in \(key.place)")
     case .perhapsNeeded(let file):

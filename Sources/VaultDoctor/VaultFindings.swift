@@ -139,7 +139,7 @@ package enum VaultFindings {
       "missingCommit", .warning,
       "commit \(commit), which was made on this machine, is not in the vault file: an older state was put back, or another "
         + "machine wrote to a file without it. What was changed here since the two went apart is not in this file",
-      "before the next change, keep this file and look for the other: 'vaultctl --vault OTHER item list' shows its items, "
+      "before the next change, keep this file and look for the other: 'vaultctl --vault OTHER ls' shows its items, "
         + "'export' and 'import' bring them together. Let one machine at a time write: docs/guides/one-writer.md"
     )
   }
@@ -158,13 +158,13 @@ package enum VaultFindings {
     guard !counts.isEmpty else { return nil }
     return Finding(
       "counts", .problem, "near its end: " + counts.joined(separator: ", "),
-      "'vaultctl rotate epoch' begins the numbers of commits and of changes of keys again; for others, export the items and "
+      "'vaultctl vault rotate epoch' begins the numbers of commits and of changes of keys again; for others, export the items and "
         + "import them into a new vault")
   }
 
   /// The newest entry of the audit is from the future where the clock was set back.
   private static func clockSetBack(_ core: VaultCore) throws -> Finding? {
-    // An entry that does not open is a matter of 'verify'.
+    // An entry that does not open is a matter of 'vault check'.
     let newest = try core.auditEntries(from: core.status().auditSequence, damaged: { _, _ in }).last?.time
     let now = core.environment.clock.now()
     guard let newest, newest.seconds > now.seconds + 60 else { return nil }
@@ -184,11 +184,11 @@ package enum VaultFindings {
       ? Finding(
         "recordedTime", .warning,
         "the recorded time of the vault, \(recorded), is \(text) ahead of the clock: items expire by it",
-        "if the clock is right, 'vaultctl clock --reset' sets it back")
+        "if the clock is right, 'vaultctl vault clock --reset' sets it back")
       : Finding(
         "recordedTime", .warning,
         "the clock is \(text) ahead of the recorded time of the vault, \(recorded): what has expired is kept until two boots, or two "
-          + "days, agree", "set the clock if it is wrong; 'vaultctl clock' shows both")
+          + "days, agree", "set the clock if it is wrong; 'vaultctl vault clock' shows both")
   }
 
   /// Keys of two epochs are in force.
@@ -198,10 +198,11 @@ package enum VaultFindings {
     return status.isRotationPaused
       ? Finding(
         "rotation", .problem, "a rotation of the epoch is paused: something in the vault does not open",
-        "'vaultctl rotate epoch' names it; with --drop-damaged it removes it and completes the rotation")
+        "'vaultctl vault rotate epoch' names it; with --drop-damaged it removes it and completes the rotation"
+      )
       : Finding(
         "rotation", .warning, "a rotation of the epoch is under way, or was interrupted",
-        "'vaultctl rotate epoch' completes it; each command that unlocks the vault continues it")
+        "'vaultctl vault rotate epoch' completes it; each command that unlocks the vault continues it")
   }
 
   /// What `verify` finds with the keys that are open: also damaged secrets, missing entries of the audit, and damaged pages.
@@ -223,14 +224,14 @@ package enum VaultFindings {
     return Finding(
       "contents", .problem,
       "\(parts): " + found.prefix(3).joined(separator: "; ") + (found.count > 3 ? "; …" : ""),
-      "'vaultctl verify' names each; " + contentsAdvice(report))
+      "'vaultctl vault check' names each; " + contentsAdvice(report))
   }
 
   private static func contentsAdvice(_ report: VerifyReport) -> String {
     if report.problems.isEmpty { return "use the newer version of this program" }
     if report.isOnlyAuditDamaged { return AuditWords.wayOut }
     let items =
-      "restore a backup, or let 'vaultctl rotate epoch --drop-damaged' remove the items that do not open"
+      "restore a backup, or let 'vaultctl vault rotate epoch --drop-damaged' remove the items that do not open"
     return report.auditProblems.isEmpty ? items : "\(items); \(AuditWords.wayOut)"
   }
 
@@ -246,7 +247,7 @@ package enum VaultFindings {
       findings.append(
         Finding(
           "damaged", .problem, "items that do not open: \(damage.items.count)",
-          "'vaultctl verify' names them; restore a backup, or remove each with 'vaultctl item rm --id ID'"))
+          "'vaultctl vault check' names them; restore a backup, or remove each with 'vaultctl rm --id ID'"))
     }
     let behind = damage.behindDamagedPIN
     if !behind.isEmpty {
@@ -310,14 +311,14 @@ package enum VaultFindings {
       findings.append(
         Finding(
           "expired", .warning, "\(expired) passwords have expired, and are given with a warning",
-          "'vaultctl item list' marks them: store a new secret with 'vaultctl item update NAME', or remove the expiry with "
-            + "'vaultctl item edit NAME --no-expiry'"))
+          "'vaultctl ls' marks them: store a new secret with 'vaultctl item update NAME', or remove the expiry with "
+            + "'vaultctl edit NAME --no-expiry'"))
     }
     if refused > 0 {
       findings.append(
         Finding(
           "expired", .warning, "\(refused) items have expired, and are refused",
-          "'vaultctl item list' marks them: remove the expiry with 'vaultctl item edit NAME --no-expiry', or delete them"
+          "'vaultctl ls' marks them: remove the expiry with 'vaultctl edit NAME --no-expiry', or delete them"
         ))
     }
     return findings

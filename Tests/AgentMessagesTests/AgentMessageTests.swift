@@ -9,12 +9,12 @@ struct AgentMessageTests {
   @Test("a request comes back whole")
   func run() throws {
     let run = AgentRun(
-      version: "0.1.0", words: ["item", "add", "grüße", ""], variables: [("HOME", "/h"), ("TERM", "")],
+      version: "0.1.0", words: ["add", "grüße", ""], variables: [("HOME", "/h"), ("TERM", "")],
       vault: .init(path: "/h/v", identity: .init(device: .max, inode: 7)), deviceKey: "/h/k",
       ignoresBrokenPipes: true)
     let read = try AgentRun(run.packet(AgentDescriptors()))
     expect(read.version, equals: "0.1.0")
-    expect(read.words, equals: ["item", "add", "grüße", ""])
+    expect(read.words, equals: ["add", "grüße", ""])
     expect(read.variables, equals: ["HOME": "/h", "TERM": ""])
     expect(read.vault, equals: .init(path: "/h/v", identity: .init(device: .max, inode: 7)))
     expect(read.deviceKey, equals: "/h/k")

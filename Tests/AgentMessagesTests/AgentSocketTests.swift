@@ -9,10 +9,10 @@ struct AgentSocketTests {
   func roundTrip() throws {
     let (command, agent) = try AgentSocket.pair()
     let file = try CountedFile(openings: 3)
-    let run = AgentRun(version: "1", words: ["item", "get", "mail"])
+    let run = AgentRun(version: "1", words: ["get", "mail"])
     try command.send(run.packet(AgentDescriptors(lending: file.descriptors)))
     let packet = try #require(try agent.receive())
-    try expect(AgentRun(packet).words, equals: ["item", "get", "mail"])
+    try expect(AgentRun(packet).words, equals: ["get", "mail"])
     let came = packet.descriptors.take()
     defer { for descriptor in came { close(descriptor) } }
     expect(came.count, equals: 3)

@@ -90,7 +90,7 @@ class KeeperAsks:
 
     def near(self, world):
         """Asks for an item behind the login, up to the question for the password."""
-        asked = Asked(world, "item", "get", "near")
+        asked = Asked(world, "get", "near")
         # An empty answer goes on to the login.
         world.screen.wait("phrase of voice: ")
         world.screen.type("")
@@ -129,7 +129,7 @@ class KeeperAsks:
                 self.assertNotIn("login password", done.err)
                 if exit != 0:
                     # The person expects no question of another command.
-                    listed = Asked(world, "item", "get", "guarded")
+                    listed = Asked(world, "get", "guarded")
                     world.screen.wait(PAUSE)
                     world.screen.type("")
                     world.screen.wait("vault passcode: ")
@@ -137,7 +137,7 @@ class KeeperAsks:
                     self.assertEqual(listed.end().exit, 5)
             self.assertEqual(
                 self.machine.logins(), ["begin hostile-person", "end", "counted", "begin hostile-person", "end"])
-            guarded = Asked(world, "item", "get", "guarded")
+            guarded = Asked(world, "get", "guarded")
             world.screen.wait("vault passcode: ")
             world.screen.type(secret("passcode"))
             self.assertEqual(guarded.end().out, secret("guarded"))
@@ -160,7 +160,7 @@ class KeeperAsks:
     def test_the_keeper_names_the_file_of_a_program(self):
         """Root tells it: the kernel does not say it to another user. A program with a file system of its own is not named by a path
         that it has chosen."""
-        get = "vaultctl item get near --vault keeper:; true"
+        get = "vaultctl get near --vault keeper:; true"
         person = "setpriv --reuid %d --regid %d --clear-groups " % (PERSON, PERSON)
         with self.keeper("terminal") as world:
             world.environment["PATH"] = PROGRAMS + ":/usr/bin:/bin"
@@ -193,13 +193,13 @@ class KeeperAsks:
             for waits in (False, True):
                 for typed, rest in ((passcode[:9], passcode[9:]), ("", passcode)):
                     with self.subTest(waits=waits, typed=len(typed)):
-                        first = Asked(world, "item", "get", "guarded")
+                        first = Asked(world, "get", "guarded")
                         world.screen.wait("vault passcode: ")
                         command = world.last_number
-                        second = Asked(world, "item", "get", "guarded") if waits else None
+                        second = Asked(world, "get", "guarded") if waits else None
                         os.write(world.screen.master, typed.encode())
                         os.kill(command, signal.SIGKILL)
-                        second = second or Asked(world, "item", "get", "guarded")
+                        second = second or Asked(world, "get", "guarded")
                         self.assertEqual(first.end().exit, -signal.SIGKILL)
                         world.screen.wait(PAUSE)
                         self.assertNotIn("guarded", world.screen.read())
@@ -212,7 +212,7 @@ class KeeperAsks:
                         done = second.end()
                         self.assertEqual((done.exit, done.out), (5, ""), done.err)
             # It is asked once.
-            guarded = Asked(world, "item", "get", "guarded")
+            guarded = Asked(world, "get", "guarded")
             world.screen.wait("vault passcode: ")
             world.screen.type(passcode)
             self.assertEqual(guarded.end().out, secret("guarded"))
@@ -223,7 +223,7 @@ class KeeperAsks:
         with self.keeper("terminal") as world:
             for standing in ("login password: ", START):
                 with self.subTest(standing):
-                    near = Asked(world, "item", "get", "near")
+                    near = Asked(world, "get", "near")
                     world.screen.wait("phrase of voice: ")
                     command = world.last_number
                     world.screen.type("")
@@ -233,7 +233,7 @@ class KeeperAsks:
                         world.screen.wait(standing)
                     os.kill(command, signal.SIGKILL)
                     near.end()
-                    second = Asked(world, "item", "get", "near")
+                    second = Asked(world, "get", "near")
                     world.screen.wait(PAUSE)
                     world.screen.type(secret("login"))
                     world.screen.wait("phrase of voice: ")
@@ -247,7 +247,7 @@ class KeeperAsks:
         for answer, exit in ((DECLINE, 5), (b"\n", 0)):
             with self.keeper("terminal") as world:
                 self.machine.allow_login(True)
-                near = Asked(world, "item", "get", "near")
+                near = Asked(world, "get", "near")
                 world.screen.wait("phrase of voice: ")
                 world.screen.type("")
                 for line in ("read the secret: 'near'", "asked by ", "through ", START):
@@ -291,7 +291,7 @@ class KeeperAsks:
                 deed(world.screen)
                 done = signed.end()
                 self.assertIn(done.exit, exits, done.err)
-                again = world.ctl("item", "get", "guarded")
+                again = world.ctl("get", "guarded")
                 self.assertEqual((done.out, again.out, again.exit), ("", "", 6))
                 self.assertIn("is not its terminal any more", again.err)
                 self.assertNotIn("[y/N]", done.err)
@@ -313,9 +313,9 @@ class KeeperAsks:
             self.assertIn("the process of root that verifies login passwords has ended; as root: start the keeper again", status.out)
             self.assertFalse(json.loads(world.ctl("keeper", "status", "--json").out)["logins"])
             # The passcode is the other way to be present.
-            done = world.ctl("item", "get", "near")
+            done = world.ctl("get", "near")
             self.assertEqual((done.exit, done.out), (6, ""))
-            self.assertEqual(world.must("item", "get", "near", passcode=True).out, secret("near"))
+            self.assertEqual(world.must("get", "near", passcode=True).out, secret("near"))
 
     def test_the_keeper_gets_no_terminal_on_which_others_could_answer(self):
         world = self.machine.worlds["keeper"]

@@ -407,9 +407,9 @@ def forge(place, words, answer=None, **more):
 
 def use_what_is_open(place):
     """No hostile program: while the vault is unlocked, each program of the person may read an item without a rule."""
-    outs = [forge(place, ["item", "get", "mail"]).out, ctl(place, "item", "get", "mail").out.encode()]
-    line = b'{"args":["item","get","mail"]}\n'
-    outs.append(forge(place, ["batch"], stdin=line).out)
+    outs = [forge(place, ["get", "mail"]).out, ctl(place, "get", "mail").out.encode()]
+    line = b'{"args":["get","mail"]}\n'
+    outs.append(forge(place, ["vault", "batch"], stdin=line).out)
     place.is_locked = True
     return "answer" if all(place.finds(out) == "secret" for out in outs) else None
 
@@ -431,7 +431,7 @@ def copy_vault_and_key(place):
     for path, name in ((vaults[0], "stolen.vault"), (keys[0], "stolen.key")):
         write(loot(place, name), files[path], owner=PERSON)
     done = ctl(
-        place, "item", "list", "--agent", "never", "--vault", loot(place, "stolen.vault"), "--device-key", loot(place, "stolen.key"),
+        place, "ls", "--agent", "never", "--vault", loot(place, "stolen.vault"), "--device-key", loot(place, "stolen.key"),
         vault=False)
     return "answer" if "guarded" in done.out else None
 
@@ -486,7 +486,7 @@ def after_a_note(place, keep=lambda path: True):
         raise Broken("the person could not store a note")
     if not put_back(before, keep):
         return None
-    done = ctl(place, "item", "list")
+    done = ctl(place, "ls")
     if done.exit != 0 or "note" in done.out.split():
         return None
     place.note("warned" if done.err else "no warning")
@@ -552,7 +552,7 @@ def wrong_pin(place, words, guess):
 
 @hostile("Gives wrong PINs by all verbs that take one, more often than the limit allows.", changes=True)
 def more_pins_than_allowed(place):
-    verbs = [("pin", "verify", "pin"), ("otp", "code", "pinned"), ("otp", "export", "pinned"), ("otp", "resync", "pinned")]
+    verbs = [("pin", "verify", "pin"), ("code", "pinned"), ("otp", "export", "pinned"), ("otp", "resync", "pinned")]
     before = attempts_left(place)
     judged = sum(wrong_pin(place, verbs[guess % len(verbs)], guess) for guess in range(PIN_LIMIT * 2 + 2))
     place.note("%s before, %d judged, %s left" % (before, judged, attempts_left(place)))
@@ -768,7 +768,7 @@ def signal_vaultd(place):
     if place.is_keeper and allowed:
         return "answer"
     # A killed agent must not leave the vault open.
-    return place.finds(ctl(place, "item", "get", "guarded").out)
+    return place.finds(ctl(place, "get", "guarded").out)
 
 
 @hostile("Changes the limits and the priority of vaultd, and gives its own low limits to a command.", changes=True)
@@ -803,7 +803,7 @@ def preload_a_library(place):
         for program in (["vaultd", "--keeper", str(PERSON)], ["vault-keeper", "start", str(PERSON)]):
             subprocess.run(
                 [PROGRAMS + "/" + program[0], *program[1:]], env={**place.environment, **environment}, capture_output=True, timeout=PATIENCE)
-        ctl(place, "item", "get", "guarded", environment=environment)
+        ctl(place, "get", "guarded", environment=environment)
     elif end_agent(place):
         start_agent(place, environment)
     else:
@@ -821,8 +821,8 @@ def fake_the_clock(place):
         end_agent(place)
         start_agent(place, environment)
         place.person("unlock")
-    ctl(place, "clock", "--reset", environment=environment)
-    got = ctl(place, "item", "get", "expiring", environment=environment)
+    ctl(place, "vault", "clock", "--reset", environment=environment)
+    got = ctl(place, "get", "expiring", environment=environment)
     place.note("exit %d" % got.exit)
     return place.finds(got.out)
 
@@ -937,12 +937,12 @@ def close_the_socket(place):
 def connect_as_another_user(place):
     for _ in range(2):
         try:
-            command = forge(place, ["item", "get", "mail"])
+            command = forge(place, ["get", "mail"])
             if command.exit == 0 or command.out:
                 return "answer"
         except OSError as error:
             place.note(type(error).__name__)
-        done = ctl(place, "item", "get", "mail")
+        done = ctl(place, "get", "mail")
         if done.exit == 0:
             return "answer"
         if place.person("open") != 0:
@@ -960,7 +960,7 @@ def read_as_another_keeper(place):
         except OSError:
             pass
     try:
-        if forge(place, ["item", "list"]).exit == 0:
+        if forge(place, ["ls"]).exit == 0:
             return "answer"
     except OSError:
         pass
@@ -977,7 +977,7 @@ def own_socket_serves(place, path):
     """Whether a keeper that this program has started lists the items of the person."""
     real, place.socket = place.socket, path
     try:
-        return b"guarded" in forge(place, ["item", "list"]).out
+        return b"guarded" in forge(place, ["ls"]).out
     except OSError:
         return False
     finally:
@@ -1077,7 +1077,7 @@ ROOTS = [
     ["restore", "OUT", "--replace", "--passphrase-fd", "9"],
     ["passcode", "change", "--passcode-fd", "9", "--new-passcode-fd", "8"], ["passcode", "remove", "--passcode-fd", "9"],
     ["passcode", "set", "--new-passcode-fd", "9"],
-    ["recovery-code", "new"], ["recovery-code", "remove"], ["recovery-code", "check"], ["rotate", "device-key"],
+    ["recovery-code", "new"], ["recovery-code", "remove"], ["recovery-code", "verify"], ["vault", "rotate", "device-key"],
     ["biometry", "enroll", "mine", "--phrase-fd", "9"], ["biometry", "enroll", "--source", "login"], ["doctor"]]
 
 
@@ -1134,7 +1134,7 @@ def batch_verbs_of_root(place):
     def run(words):
         plain = [word for word in words if word not in ("8", "9") and not word.endswith("-fd")]
         line = json.dumps({"args": plain}) + "\n"
-        command = forge(place, ["batch", "--keep-going", "--passphrase-fd", "9"], yes(file=b"a passphrase of its own"), stdin=line.encode())
+        command = forge(place, ["vault", "batch", "--keep-going", "--passphrase-fd", "9"], yes(file=b"a passphrase of its own"), stdin=line.encode())
         answers = [json.loads(text) for text in command.out.decode().splitlines() if text.startswith("{")]
         return 0 if any(answer.get("exit") == 0 for answer in answers) else 1
 
@@ -1202,9 +1202,9 @@ def export_with_a_foreign_code(place):
 @hostile("Replaces the epoch and the parameters, and purges, while the vault is unlocked.", changes=True)
 def rotate_and_purge(place):
     took = None
-    for words in (["rotate", "epoch"], ["rotate", "parameters"], ["purge"]):
+    for words in (["vault", "rotate", "epoch"], ["vault", "rotate", "parameters"], ["vault", "purge"]):
         line = json.dumps({"args": words}) + "\n"
-        codes = [ctl(place, *words).exit, forge(place, words).exit, forge(place, ["batch"], stdin=line.encode()).exit]
+        codes = [ctl(place, *words).exit, forge(place, words).exit, forge(place, ["vault", "batch"], stdin=line.encode()).exit]
         if 0 in codes:
             place.note(" ".join(words))
             took = "answer"
@@ -1216,7 +1216,7 @@ def remove_members(place):
     took = None
     for words in (["biometry", "remove", "voice"], ["biometry", "remove", "login"]):
         line = json.dumps({"args": words}) + "\n"
-        codes = [ctl(place, *words).exit, forge(place, words).exit, forge(place, ["batch"], stdin=line.encode()).exit]
+        codes = [ctl(place, *words).exit, forge(place, words).exit, forge(place, ["vault", "batch"], stdin=line.encode()).exit]
         ctl(place, "lock")
         codes.append(ctl(place, *words).exit)
         if 0 in codes:
@@ -1230,7 +1230,7 @@ def remove_members(place):
 
 @hostile("Says that the login password and the finger were right.", service="secret", changes=True)
 def forge_verdicts(place):
-    for words in (["item", "get", "near"], ["exec", "--fd", "3=near", "--", "true"], ["item", "get", "near", "--prompt", "terminal"]):
+    for words in (["get", "near"], ["run", "--fd", "3=near", "--", "true"], ["get", "near", "--prompt", "terminal"]):
         command = forge(place, words, yes(typed="not the passcode"))
         place.note("%s: %s" % (command.exit, ",".join(command.calls)))
         if place.finds(command.out + command.got) == "secret":
@@ -1340,7 +1340,7 @@ def guess_logins(place, processes, each, guess, hangs_up):
             return yes(typed="")(kind, fields)
 
         try:
-            command.ask(["item", "get", "near"])
+            command.ask(["get", "near"])
             code = command.serve(answer)
         finally:
             command.close()
@@ -1412,12 +1412,12 @@ def hang_up_after_a_login(place):
 @hostile("Answers yes to every question of every verb that reads.", changes=True)
 def agree_to_everything(place):
     for words in (
-        ["item", "get", "guarded"], ["item", "get", "guarded", "--copy"], ["exec", "--fd", "3=guarded", "--", "true"],
-        ["exec", "--env", "X=guarded", "--", "env"], ["otp", "code", "pinned"], ["item", "get", "guarded", "--passcode-fd", "0"],
+        ["get", "guarded"], ["get", "guarded", "--copy"], ["run", "--fd", "3=guarded", "--", "true"],
+        ["run", "--env", "X=guarded", "--", "env"], ["code", "pinned"], ["get", "guarded", "--passcode-fd", "0"],
         ["pin", "verify", "pin", "--biometry"],
     ):
         command = forge(place, words, yes(typed=""))
-        if words[:2] == ["otp", "code"] and command.exit == 0:
+        if words[:2] == ["code"] and command.exit == 0:
             return "answer"
         if words[:2] == ["pin", "verify"] and command.exit == 0:
             return "answer"
@@ -1428,10 +1428,10 @@ def agree_to_everything(place):
 
 @hostile("Removes the date of an item that has expired, and reads the item.", service="secret", changes=True)
 def remove_the_date(place):
-    for words in (["item", "edit", "expiring", "--no-expiry"], ["item", "edit", "expiring", "--expires", "30d"]):
+    for words in (["edit", "expiring", "--no-expiry"], ["edit", "expiring", "--expires", "30d"]):
         done = ctl(place, *words)
         place.note("%s: exit %d" % (words[-1], done.exit))
-        if place.finds(ctl(place, "item", "get", "expiring").out) == "secret":
+        if place.finds(ctl(place, "get", "expiring").out) == "secret":
             return "secret"
     return None
 
@@ -1440,8 +1440,8 @@ def remove_the_date(place):
 def loosen_a_rule(place):
     line = json.dumps({"kind": "password", "name": "guarded", "secret": "x", "access": ""}) + "\n"
     for words, stdin in (
-        (["import", "jsonl", "--on-duplicate", "replace"], line.encode()), (["item", "edit", "guarded", "--label", "x"], b""),
-        (["item", "rename", "guarded", "open"], b""), (["item", "add", "guarded2", "--access", "passcode"], b"x"),
+        (["import", "jsonl", "--on-duplicate", "replace"], line.encode()), (["edit", "guarded", "--label", "x"], b""),
+        (["mv", "guarded", "open"], b""), (["add", "guarded2", "--access", "passcode"], b"x"),
         (["pin", "change", "pin", "--pin-fd", "9", "--new-pin-fd", "9"], b""), (["pin", "unlock", "pin", "--unlock-key-fd", "9", "--new-pin-fd", "9"], b""),
         (["otp", "counter", "pinned", "--set", "0"], b""),
     ):
@@ -1449,14 +1449,14 @@ def loosen_a_rule(place):
         if words[0] == "pin" and command.exit == 0:
             return "answer"
     for name in ("guarded", "open"):
-        if place.finds(ctl(place, "item", "get", name).out) == "secret":
+        if place.finds(ctl(place, "get", name).out) == "secret":
             return "secret"
     return None
 
 
 @hostile("Takes a token that can be taken once, by eight commands at the same moment.", changes=True)
 def take_a_token_twice(place):
-    commands = [Forged(place).ask(["token", "get", "card"]) for _ in range(8)]
+    commands = [Forged(place).ask(["card", "get", "card"]) for _ in range(8)]
     got = []
 
     def finish(command):
@@ -1488,7 +1488,7 @@ def name_another_vault(place):
         dict(device_key=own_key(place)), dict(device_key="/dev/null"), dict(device_key="/proc/self/fd/0"),
         dict(more={6: 1, 7: 1}), dict(vault="keeper:"), dict(vault=""), dict(more={9: True, 5: None}),
     ):
-        for words in (["item", "get", "guarded"], ["status"]):
+        for words in (["get", "guarded"], ["status"]):
             try:
                 command = forge(place, words, **more)
             except OSError:
@@ -1511,7 +1511,7 @@ def set_variables(place):
         "CREDENTIALS_DIRECTORY": folder, "LISTEN_FDS": "1", "LD_PRELOAD": PROGRAMS + "/preloaded.so", "PATH": folder, "TERM": "../../x",
         "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=" + folder + "/bus", "VAULTCTL_PINENTRY": folder + "/pinentry"}
     outs = b""
-    for words in (["item", "get", "guarded"], ["export", "jsonl", "--plain"], ["otp", "code", "pinned"]):
+    for words in (["get", "guarded"], ["export", "jsonl", "--plain"], ["code", "pinned"]):
         command = forge(place, words, variables=variables)
         outs += command.out
         if place.is_keeper and command.out:
@@ -1533,13 +1533,13 @@ def name_files_of_the_keeper(place):
     outs = b""
     for path in (vault, link, folder + "/x", state + "/x", "/proc/%d/root%s" % (place.process, vault), "/proc/self/fd/3", "/proc/self/mem"):
         for words in (
-            ["item", "list", "--log", path], ["import", "jsonl", path], ["otp", "sync", "pinned", "--transport", path],
-            ["item", "get", "guarded", "--passcode-file", path], ["otp", "code", "pinned", "--pin-file", path],
+            ["ls", "--log", path], ["import", "jsonl", path], ["otp", "sync", "pinned", "--transport", path],
+            ["get", "guarded", "--passcode-file", path], ["code", "pinned", "--pin-file", path],
             ["pin", "set", "other", "--unlock-key-out", path],
         ):
             done = ctl(place, *words, stdin=b"")
             outs += (done.out + done.err).encode()
-            if place.is_keeper and done.exit == 0 and words[:2] != ["item", "list"]:
+            if place.is_keeper and done.exit == 0 and words[:2] != ["ls"]:
                 place.note(" ".join(words))
                 return "answer"
     return place.finds(outs)
@@ -1553,14 +1553,14 @@ def give_wrong_descriptors(place):
     outs = b""
     for descriptors in [(number,) for number in opened] + [()]:
         command = Forged(place)
-        command.ask(["item", "get", "guarded", "--passcode-fd", "9"])
+        command.ask(["get", "guarded", "--passcode-fd", "9"])
         command.exit = command.serve(lambda kind, fields: ({}, descriptors) if kind == "descriptor" else yes(typed="")(kind, fields), patience=10)
         outs += command.out
         command.close()
     # A pipe that never has an end, and one whose end is closed meanwhile.
     never = os.pipe()
     command = Forged(place)
-    command.ask(["item", "get", "guarded", "--passcode-fd", "9"])
+    command.ask(["get", "guarded", "--passcode-fd", "9"])
     command.serve(lambda kind, fields: ({}, (never[0],)), until=None, patience=1)
     os.close(never[1])
     command.exit = command.serve(yes(typed=""), patience=5) if command.socket.fileno() >= 0 else None
@@ -1570,7 +1570,7 @@ def give_wrong_descriptors(place):
     for descriptors in ([opened[1]] * 3, [opened[2]] * 3, [opened[5]] * 2, [opened[5]] * 5, []):
         command = Forged(place)
         try:
-            command.ask(["item", "get", "guarded"], descriptors=descriptors)
+            command.ask(["get", "guarded"], descriptors=descriptors)
             command.serve(yes(typed=""), patience=10)
         except OSError:
             pass
@@ -1581,7 +1581,7 @@ def give_wrong_descriptors(place):
 
 @hostile("Sends packets that are no messages: wrong types, lengths, tags, numbers of descriptors, and replies that nothing asked for.", changes=True)
 def send_nonsense(place):
-    good = Forged.fields({1: 2, 2: version(place), 3: ["item", "get", "guarded"]})
+    good = Forged.fields({1: 2, 2: version(place), 3: ["get", "guarded"]})
     packets = [
         b"\0", b"\1\3", b"\1\0" + good, bytes([2, 0]) + Forged.fields({1: 1, 2: {4: True}}), b"\1\0" + b"\3\xff\xff\xff\xff", b"\x42\0" + good,
         b"\1\0" + good + good, os.urandom(600), bytes([3, 0]) + Forged.fields({1: 9}), b"\1\0" + Forged.fields({1: 2 ** 62, 3: ["\0"]}), b"x" * 60000]
@@ -1600,7 +1600,7 @@ def send_nonsense(place):
         command.close()
     # A reply in advance, with the number of the call that will come.
     command = Forged(place)
-    command.ask(["item", "get", "guarded"])
+    command.ask(["get", "guarded"])
     try:
         for number in (1, 2, 3):
             command.reply(number, {1: "", 4: True})
@@ -1635,7 +1635,7 @@ def answer_with_an_endless_delay(place):
 
 @hostile("Sets the recorded time of the vault back.", changes=True)
 def set_the_clock_back(place):
-    for words in (["clock", "--reset"], ["clock", "--reset", "--no-input"]):
+    for words in (["vault", "clock", "--reset"], ["vault", "clock", "--reset", "--no-input"]):
         if ctl(place, *words).exit == 0 and place.is_keeper:
             return "answer"
     return None
@@ -1654,7 +1654,7 @@ def become_another_program(place):
         try:
             command = Forged(place)
             out = os.open(output, os.O_RDWR | os.O_CREAT, 0o600)
-            command.ask(["item", "get", "guarded"], descriptors=[os.open(os.devnull, os.O_RDONLY), out, out])
+            command.ask(["get", "guarded"], descriptors=[os.open(os.devnull, os.O_RDONLY), out, out])
             os.set_inheritable(command.socket.fileno(), True)
             os.set_inheritable(out, True)
             for python in ("/usr/bin/python3", "/usr/local/bin/python3"):
@@ -1681,7 +1681,7 @@ def hand_over_a_connection(place):
             other.out = other.err = other.got = b""
             other.calls, other.standard, other.opened = [], [], []
             other.socket.settimeout(PATIENCE)
-            other.ask(["item", "get", "guarded"])
+            other.ask(["get", "guarded"])
             other.serve(yes(typed=""), patience=10)
             here.send(b"ready")
             write(loot(place, "output"), other.out + other.err + other.got, owner=PERSON)
@@ -1703,7 +1703,7 @@ def reuse_a_process_number(place):
     child = os.fork()
     if child == 0:
         try:
-            command = forge(place, ["item", "get", "guarded"], yes(typed=""))
+            command = forge(place, ["get", "guarded"], yes(typed=""))
             write(loot(place, "output"), command.out + command.err, owner=PERSON)
         finally:
             os._exit(0)
@@ -1727,7 +1727,7 @@ def signal_by_a_descriptor(place):
     signal.signal(signal.SIGIO, signal.SIG_IGN)
     null = os.open(os.devnull, os.O_RDWR)
     command = Forged(place)
-    command.ask(["item", "list"], descriptors=[null, there.fileno(), there.fileno()])
+    command.ask(["ls"], descriptors=[null, there.fileno(), there.fileno()])
     command.serve(yes(), patience=10)
     command.close()
     return None if lives(place.process) else "answer"
@@ -1756,7 +1756,7 @@ def handed_on(place):
     "Connects by a process that ends, and asks by that connection on the terminal of the keeper, so that nobody is named there.", asks="terminal",
     check=unnamed_question)
 def no_requester(place):
-    for words in (["item", "get", "guarded"], ["export", "jsonl", "--plain"]):
+    for words in (["get", "guarded"], ["export", "jsonl", "--plain"]):
         handed, _ = handed_on(place)
         command = Forged(place)
         command.socket.close()
@@ -1804,7 +1804,7 @@ def flood_with_questions(place):
     for _ in range(300):
         try:
             command = Forged(place, patience=5)
-            command.ask(["item", "get", "guarded"], descriptors=[null, null, null])
+            command.ask(["get", "guarded"], descriptors=[null, null, null])
             open_.append(command)
         except OSError:
             break
@@ -1826,10 +1826,10 @@ def granted(place):
 
 def tries(place):
     """Whether any command that this program starts gets the item."""
-    words = ["item", "get", "near"]
+    words = ["get", "near"]
     refuse = lambda kind, fields: None
-    outs = [ctl(place, *words, "--no-input").out.encode(), forge(place, words, refuse).out, ctl(place, "exec", "--no-masking", "--fd", "3=near", "--no-input", "--", "cat", "/dev/fd/3").out.encode()]
-    outs.append(forge(place, ["batch"], refuse, stdin=b'{"args":["item","get","near"]}\n').out)
+    outs = [ctl(place, *words, "--no-input").out.encode(), forge(place, words, refuse).out, ctl(place, "run", "--no-masking", "--fd", "3=near", "--no-input", "--", "cat", "/dev/fd/3").out.encode()]
+    outs.append(forge(place, ["vault", "batch"], refuse, stdin=b'{"args":["get","near"]}\n').out)
     return "secret" if any(place.finds(out) == "secret" for out in outs) else None
 
 
@@ -1906,7 +1906,7 @@ def hand_a_connection_on(place):
     command.socket.close()
     command.socket = handed
     handed.settimeout(PATIENCE)
-    command.ask(["item", "get", "near"])
+    command.ask(["get", "near"])
     # It hangs up where it is asked: within one user its own word would be enough.
     command.serve(lambda kind, fields: None)
     command.close()
@@ -1928,7 +1928,7 @@ def exec_after_connecting(place):
     command.socket.close()
     command.socket = socket.socket(fileno=socket.recv_fds(ours, 1, 1)[1][0])
     command.socket.settimeout(PATIENCE)
-    command.ask(["item", "get", "near"])
+    command.ask(["get", "near"])
     # It hangs up where it is asked: within one user its own word would be enough.
     command.serve(lambda kind, fields: None)
     command.close()
@@ -1950,11 +1950,11 @@ def forge_many_grants(place):
         # Wrong passcodes would make the person wait.
         return yes(typed="")(kind, fields)
 
-    before = json.loads(ctl(place, "grant", "list", "--json").out)["grants"]
+    before = json.loads(ctl(place, "agent", "grants", "--json").out)["grants"]
     for _ in range(100):
-        forged = forge(place, ["item", "get", "near", "--reason", lie], answer)
+        forged = forge(place, ["get", "near", "--reason", lie], answer)
         got = "secret" if place.finds(forged.out) == "secret" else got
     if shown - {(os.getppid(), lie)}:
         return "error"
-    after = json.loads(ctl(place, "grant", "list", "--json").out)["grants"]
+    after = json.loads(ctl(place, "agent", "grants", "--json").out)["grants"]
     return got or ("answer" if after != before else None)

@@ -371,19 +371,19 @@ class World:
         deeds = {
             "unlock": lambda: self.ctl("unlock", passcode=True),
             "lock": lambda: self.ctl("lock"),
-            "note": lambda: self.ctl("item", "add", "note", stdin="note"),
-            "use": lambda: self.ctl("item", "get", "guarded", passcode=True),
-            "list": lambda: self.ctl("item", "list"),
+            "note": lambda: self.ctl("add", "note", stdin="note"),
+            "use": lambda: self.ctl("get", "guarded", passcode=True),
+            "list": lambda: self.ctl("ls"),
             "open": self.open_socket,
             "free-number": self.free_number,
             "grant": self.grant,
-            "use-the-grant": lambda: self.in_shell("vaultctl item get near --no-input $V >/dev/null 2>&1"),
+            "use-the-grant": lambda: self.in_shell("vaultctl get near --no-input $V >/dev/null 2>&1"),
             "end-the-shell": self.end_shell,
             "use-the-grant-again-and-again": lambda: self.begin_in_shell(
-                "L=%s/loot-%s; while vaultctl item get near --no-input $V >/dev/null 2>&1; do echo used; done >$L/uses; echo over >$L/over"
+                "L=%s/loot-%s; while vaultctl get near --no-input $V >/dev/null 2>&1; do echo used; done >$L/uses; echo over >$L/over"
                 % (HOME, self.name)),
             "see-the-end-in-the-shell": self.end_in_shell,
-            "revoke": lambda: self.ctl("grant", "revoke", "--all"),
+            "revoke": lambda: self.ctl("agent", "revoke", "--all"),
             "count-grants": self.count_grants,
         }
         if deed.startswith("start-in-the-shell "):
@@ -409,7 +409,7 @@ class World:
         os.close(screen)
         self.shown = ""
         self.see("ready> ")
-        self.type("vaultctl item get near $V >/dev/null; echo ends=$?")
+        self.type("vaultctl get near $V >/dev/null; echo ends=$?")
         self.see("ends=$?")
         # The person gives what is asked for.
         while True:
@@ -427,7 +427,7 @@ class World:
 
     def count_grants(self):
         """How many there are, as the exit code."""
-        return Done(len(json.loads(self.must("grant", "list", "--json").out)["grants"]), "", "")
+        return Done(len(json.loads(self.must("agent", "grants", "--json").out)["grants"]), "", "")
 
     def in_shell(self, line):
         self.begin_in_shell(line)
@@ -514,12 +514,12 @@ class World:
             ("mail", ()), ("guarded", ("--access", "passcode")), ("near", ("--access", "presence")),
             ("expiring", ("--expires", "1s", "--expiry", "refuse")),
         ):
-            self.must("item", "add", name, *options, stdin=name)
+            self.must("add", name, *options, stdin=name)
         self.must("pin", "set", "pin", "--limit", str(PIN_LIMIT), new_pin=True)
         self.must("otp", "add", "pinned", "--pin", "pin", stdin="pinned", pin=True)
         self.must("otp", "add", "codes", stdin="codes")
-        self.must("token", "put", "card", "--ttl", "1h", "--uses", "1", stdin="card")
-        wait_for("an item that expires", lambda: self.ctl("item", "get", "expiring").exit == 7)
+        self.must("card", "put", "card", "--ttl", "1h", "--uses", "1", stdin="card")
+        wait_for("an item that expires", lambda: self.ctl("get", "expiring").exit == 7)
         self.must(
             "otp", "add", "signer", "--suite", "OCRA-1:HOTP-SHA256-8:QH64", "--secret-format", "hex", "--access", "presence", stdin="signer")
         # One right PIN, so that the count begins at its limit.
@@ -565,7 +565,7 @@ class World:
         end = time.monotonic() + 10
         while lives(self.process):
             try:
-                if self.ctl("item", "list", patience=10).exit == 0:
+                if self.ctl("ls", patience=10).exit == 0:
                     return True
             except subprocess.TimeoutExpired:
                 return False

@@ -92,11 +92,11 @@ class HostilePrograms(KeeperAsks, FingerAsks, unittest.TestCase):
     def test_zz_the_keeper_is_sound_afterwards(self):
         """After all programs: the vault in the keeper is whole, and the person is served."""
         keeper = self.machine.worlds["keeper"]
-        report = keeper.administer("verify").out
+        report = keeper.administer("vault", "check").out
         self.assertIn("sound", report)
         self.assertEqual(keeper.ctl("keeper", "status").exit, 0)
         keeper.must("unlock", passcode=True)
-        self.assertEqual(keeper.must("item", "get", "guarded", passcode=True).out, open(rig.PRIVATE + "/guarded").read())
+        self.assertEqual(keeper.must("get", "guarded", passcode=True).out, open(rig.PRIVATE + "/guarded").read())
         self.assertEqual(keeper.ctl("pin", "verify", "pin", pin=True).exit, 0)
 
 

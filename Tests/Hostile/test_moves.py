@@ -55,7 +55,7 @@ class Side:
 
     def has(self, vault):
         """Whether the item is read from a vault: '' or why not."""
-        done = self.ctl("item", "get", "mail", "--vault", vault, passcode=True)
+        done = self.ctl("get", "mail", "--vault", vault, passcode=True)
         return "" if done.exit == 0 and done.out else "%d %s" % (done.exit, done.err.strip())
 
     def opens(self):
@@ -82,7 +82,7 @@ class Moves(unittest.TestCase):
         machine.make_base()
         cls.side = Side(machine)
         cls.side.must("init", "--no-recovery-code", passcode=True)
-        source = cls.side.keeper.run([rig.PROGRAMS + "/vaultctl", "item", "add", "mail"], "mail", {"passcode": True}, user=rig.PERSON)
+        source = cls.side.keeper.run([rig.PROGRAMS + "/vaultctl", "add", "mail"], "mail", {"passcode": True}, user=rig.PERSON)
         if source.exit != 0:
             raise rig.Broken(source.err)
         code = cls.side.keeper.run([rig.PROGRAMS + "/vaultctl", "otp", "add", "codes"], "codes", {"passcode": True}, user=rig.PERSON)
@@ -90,18 +90,18 @@ class Moves(unittest.TestCase):
             raise rig.Broken(code.err)
         cls.start()
         # A vault that is moved is no copy: before the files are put back as copies.
-        told = [cls.side.told("otp", "code", "codes")]
+        told = [cls.side.told("code", "codes")]
         cls.side.must("keeper", "adopt", passcode=True)
-        told.append(cls.side.told("otp", "code", "codes", "--vault", "keeper:"))
+        told.append(cls.side.told("code", "codes", "--vault", "keeper:"))
         for path in ("/proc/x.vault", rig.HOME + "/" + 250 * "n"):
             if cls.side.ctl("keeper", "leave", path, passcode=True).exit == 0:
                 raise rig.Broken("a vault was moved to %s" % path)
-        told.append(cls.side.told("otp", "code", "codes", "--vault", "keeper:"))
+        told.append(cls.side.told("code", "codes", "--vault", "keeper:"))
         cls.stop()
         cls.inside = cls.files()
         cls.start()
         cls.side.must("keeper", "leave", passcode=True)
-        told.append(cls.side.told("otp", "code", "codes"))
+        told.append(cls.side.told("code", "codes"))
         cls.told = told
         cls.stop()
         shutil.rmtree(STATE + "/left")
@@ -270,12 +270,12 @@ class Moves(unittest.TestCase):
         self.run_under(["keeper", "adopt"], "command", ["-e", "trace=rename", "-e", "inject=rename:signal=KILL:when=1"])
         self.assertTrue(os.path.exists(FILE))
         os.rename(FILE, FILE + ".elsewhere")
-        for words in (["keeper", "status"], ["item", "list", "--vault", "keeper:"], ["lock", "--vault", "keeper:"]):
+        for words in (["keeper", "status"], ["ls", "--vault", "keeper:"], ["lock", "--vault", "keeper:"]):
             done = self.side.ctl(*words)
             self.assertEqual(done.exit, 13, words)
             self.assertIn("keeper settle person|keeper", done.err)
         refused = self.side.keeper.run(
-            [rig.PROGRAMS + "/vault-keeper", "run", str(rig.PERSON), "--", "item", "list"], None, {}, user=None)
+            [rig.PROGRAMS + "/vault-keeper", "run", str(rig.PERSON), "--", "ls"], None, {}, user=None)
         self.assertEqual(refused.exit, 1)
         self.assertIn("on its way", refused.err)
         self.side.keeper.administer("keeper", "settle", "person")
@@ -298,7 +298,7 @@ class Moves(unittest.TestCase):
         os.close(secret)
         try:
             stopped = rig.wait_for("the command to hang", lambda: self.stopped(log))
-            done = self.side.ctl("item", "list", "--vault", "keeper:")
+            done = self.side.ctl("ls", "--vault", "keeper:")
             self.assertEqual(done.exit, 13, done.err)
             self.assertIn("process %d is moving the vault of the keeper" % stopped, done.err)
             os.kill(stopped, signal.SIGKILL)

@@ -20,7 +20,7 @@ import rig
 HERE = pathlib.Path(__file__).resolve().parent
 TRANSCRIPTS = HERE.parent / "Transcripts"
 # Verbs that an administrator runs: docs/guides/keeper.md, "What a person must do".
-ROOTS = ("init", "backup", "restore", "passcode", "recovery-code", "rotate device-key", "biometry enroll", "doctor")
+ROOTS = ("init", "backup", "restore", "passcode", "recovery-code", "vault rotate device-key", "biometry enroll", "doctor")
 
 # `vaultctl` in the shell of a transcript: root's verbs in the place of the keeper, with files in a directory of the keeper; all others as the
 # person, and those that name a vault or have another home without the keeper. In a shell the vault is locked after each command, so that a prompt comes where it

@@ -90,11 +90,11 @@ struct LayeringTests {
   @Test(
     "a planted name of the tool is found",
     arguments: [
-      ("hint: \"run 'vaultctl verify'\")", ["vaultctl"]),
+      ("hint: \"run 'vaultctl vault check'\")", ["vaultctl"]),
       ("hint: \"name it with --device-key\")", ["--device-key"]),
       ("\"'--drop-damaged' removes it\"", ["--drop-damaged"]), ("\"\\(path) vaultctl\"", ["vaultctl"]),
       ("\"make one\\(tool: \" with 'vaultctl init'\"), or name it with --vault\"", ["--vault"]),
-      ("\"\\(\"purge\", tool: \"run 'vaultctl purge'\") again\"", []),
+      ("\"\\(\"purge\", tool: \"run 'vaultctl vault purge'\") again\"", []),
       ("/// \"vaultctl --force\"", []), ("count -= 1 // --vault", []),
       ("\"scripts/install-pam --print\"", []), ("name = \"vaultctl\"", []),
       ("\"of ~/.local/state/vaultctl\"", []), ("\"xdg:schema vaultctl.DeviceKey\"", []),

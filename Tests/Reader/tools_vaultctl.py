@@ -58,16 +58,16 @@ class Vaultctl(Case):
 
     def fill(self):
         big = os.urandom(1 << 20)
-        self.tool("item", "add", "mail", "--service", "mail.example", "--account", "anna", "--label", "Mail", stdin=b"a\0b\n")
-        self.tool("item", "add", "big", "--service", "big", stdin=big)
-        self.tool("item", "add", "always", "--accessible", "after-first-unlock", "--audit", "all", stdin=b"x", asks=False)
-        self.tool("item", "add", "here", "--this-device-only", stdin=b"y")
+        self.tool("add", "mail", "--service", "mail.example", "--account", "anna", "--label", "Mail", stdin=b"a\0b\n")
+        self.tool("add", "big", "--service", "big", stdin=big)
+        self.tool("add", "always", "--accessible", "after-first-unlock", "--audit", "all", stdin=b"x", asks=False)
+        self.tool("add", "here", "--this-device-only", stdin=b"y")
         self.tool("otp", "add", "rfc", stdin=f"otpauth://hotp/x?secret={KEY}&counter=5".encode())
         self.tool("otp", "add", "totp", stdin=f"otpauth://totp/Big:anna?secret={KEY}&issuer=Big&digits=8&algorithm=SHA256".encode())
         self.tool("otp", "add", "signer", "--suite", "OCRA-1:HOTP-SHA1-6:C-QN08", "--secret-format", "base32", stdin=KEY.encode())
         self.tool("transaction", "sign", "signer", "--question", "1")
         self.tool("otp", "add", "weak", "--allow-weak", stdin=b"otpauth://totp/x?secret=MY3DQZRR&digits=5")
-        self.assertEqual([self.tool("otp", "code", "rfc").strip() for _ in range(2)], [b"254676", b"287922"])   # RFC 4226, appendix D
+        self.assertEqual([self.tool("code", "rfc").strip() for _ in range(2)], [b"254676", b"287922"])   # RFC 4226, appendix D
         raw = base64.b32decode(KEY).decode()
         return [{"name": "mail", "kind": 1, "secret": "a\0b\n", "attributes": {"service": "mail.example", "account": "anna", "label": "Mail"}},
                 {"name": "big", "kind": 1, "secretBase64": base64.b64encode(big).decode()},
@@ -98,7 +98,7 @@ class Vaultctl(Case):
         self.expect({"items": items, "passcode": False, "auditVerified": True})
         self.tool("passcode", "set", "--new-passcode-fd", "0", stdin=b"another")
         self.passcode = b"another"
-        self.tool("item", "add", "last", stdin=b"z")
+        self.tool("add", "last", stdin=b"z")
         self.expect({"items": items + [{"name": "last", "secret": "z"}], "unlocked": True, "auditVerified": True}, b"another")
 
     def test_the_reader_opens_what_vaultctl_put_behind_constraints(self):
@@ -109,10 +109,10 @@ class Vaultctl(Case):
                  "either": "passcode,biometry-current-set,or", "both": "passcode,biometry-any,and", "all": "passcode,biometry-any,application-password"}
         for name, access in rules.items():
             own = {"application_password": b"app"} if "application-password" in access else {}
-            self.tool("item", "add", name, "--access", access, stdin=b"behind " + name.encode(), **own)
-        self.tool("item", "add", "app", "--accessible", "after-first-unlock", "--access", "application-password", stdin=b"behind app", application_password=b"app")
+            self.tool("add", name, "--access", access, stdin=b"behind " + name.encode(), **own)
+        self.tool("add", "app", "--accessible", "after-first-unlock", "--access", "application-password", stdin=b"behind app", application_password=b"app")
         self.tool("item", "update", "both", stdin=b"behind the second both", phrase=b"my voice")
-        self.tool("rotate", "epoch")
+        self.tool("vault", "rotate", "epoch")
         self.tool("biometry", "enroll", "face", phrase=b"my face")
 
         def opened(**typed):
@@ -132,36 +132,36 @@ class Vaultctl(Case):
                  "the set": {"phrase": maker.phrase}, "application password": {"application_password": b"app password"}}
         for name, shown in typed.items():
             expected = next(e for e in maker.expected if e["name"] == name)
-            self.assertEqual(self.tool("item", "get", name, program=TESTING, **shown), base64.b64decode(expected["secretBase64"]), name)
-        self.tool("item", "get", "both", program=TESTING, code=3, phrase=b"another")
-        self.tool("item", "get", "all of it", program=TESTING, code=15, phrase=maker.phrase)
+            self.assertEqual(self.tool("get", name, program=TESTING, **shown), base64.b64decode(expected["secretBase64"]), name)
+        self.tool("get", "both", program=TESTING, code=3, phrase=b"another")
+        self.tool("get", "all of it", program=TESTING, code=15, phrase=maker.phrase)
         self.tool("biometry", "remove", "left hand", program=TESTING)
-        self.tool("item", "get", "the set", program=TESTING, code=1, phrase=maker.phrase)
-        self.assertIn(" is sound", self.tool("verify", program=TESTING).decode())
+        self.tool("get", "the set", program=TESTING, code=1, phrase=maker.phrase)
+        self.assertIn(" is sound", self.tool("vault", "check", program=TESTING).decode())
         self.read(device_key=maker.device_key, passcode=PASSCODE)
 
     def test_a_passcode_that_was_set_in_another_form_opens_by_its_bytes_as_one_attempt(self):
         self.make(passcode="gru\u0308n 1".encode())
         for typed, code in (("gru\u0308n 1", 0), ("gr\u00fcn 1", 3), ("gru\u0308n 2", 3), ("gru\u0308n 1", 0)):
             self.passcode = typed.encode()
-            self.tool("audit", "--verify", program=TESTING, code=code)
+            self.tool("audit", "--check", program=TESTING, code=code)
 
     def test_vaultctl_opens_what_the_writer_wrote(self):
         for passcode in (None, PASSCODE):
             maker = self.make(passcode=passcode, entries=4097, members=("phrase", "fprintd"))
             self.passcode = passcode
-            report = self.tool("verify", program=TESTING).decode()
+            report = self.tool("vault", "check", program=TESTING).decode()
             self.assertIn(" is sound", report)
             self.assertRegex(report, r"audit entries +\d+, chain checked")
             for expected in maker.expected:
                 # What stands behind a member alone is opened in a test of its own.
                 if expected["opens"] is True and expected["name"] not in (None, "biometry") and expected["kind"] in (1, 2, 0x8001):
-                    shown = self.tool("item", "get", expected["name"], program=TESTING)
+                    shown = self.tool("get", expected["name"], program=TESTING)
                     self.assertEqual(shown, base64.b64decode(expected["secretBase64"]), expected["name"])
-            self.assertEqual(self.tool("item", "get", "shop", program=TESTING), b"entry")
-            self.assertEqual(self.tool("otp", "code", "shop", program=TESTING).strip(), b"755224")
-            self.assertEqual(self.tool("otp", "code", "rfc", program=TESTING).strip(), b"162583")     # counter 7
-            self.assertEqual(self.tool("otp", "code", "rfc6238", "--at", "59", program=TESTING).strip(), b"94287082")
+            self.assertEqual(self.tool("get", "shop", program=TESTING), b"entry")
+            self.assertEqual(self.tool("code", "shop", program=TESTING).strip(), b"755224")
+            self.assertEqual(self.tool("code", "rfc", program=TESTING).strip(), b"162583")     # counter 7
+            self.assertEqual(self.tool("code", "rfc6238", "--at", "59", program=TESTING).strip(), b"94287082")
             self.assertEqual(self.tool("transaction", "sign", "rfc6287", "--question", "00000000", program=TESTING).strip(), b"237653")
             self.read(device_key=maker.device_key, passcode=passcode)    # and the reader, what it was made into
 
@@ -175,11 +175,11 @@ class Vaultctl(Case):
                 if not of_component and expected["opens"] != "later" or expected["opens"] == "trash":
                     continue
                 code = 9 if of_component else 15
-                self.tool("item", "get", "--id", expected["id"], program=TESTING, code=code)
+                self.tool("get", "--id", expected["id"], program=TESTING, code=code)
                 if expected["name"]:
-                    self.tool("exec", "--fd", f"8={expected['name']}", "--", "true", program=TESTING, code=code)
+                    self.tool("run", "--fd", f"8={expected['name']}", "--", "true", program=TESTING, code=code)
             for name, code, export in (("behind pin", 6, 6), ("camouflaged", 6, 9), ("a mode of later", 15, 15)):
-                self.tool("otp", "code", name, program=TESTING, code=code)
+                self.tool("code", name, program=TESTING, code=code)
                 self.tool("otp", "export", name, program=TESTING, code=export)
             exported = [json.loads(line)["name"] for line in self.tool("export", "jsonl", "--plain", program=TESTING).splitlines()]
             self.assertFalse({"behind pin", "camouflaged", "a mode of later", "a rule of later", "in the trash", "default pin", "card"} & {*exported})
@@ -190,17 +190,17 @@ class Vaultctl(Case):
         for number, expected in enumerate(maker.expected):
             code = 9 if expected["kind"] in (22, 23) else 1 if expected["opens"] == "trash" else 0
             typed = {"application_password": b"app password"} if expected["name"] == "application password" else {}
-            self.tool("item", "rename", "--id", expected["id"], f"new name {number}", program=TESTING, code=code, **typed)
+            self.tool("mv", "--id", expected["id"], f"new name {number}", program=TESTING, code=code, **typed)
         self.read()
         pins = [e["id"] for e in maker.expected if e["kind"] == 17]
         for pin in pins:
-            self.tool("item", "rm", "--id", pin, program=TESTING, code=9)
+            self.tool("rm", "--id", pin, program=TESTING, code=9)
         self.assertEqual(len(self.read()["items"]), len(maker.expected))
         for expected in maker.expected:
             if expected["id"] not in pins:
-                self.tool("item", "rm", "--now", "--id", expected["id"], program=TESTING)
+                self.tool("rm", "--now", "--id", expected["id"], program=TESTING)
         for pin in pins:
-            self.tool("item", "rm", "--now", "--id", pin, program=TESTING)
+            self.tool("rm", "--now", "--id", pin, program=TESTING)
         self.assertEqual(self.read()["items"], [])
 
     # Verified to fail when the test world changes a vault without noting it in field 17.
@@ -210,24 +210,24 @@ class Vaultctl(Case):
             maker.header_fields[17] = bytes([value])
             maker.write(self.path)
             self.tool("status", code=9)
-            self.tool("recovery-code", "check", code=9, recovery=maker.recovery_text().encode())
+            self.tool("recovery-code", "verify", code=9, recovery=maker.recovery_text().encode())
         self.make(small=True, passcode=None, standard_kdf=True)
-        self.tool("item", "add", "ours", stdin=b"x")
+        self.tool("add", "ours", stdin=b"x")
         self.assertFalse(self.read()["testMade"])
-        self.tool("item", "add", "theirs", program=TESTING, stdin=b"x")
+        self.tool("add", "theirs", program=TESTING, stdin=b"x")
         self.assertEqual([self.read()[key] for key in ("testMade", "cheapDerivation", "predictableRandom")], [True, True, False])
-        self.tool("item", "get", "ours", code=9)
-        self.assertEqual(self.tool("item", "get", "ours", program=TESTING), b"x")
+        self.tool("get", "ours", code=9)
+        self.assertEqual(self.tool("get", "ours", program=TESTING), b"x")
 
     def test_vaultctl_keeps_what_it_does_not_know(self):
         """Fields, attribute codes and kinds of a later version stay, and stay bound, whatever is written again."""
         maker = self.make(members=("phrase", "fprintd"))
         self.passcode = PASSCODE
-        self.tool("item", "edit", "mail", "--label", "another", program=TESTING)
+        self.tool("edit", "mail", "--label", "another", program=TESTING)
         self.tool("biometry", "enroll", "voice", program=TESTING, phrase=b"my voice is this")
         self.tool("passcode", "change", "--new-passcode-fd", "0", program=TESTING, stdin=b"another")
         self.passcode = b"another"
-        self.tool("rotate", "epoch", program=TESTING)
+        self.tool("vault", "rotate", "epoch", program=TESTING)
         vault = reader.Vault(self.path, maker.device_key, b"another")
         items = {i["name"]: i for i in vault.out["items"]}
         codes = {a["code"]: a["value"] for a in items["mail"]["attributes"]}
@@ -254,17 +254,17 @@ class Vaultctl(Case):
         for name, (code, write) in wrong.items():
             with self.subTest(name):
                 write(self)
-                self.tool("verify", program=TESTING, code=code)
+                self.tool("vault", "check", program=TESTING, code=code)
 
     def test_vaultctl_and_the_reader_open_the_same_odd_files(self):
         for name, write in right.items():
             with self.subTest(name):
                 write(self)
                 self.passcode = self.maker.passcode
-                self.assertIn(" is sound", self.tool("verify", program=TESTING).decode())
+                self.assertIn(" is sound", self.tool("vault", "check", program=TESTING).decode())
                 # And what vaultctl made of it, with what it does not know as it was: an unlock ends what was begun.
                 before = self.maker.slots
-                self.tool("item", "add", "new", program=TESTING, stdin=b"x")
+                self.tool("add", "new", program=TESTING, stdin=b"x")
                 self.read()
                 slots = reader.Vault(self.path, self.maker.device_key, self.maker.passcode).slot
                 unknown = [s[1:] for s in before if s[1] == 9 or s[4] > 8]
@@ -275,7 +275,7 @@ class Vaultctl(Case):
         for name, theft in thefts.items():
             with self.subTest(name):
                 theft(self)
-                self.tool("verify", program=TESTING, code=10)
+                self.tool("vault", "check", program=TESTING, code=10)
 
 
 if __name__ == "__main__":

@@ -21,19 +21,20 @@ struct AgentReplayTests {
   static let differences = [
     Difference(page: "README.md", command: "vaultctl audit", reason: Difference.entries),
     Difference(
-      page: "README.md", command: "vaultctl verify --passcode-file ~/passcode", reason: Difference.entries),
-    Difference(page: "getting-started.md", command: "vaultctl verify", reason: Difference.entries),
+      page: "README.md", command: "vaultctl vault check --passcode-file ~/passcode",
+      reason: Difference.entries),
+    Difference(page: "getting-started.md", command: "vaultctl vault check", reason: Difference.entries),
     Difference(
       page: "getting-started.md", command: "vaultctl audit --item post", reason: Difference.entries),
     Difference(page: "logging.md", command: "printf secret | vaultctl", reason: Difference.program),
     Difference(
-      page: "logging.md", command: "vaultctl item get nothing --log VAULT --log-unmasked",
+      page: "logging.md", command: "vaultctl get nothing --log VAULT --log-unmasked",
       reason: Difference.program),
     Difference(page: "prompts.md", command: "vaultctl audit --item bank", reason: Difference.entries),
     Difference(
       page: "rotation-after-a-compromise.md", command: "vaultctl audit", reason: Difference.entries),
     Difference(
-      page: "rotation-after-a-compromise.md", command: "vaultctl verify --passcode-file ~/new",
+      page: "rotation-after-a-compromise.md", command: "vaultctl vault check --passcode-file ~/new",
       reason: Difference.entries),
     Difference(
       page: "scripts-and-services.md", command: "vaultctl audit --item", reason: Difference.entries),

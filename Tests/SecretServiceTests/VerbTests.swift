@@ -10,18 +10,18 @@ struct SecretServiceVerbTests {
     let made = try rig.tool("init", "--no-passcode", "--protector", "secret-service", "--json")
     expect(made.exit, equals: 0, "\(made.errors)")
     #expect(made.text.contains(#""protector":"secret-service""#) && !made.text.contains("deviceKey"))
-    try expect(rig.tool("item", "add", "mail", input: "secret").exit, equals: 0)
-    try expect(rig.tool("item", "get", "mail").text, equals: "secret")
+    try expect(rig.tool("add", "mail", input: "secret").exit, equals: 0)
+    try expect(rig.tool("get", "mail").text, equals: "secret")
     #expect(try rig.tool("status").text.contains("secret-service"))
-    #expect(try rig.tool("doctor").text.contains("the Secret Service keeps the device key"))
-    #expect(try rig.tool("rotate", "device-key").text.contains("secret-service"))
+    #expect(try rig.tool("vault", "doctor").text.contains("the Secret Service keeps the device key"))
+    #expect(try rig.tool("vault", "rotate", "device-key").text.contains("secret-service"))
     try expect(rig.items().count, equals: 1)
-    let file = try rig.tool("rotate", "device-key", "--protector", "file")
+    let file = try rig.tool("vault", "rotate", "device-key", "--protector", "file")
     #expect(try file.text.contains(".key") && rig.items() == [])
-    try expect(rig.tool("rotate", "device-key", "--protector", "secret-service").exit, equals: 0)
-    #expect(try rig.tool("verify").exit == 0 && rig.keyFiles() == [])
-    #expect(try rig.tool("purge").exit == 0 && rig.items().count == 1)
-    try expect(rig.tool("item", "get", "mail").text, equals: "secret")
+    try expect(rig.tool("vault", "rotate", "device-key", "--protector", "secret-service").exit, equals: 0)
+    #expect(try rig.tool("vault", "check").exit == 0 && rig.keyFiles() == [])
+    #expect(try rig.tool("vault", "purge").exit == 0 && rig.items().count == 1)
+    try expect(rig.tool("get", "mail").text, equals: "secret")
   }
 
   // Verified to fail when noteCommit writes nothing.
@@ -33,16 +33,16 @@ struct SecretServiceVerbTests {
     try expect(rig.tool("init", "--no-passcode", "--protector", "secret-service").exit, equals: 0)
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
     try expect(rig.tool("otp", "add", "rfc", input: uri).exit, equals: 0)
-    try expect(rig.tool("otp", "code", "rfc").text, equals: "755224\n")
+    try expect(rig.tool("code", "rfc").text, equals: "755224\n")
     func shell(_ line: String) throws { try expect(rig.program("/bin/sh", ["-c", line]).exit, equals: 0) }
     try shell("ls .local/share/vaultctl && cp .local/share/vaultctl/default.vault old")
-    try expect(rig.tool("otp", "code", "rfc").text, equals: "287082\n")
+    try expect(rig.tool("code", "rfc").text, equals: "287082\n")
     // The same file, so that its inode tells nothing.
     try shell("cat old > .local/share/vaultctl/default.vault")
-    try expect(rig.tool("otp", "code", "rfc").exit, equals: 17)
+    try expect(rig.tool("code", "rfc").exit, equals: 17)
     try expect(rig.tool("otp", "counter", "rfc", "--set", "2").exit, equals: 0)
-    try expect(rig.tool("otp", "code", "rfc").text, equals: "359152\n")
-    try expect(rig.tool("verify").exit, equals: 0)
+    try expect(rig.tool("code", "rfc").text, equals: "359152\n")
+    try expect(rig.tool("vault", "check").exit, equals: 0)
   }
 
   /// Verified to fail when nothing is looked for under the former name, which reports the key as absent.
@@ -51,7 +51,7 @@ struct SecretServiceVerbTests {
   func formerSchema() throws {
     let rig = try Rig()
     try expect(rig.tool("init", "--no-passcode", "--protector", "secret-service").exit, equals: 0)
-    try expect(rig.tool("item", "add", "mail", input: "secret").exit, equals: 0)
+    try expect(rig.tool("add", "mail", input: "secret").exit, equals: 0)
     let found = try rig.program(
       "/usr/bin/secret-tool", ["search", "--all", "xdg:schema", "vaultctl.DeviceKey"])
     func attribute(_ name: String) throws -> String {
@@ -62,14 +62,14 @@ struct SecretServiceVerbTests {
     let (vault, key) = (try attribute("vault-id"), try attribute("key-id"))
     let text = try rig.program("/usr/bin/secret-tool", ["lookup", "vault-id", vault]).text
     for item in try rig.items() { _ = try rig.call("org.freedesktop.Secret.Item.Delete", path: item) }
-    try expect(rig.tool("item", "get", "mail").errors.contains("absent"), equals: true)
+    try expect(rig.tool("get", "mail").errors.contains("absent"), equals: true)
     try rig.put(text, vault: vault, key: key, schema: "vault.DeviceKey")
-    let run = try rig.tool("item", "get", "mail")
+    let run = try rig.tool("get", "mail")
     let command = try #require(
       run.errors.split(separator: "\n").first?.components(separatedBy: "copy it: ").last)
     #expect(run.exit == 11 && !run.errors.contains("absent"), "\(run.errors)")
     try expect(rig.program("/bin/sh", ["-c", command]).exit, equals: 0)
-    try expect(rig.tool("item", "get", "mail").text, equals: "secret")
+    try expect(rig.tool("get", "mail").text, equals: "secret")
   }
 
   // Fails when a restore or a recovery takes the file protector whatever the header names.
@@ -79,7 +79,7 @@ struct SecretServiceVerbTests {
     let made = try rig.tool(
       "init", "--no-passcode", "--protector", "secret-service", "--recovery-code", "--json")
     let code = try #require(made.text.split(separator: "\"").first { $0.count == 39 && $0.contains("-") })
-    try expect(rig.tool("item", "add", "mail", input: "secret").exit, equals: 0)
+    try expect(rig.tool("add", "mail", input: "secret").exit, equals: 0)
     try rig.write("phrase", "a long phrase")
     try rig.write("code", String(code))
     try expect(rig.tool("backup", "b.vault", "--passphrase-file", "phrase").exit, equals: 0)
@@ -88,11 +88,11 @@ struct SecretServiceVerbTests {
     // The key of the vault from before is kept for it.
     #expect(try rig.items().count == 2 && rig.keyFiles() == [])
     for item in try rig.items() { _ = try rig.call("org.freedesktop.Secret.Item.Delete", path: item) }
-    try expect(rig.tool("item", "get", "mail").exit, equals: 11)
-    let recovered = try rig.tool("rotate", "device-key", "--recovery-file", "code")
+    try expect(rig.tool("get", "mail").exit, equals: 11)
+    let recovered = try rig.tool("vault", "rotate", "device-key", "--recovery-file", "code")
     expect(recovered.exit, equals: 0, "\(recovered.errors)")
     #expect(try rig.items().count == 1 && rig.keyFiles() == [])
-    try expect(rig.tool("item", "get", "mail").text, equals: "secret")
+    try expect(rig.tool("get", "mail").text, equals: "secret")
   }
 
   @Test(
@@ -122,12 +122,12 @@ struct SecretServiceVerbTests {
   func loading() throws {
     let rig = try Rig()
     try expect(rig.tool("init", "--no-passcode").exit, equals: 0)
-    let early = try rig.libraries("item", "list")
+    let early = try rig.libraries("ls")
     #expect(early.contains { $0.contains("libsqlite3") })
     expect(
       early.filter { line in ["libsecret", "libglib", "libgio"].contains { line.contains($0) } }, equals: [])
-    try expect(rig.tool("rotate", "device-key", "--protector", "secret-service").exit, equals: 0)
-    let loaded = try rig.libraries("item", "list")
+    try expect(rig.tool("vault", "rotate", "device-key", "--protector", "secret-service").exit, equals: 0)
+    let loaded = try rig.libraries("ls")
     #expect(loaded.contains { $0.contains("libsecret-1") } && loaded.contains { $0.contains("libglib-2") })
   }
 
@@ -147,7 +147,7 @@ struct SecretServiceVerbTests {
     let hexadecimal = key.map { String(format: "%02x", $0) }.joined()
     let runs =
       try [made]
-      + ["status", "doctor", "verify"].flatMap { try [rig.tool($0), rig.tool($0, "--json")] }
+      + ["status", "doctor", "vault", "check"].flatMap { try [rig.tool($0), rig.tool($0, "--json")] }
     for output in runs.map({ $0.text + $0.errors }) {
       #expect(!output.contains(text) && !output.lowercased().contains(hexadecimal))
     }

@@ -36,7 +36,7 @@ extension Torture {
     private static let calls: [String: [String]] = [
       "start": ["otp", "activate", "start", "bank"] + server,
       "finish": ["otp", "activate", "finish", "bank", "--pin-mode", "checked"] + server + pin,
-      "code": ["otp", "code", "bank", "--json"] + pin,
+      "code": ["code", "bank", "--json"] + pin,
       "unlockStart": ["pin", "unlock", "--credential", "bank", "--start", "--transport", "@/in/server"],
       "unlock": ["pin", "unlock", "--credential", "bank"] + server + pin,
     ]
@@ -124,7 +124,7 @@ extension Torture {
 
     private func remove() throws {
       try home.run(["otp", "rm", "--now", "bank"])
-      try home.run(["item", "rm", "pin"])
+      try home.run(["rm", "pin"])
       shown = []
     }
 

@@ -46,7 +46,7 @@ extension Torture {
       .requirement("R5"))
     func passcodes() throws {
       let home = try AgentHome(passcode: "right", isServing: false)
-      let words = ["item", "get", "mail", "--passcode-file", try home.file("wrong", "wrong")]
+      let words = ["get", "mail", "--passcode-file", try home.file("wrong", "wrong")]
       var statuses: [Int32] = []
       func attempt(_ end: TorturedAgent.End) throws {
         try home.agent.serving("wrong", end) { statuses.append(try home.run(words).status) }
@@ -68,11 +68,11 @@ extension Torture {
     func parallel() async throws {
       let home = try AgentHome()
       try home.vault.openCore().addTestHOTP("counter")
-      let put = try home.run(["token", "put", "card", "--ttl", "1h", "--uses", "1"], input: "tok-1")
+      let put = try home.run(["card", "put", "card", "--ttl", "1h", "--uses", "1"], input: "tok-1")
       expect(put.status, equals: 0)
       let environment = home.environment
       let answers = try await lanes(12) { _ in
-        try ["token get card --json", "otp code counter --json"].map { words in
+        try ["card get card --json", "code counter --json"].map { words in
           let process = try Running(
             Built.path("vaultctl-testing"), words.split(separator: " ").map(String.init),
             environment: environment, errors: false)

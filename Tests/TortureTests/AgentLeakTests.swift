@@ -20,13 +20,13 @@ extension Torture {
       let home = try AgentHome(passcode: passcode.text)
       let agent = try #require(home.agent.process)
       try expect(home.run(["unlock", "--passcode-fd", "0"], input: passcode.text).status, equals: 0)
-      try expect(home.run(["item", "add", name.text], input: secret.text).status, equals: 0)
+      try expect(home.run(["add", name.text], input: secret.text).status, equals: 0)
       try expect(
-        home.run(["item", "get", name.text, "--passcode-fd", "0"], input: wrong.text).status, equals: 3)
+        home.run(["get", name.text, "--passcode-fd", "0"], input: wrong.text).status, equals: 3)
       let gate = try Gate()
-      let batch = try home.start(["batch"], gate: gate)
+      let batch = try home.start(["vault", "batch"], gate: gate)
       gate.write("{\"args\":[\"item\",\"update\",\"\(name.text)\"],\"stdin\":\"\(secret.text)\"}\n")
-      gate.write("{\"args\":[\"item\",\"get\",\"\(name.text)\"]}\n")
+      gate.write("{\"args\":[\"get\",\"\(name.text)\"]}\n")
       let answers = [batch.line(), batch.line()].compactMap(\.self)
       #expect(answers.count == 2 && answers[1].contains(secret.text), "\(answers)")
       // The agent reads names as text, so the search finds them there.

@@ -31,7 +31,7 @@ extension Torture {
       try vault.makeCore().addTestHOTP("counter")
       let tool = try Tool(vault)
       let lines = try await lanes(4) { _ in
-        try (0..<100).map { _ in try tool.run(["otp", "code", "counter", "--json"]) }
+        try (0..<100).map { _ in try tool.run(["code", "counter", "--json"]) }
       }
       let codes = try lines.joined().map { try Reading.counterAndCode($0) }
       try check(codes, count: 400)

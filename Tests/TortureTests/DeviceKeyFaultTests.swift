@@ -156,7 +156,7 @@ extension Torture {
       try (json?["recoveryCode"] as? String ?? "").write(
         toFile: folder + "/code", atomically: false, encoding: .utf8)
       unsafe chmod(folder + "/code", 0o600)
-      try #require(try start(["item", "add", "mail"], input: "kept").status == 0)
+      try #require(try start(["add", "mail"], input: "kept").status == 0)
       if change == .restore {
         try #require(try start(["backup", folder + "/b", "--passphrase-fd", "0"], input: "p").status == 0)
       }
@@ -243,8 +243,8 @@ extension Torture {
     private var words: [String] {
       switch change {
       case .restore: ["restore", folder + "/b", "--replace", "--passphrase-fd", "0"]
-      case .rotate: ["rotate", "device-key"]
-      case .recover: ["rotate", "device-key", "--recovery-file", folder + "/code"]
+      case .rotate: ["vault", "rotate", "device-key"]
+      case .recover: ["vault", "rotate", "device-key", "--recovery-file", folder + "/code"]
       case .create: ["init", "--no-passcode"]
       }
     }

@@ -84,7 +84,7 @@ extension Torture {
       let generation = try core.status().generation
       let before = ["strace", "-qq", "-o", "/dev/null", "-e", "inject=fdatasync:signal=\(signal):when=2"]
       let process = try Running(
-        before[0], before.dropFirst() + [Built.path("vaultctl-testing"), "rotate", "epoch"],
+        before[0], before.dropFirst() + [Built.path("vaultctl-testing"), "vault", "rotate", "epoch"],
         environment: Tool(vault).environment)
       let said = process.lines().joined(separator: "\n")
       expect(process.wait(), equals: signal == "SIGINT" ? 130 : -SIGTERM, "\(said)")
@@ -104,7 +104,7 @@ extension Torture {
       }
       return (verb.audited == .always || scenario.verb == "doctor") && verb.commitSignals == .held
         && !makesFile(scenario) && !scenario.words.contains("-")
-        && scenario.exit == 0 && scenario.verb != "token purge" && !scenario.words.contains("--transport")
+        && scenario.exit == 0 && scenario.verb != "card clear" && !scenario.words.contains("--transport")
     }
 
     /// The first call is before every commit, and the last one after all of them.
@@ -119,7 +119,7 @@ extension Torture {
     }
 
     static func makesFile(_ scenario: Scenario) -> Bool {
-      let verbs = ["init", "export", "backup", "restore", "recovery-code new", "rotate device-key"]
+      let verbs = ["init", "export", "backup", "restore", "recovery-code new", "vault rotate device-key"]
       // A backup to standard output makes none.
       return verbs.contains(scenario.verb) && !scenario.words.contains("-")
         || scenario.words.contains("--unlock-key-out") || scenario.words.contains("--out")

@@ -14,12 +14,12 @@ extension Torture {
       do { _ = try place.makeCore() }
       let tool = try Tool(place)
       // Nothing is concealed of a secret that is so short.
-      _ = try tool.run(["item", "add", "mail"], input: "short")
+      _ = try tool.run(["add", "mail"], input: "short")
       for (fault, number, exit) in [("EMFILE", "7", 13), ("ENOSPC", "7", 13), ("", "99999999", 2)] {
         let inject =
           fault.isEmpty
           ? [] : ["strace", "-f", "-o", "/dev/null", "-e", "trace=dup2", "-e", "inject=dup2:error=\(fault)"]
-        let words = inject + [Built.path("vaultctl-testing"), "exec", "--fd", "\(number)=mail", "--", "true"]
+        let words = inject + [Built.path("vaultctl-testing"), "run", "--fd", "\(number)=mail", "--", "true"]
         let process = try Running(words[0], Array(words.dropFirst()), environment: tool.environment)
         let said = process.lines().joined(separator: "\n")
         expect(process.wait(), equals: Int32(exit), "\(fault): \(said)")

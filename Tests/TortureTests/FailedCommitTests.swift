@@ -16,11 +16,11 @@ extension Torture {
   @Suite("Commits that fail", .bounded, .requirement("R3"), .serialized)
   struct FailedCommits {
     enum Verb: String, CaseIterable, CustomTestStringConvertible {
-      case itemAdd = "item add"
-      case otpCode = "otp code"
+      case itemAdd = "add"
+      case otpCode = "code"
       case passcodeChange = "passcode change"
-      case rotateDeviceKey = "rotate device-key"
-      case recover = "rotate device-key --recovery-file"
+      case rotateDeviceKey = "vault rotate device-key"
+      case recover = "vault rotate device-key --recovery-file"
       var testDescription: String { rawValue }
     }
 
@@ -148,12 +148,12 @@ extension Torture {
 
     func words(_ verb: FailedCommits.Verb) -> [String] {
       switch verb {
-      case .itemAdd: ["item", "add", "n\(number)", "--passcode-file", file("passcode")]
-      case .otpCode: ["otp", "code", "counter", "--json", "--passcode-file", file("passcode")]
+      case .itemAdd: ["add", "n\(number)", "--passcode-file", file("passcode")]
+      case .otpCode: ["code", "counter", "--json", "--passcode-file", file("passcode")]
       case .passcodeChange:
         ["passcode", "change", "--passcode-file", file("passcode"), "--new-passcode-file", file("new")]
-      case .rotateDeviceKey: ["rotate", "device-key"]
-      case .recover: ["rotate", "device-key", "--recovery-file", recoveryFile]
+      case .rotateDeviceKey: ["vault", "rotate", "device-key"]
+      case .recover: ["vault", "rotate", "device-key", "--recovery-file", recoveryFile]
       }
     }
 

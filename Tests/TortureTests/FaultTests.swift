@@ -28,7 +28,7 @@ extension Torture {
         let call = fault.prefix { $0 != ":" }
         let words = ["-f", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(fault):when=\(number)"]
         let process = try Running(
-          "strace", words + [Built.path("vaultctl-testing"), "otp", "code", "counter", "--json"],
+          "strace", words + [Built.path("vaultctl-testing"), "code", "counter", "--json"],
           environment: tool.environment, errors: false)
         let output = process.lines()
         let status = process.wait()
@@ -38,7 +38,7 @@ extension Torture {
         } else {
           shown.append(try counter(try #require(output.first)))
         }
-        shown.append(try counter(tool.run(["otp", "code", "counter", "--json"])))
+        shown.append(try counter(tool.run(["code", "counter", "--json"])))
       }
       #expect(Set(shown).count == shown.count && shown == shown.sorted(), "\(shown)")
       try expect(vault.openCore().verify().problems, equals: [])
@@ -73,7 +73,7 @@ extension Torture {
         #expect(try reopened.items(matching: Query(name: "large-\(limit)")).count == (status == 0 ? 1 : 0))
       }
       #expect(failures > 0, "the disk was never full")
-      try expect(counter(tool.run(["otp", "code", "counter", "--json"])), equals: 0)
+      try expect(counter(tool.run(["code", "counter", "--json"])), equals: 0)
     }
 
     /// Verified to fail with b5afbda, which is ended by the signal or calls the vault damaged.
@@ -90,7 +90,7 @@ extension Torture {
           "strace",
           [
             "-f", "-o", log, "-P", vault.path, "-e", "trace=pread64", "-e",
-            "inject=pread64:error=EIO:when=\(number)", Built.path("vaultctl-testing"), "item", "get",
+            "inject=pread64:error=EIO:when=\(number)", Built.path("vaultctl-testing"), "get",
             "before",
           ], environment: tool.environment)
         let said = process.lines()
@@ -116,14 +116,14 @@ extension Torture {
       var reader = try Store.open(at: vault.path, access: .readOnly)
       try reader.beginRead()
       _ = try reader.head()
-      _ = try tool.run(["item", "rm", "--now", "before"])
+      _ = try tool.run(["rm", "--now", "before"])
       let log = vault.folder + "/waits"
       let process = try Running(
         "strace",
         [
           "-f", "-o", log, "-e", "trace=clock_nanosleep,nanosleep",
           // A clock that is a millisecond later each time that it is asked, so once for each pause.
-          "faketime", "-f", "+0 i0.001", Built.path("vaultctl-testing"), "item", "list",
+          "faketime", "-f", "+0 i0.001", Built.path("vaultctl-testing"), "ls",
         ],
         environment: tool.environment)
       _ = process.lines()
@@ -198,9 +198,9 @@ extension Torture {
       unsafe chmod(data, 0o500)
       defer { unsafe chmod(data, 0o700) }
       let before = try FileManager.default.contentsOfDirectory(atPath: data)
-      try expect(run(["item", "list"]).0, equals: 0)
-      #expect(try run(["otp", "code", "counter"]) == (13, []))
-      try expect(run(["item", "rm", "before"]).0, equals: 13)
+      try expect(run(["ls"]).0, equals: 0)
+      #expect(try run(["code", "counter"]) == (13, []))
+      try expect(run(["rm", "before"]).0, equals: 13)
       let key = vault.folder + "/new.key"
       let new = ["VAULTCTL_PATH": data + "/new.vault", "VAULTCTL_DEVICE_KEY": key]
       try expect(run(["init", "--no-passcode"], new).0, equals: 13)

@@ -264,7 +264,7 @@ extension Torture {
         case "delete": "rm"
         default: model.items[intent[1]] == nil ? "add" : "update"
         }
-      let words = verb == "code" ? ["otp", "code", "counter", "--json"] : ["item", verb, intent[1]]
+      let words = verb == "code" ? ["code", "counter", "--json"] : ["item", verb, intent[1]]
       let input = intent.count > 2 ? intent[2] : ""
       let (status, lines) = try served(verb, end) { end in
         switch end {

@@ -22,11 +22,11 @@ extension Torture {
       let vault = TemporaryVault(in: Place.fast)
       _ = try vault.makeCore()
       let gate = try Gate()
-      let batch = try Tool(vault).start(["batch"], gate: gate)
+      let batch = try Tool(vault).start(["vault", "batch"], gate: gate)
       let lines = [
-        ["item", "add", name.text, "--service", service.text, "--account", account.text],
-        ["item", "get", name.text], ["item", "update", name.text],
-        ["item", "list", "--service", service.text],
+        ["add", name.text, "--service", service.text, "--account", account.text],
+        ["get", name.text], ["item", "update", name.text],
+        ["ls", "--service", service.text],
       ]
       var seen: [String] = []
       for words in lines {
@@ -35,7 +35,7 @@ extension Torture {
         #expect(answer.contains("\"exit\":0"), "\(answer)")
         seen += leaks(below: vault.folder) + leaksInProcess(batch.pid)
       }
-      gate.write(try json(["item", "rm", name.text], stdin: nil))
+      gate.write(try json(["rm", name.text], stdin: nil))
       _ = batch.line()
       seen += leaks(below: vault.folder)
       gate.open()
@@ -76,12 +76,12 @@ extension Torture {
       let activation = ["--transport", "@/in/server", "--code-file", "@/in/code"]
       var lines: [Substring] = []
       for words in [
-        ["item", "rename", "old", name.text], ["item", "get", name.text],
+        ["mv", "old", name.text], ["get", name.text],
         ["otp", "activate", "start", account.text] + activation,
         ["otp", "activate", "finish", account.text] + activation,
         ["key", "generate", service.text, "--type", "p256"],
-        ["dpop", service.text, "--method", "POST", "--url", "https://\(secret.text).example/token"],
-        ["item", "get", "no such item"],
+        ["jwt", "dpop", service.text, "--method", "POST", "--url", "https://\(secret.text).example/token"],
+        ["get", "no such item"],
       ] { lines += try home.attempt(log + words).errors.split(separator: "\n").filter { $0.contains("] [") } }
       for tag in ["VAULT_STORAGE", "VAULT_ACCESS", "AUTH_FLOW", "AUTH_HTTP", "AUTH_OAUTH", "AUTH_CRYPTO"] {
         #expect(lines.contains { $0.contains("[\(tag)] [") }, "no line of \(tag)")
@@ -108,8 +108,8 @@ extension Torture {
       try needRoot("a core of vaultctl")
       let vault = try filled()
       let gate = try Gate()
-      let batch = try Tool(vault).start(["batch"], gate: gate)
-      gate.write(try json(["item", "get", name.text], stdin: nil))
+      let batch = try Tool(vault).start(["vault", "batch"], gate: gate)
+      gate.write(try json(["get", name.text], stdin: nil))
       let answer = try #require(batch.line())
       #expect(answer.contains("\"exit\":0"), "\(answer)")
       try check(batch.pid, vault)
@@ -125,7 +125,7 @@ extension Torture {
       let script = "ulimit -c unlimited; cd \"$HOME\"; exec \"$0\" batch"
       let words = user.prefix + ["sh", "-c", script] + user.tool.suffix(1)
       let batch = try Running(words[0], Array(words.dropFirst()), environment: environment, gate: gate)
-      gate.write(try json(["item", "get", name.text], stdin: nil))
+      gate.write(try json(["get", name.text], stdin: nil))
       let answer = try #require(batch.line())
       try #require(answer.contains("\"exit\":0"), "\(answer)")
       let core = vault.folder + "/core-by-same-user"

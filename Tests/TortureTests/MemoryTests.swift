@@ -64,10 +64,11 @@ private struct MemoryPlace {
   var verbs: [[String]] {
     let phrase = ["--passphrase-file", folder + "/passphrase"]
     return [
-      ["import", "jsonl", folder + "/imported.jsonl"], ["verify"], ["audit"],
+      ["import", "jsonl", folder + "/imported.jsonl"], ["vault", "check"], ["audit"],
       ["export", "jsonl", folder + "/exported.jsonl", "--plain"], ["backup", folder + "/b.vault"] + phrase,
       ["restore", folder + "/b.vault", "--vault", folder + "/other/v.vault"] + phrase,
-      ["restore", folder + "/b.vault", "--replace"] + phrase, ["rotate", "epoch"], ["purge"],
+      ["restore", folder + "/b.vault", "--replace"] + phrase, ["vault", "rotate", "epoch"],
+      ["vault", "purge"],
     ]
   }
 

@@ -39,7 +39,7 @@ extension Torture {
         if fault.hasPrefix("error"), status != 0 {
           expect(status, equals: 13, "\(said)")
           #expect(
-            said.contains(isThere ? "vaultctl recovery-code check" : "the new recovery code opens nothing"))
+            said.contains(isThere ? "vaultctl recovery-code verify" : "the new recovery code opens nothing"))
         }
         if isNewRight {
           try FileManager.default.removeItem(atPath: old)
@@ -77,7 +77,7 @@ extension Torture {
         let file = place.folder + "/code"
         try write(Array(String(code ?? "").utf8), to: file)
         let check = try Running(
-          Built.path("vaultctl-testing"), ["recovery-code", "check", "--recovery-file", file],
+          Built.path("vaultctl-testing"), ["recovery-code", "verify", "--recovery-file", file],
           environment: environment)
         let said = check.lines().joined(separator: "\n")
         expect(check.wait(), equals: 0, "\(call) \(number), \(fault): '\(printed)', \(said)")
@@ -86,7 +86,7 @@ extension Torture {
     }
 
     private func isRight(_ file: String, _ tool: Tool) throws -> Bool {
-      let process = try tool.start(["recovery-code", "check", "--recovery-file", file])
+      let process = try tool.start(["recovery-code", "verify", "--recovery-file", file])
       let said = process.lines().joined(separator: "\n")
       let status = process.wait()
       #expect(status == 0 || status == 3, "\(status): \(said)")

@@ -76,7 +76,7 @@ extension Torture {
       let home = try Home.withBackup()
       let look = try #require(try home.lastLook(before: "F_OFD_SETLK"))
       let (status, said) = try home.restore(stoppedAt: "newfstatat", look) {
-        try home.run(["item", "add", "later"], "later")
+        try home.run(["add", "later"], "later")
       }
       #expect(status == 13 && said.contains("another program is using the vault"), "\(said)")
       try expect(home.look(), equals: "old")
@@ -94,7 +94,7 @@ extension Torture {
       let look = try #require(try home.lastLook(before: "RENAME_EXCHANGE"))
       var late: Running?
       let (status, said) = try home.restore(stoppedAt: "newfstatat", look) {
-        late = try home.beginWaiting(["item", "add", "meanwhile"], "meanwhile")
+        late = try home.beginWaiting(["add", "meanwhile"], "meanwhile")
       }
       let isDone = try #require(late).wait() == 0
       expect(status, equals: 0, "\(said)")
@@ -150,13 +150,13 @@ extension Torture {
       try FileManager.default.createDirectory(
         atPath: home.folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
       try home.run(["init", "--no-passcode"])
-      try home.run(["item", "add", "mail"], "early")
+      try home.run(["add", "mail"], "early")
       try home.run(
         ["otp", "add", "counter"], "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0")
       try home.run(["backup", home.backup, "--passphrase-fd", "0"], "long phrase")
-      for _ in 0..<3 { try home.run(["otp", "code", "counter"]) }
+      for _ in 0..<3 { try home.run(["code", "counter"]) }
       try home.run(["item", "update", "mail"], "changed")
-      try home.run(["item", "add", "late"], "late")
+      try home.run(["add", "late"], "late")
       if keepsVault {
         try Data().write(to: URL(fileURLWithPath: home.folder + "/had-vault"))
       } else {
@@ -282,7 +282,7 @@ extension Torture {
 
     /// Whether the vault has an item of that name.
     func has(_ name: String) throws -> Bool {
-      try start(["item", "show", name], "", before: []).0 == 0
+      try start(["show", name], "", before: []).0 == 0
     }
 
     /// "none", "old", "restored", or what is wrong.

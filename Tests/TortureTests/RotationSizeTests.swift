@@ -76,7 +76,7 @@ extension Torture {
       var environment = ["VAULT_TORTURE_BOOT": "1000000"]
       environment["VAULT_TORTURE_STEP"] = step.map(String.init)
       let process = try Running(
-        Built.path("vault-torture"), ["rotate-counted", vault.folder] + (purges ? ["purge"] : []),
+        Built.path("vault-torture"), ["rotate-counted", vault.folder] + (purges ? ["vault", "purge"] : []),
         environment: environment)
       let lines = process.lines()
       expect(process.wait(), equals: 0, "\(lines)")

@@ -77,8 +77,8 @@ extension Torture {
 
     private static let scenarios: [Scenario] = {
       let names = [
-        "otp code, behind a checked PIN", "otp code, behind a camouflaged PIN", "pin verify", "pin change",
-        "pin set", "biokey register", "transaction accept", "otp code, that the server gets",
+        "code, behind a checked PIN", "code, behind a camouflaged PIN", "pin verify", "pin change",
+        "pin set", "biometry biokey register", "transaction accept", "code, that the server gets",
         "pin verify, for a server", "otp activate finish, behind a PIN that is made first",
         "pin unlock, by a server: a new PIN and a new secret",
       ]

@@ -56,7 +56,7 @@ extension Torture {
       let tracing = try [Shell.need("strace"), "-qq", "-o", log, "-e", "trace=pread64,preadv,read"]
       return try (0..<5).map { _ in
         let number = random.below(count)
-        let words = tracing + [Built.path("vaultctl-testing"), "item", "get", "item \(number)"]
+        let words = tracing + [Built.path("vaultctl-testing"), "get", "item \(number)"]
         let process = try Running(
           words[0], Array(words.dropFirst()), environment: Tool(vault).environment, errors: false)
         let said = process.lines()

@@ -29,7 +29,7 @@ extension Torture {
 
     private static let options = ["--transport", "@/in/server", "--pin-file", "@/in/pin"]
     private static let synchronization = ["otp", "sync", "bank"] + options
-    private static let code = ["otp", "code", "bank", "--online", "--json"] + options
+    private static let code = ["code", "bank", "--online", "--json"] + options
 
     init(seed: UInt64) throws {
       random = SeededRandom(seed: seed)

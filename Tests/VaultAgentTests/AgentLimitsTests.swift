@@ -18,9 +18,9 @@ struct AgentLimitsTests {
   func full() throws {
     let rig = try AgentRig(mostConnections: 2)
     _ = try rig.run("unlock", passcode: "1234")
-    let busy = [try rig.send("batch"), try rig.send("batch")]
+    let busy = [try rig.send("vault", "batch"), try rig.send("vault", "batch")]
     try rig.turn(until: "both requests") { rig.loop.requestCount == 2 }
-    let other = try rig.send("item", "list")
+    let other = try rig.send("ls")
     try expect(AgentRefusal(rig.packet(for: other)).reason, equals: .full)
     try expect(rig.run("agent", "status").ending, equals: .exit(0))
     try expect(rig.run("lock").ending, equals: .exit(0))
@@ -49,7 +49,7 @@ struct AgentLimitsTests {
   func notSilent() throws {
     let rig = try AgentRig(mostConnections: 2)
     let clients = [
-      try rig.send("item", "list"), try rig.send("item", "list"), try rig.send("item", "list"),
+      try rig.send("ls"), try rig.send("ls"), try rig.send("ls"),
     ]
     try expect(AgentRefusal(rig.packet(for: clients[2])).reason, equals: .full)
     for client in clients[..<2] { try expect(rig.end(client).ending, equals: .exit(0)) }
@@ -61,16 +61,16 @@ struct AgentLimitsTests {
   func manyPrompts() throws {
     let rig = try AgentRig()
     let asked = try (0..<8).map { _ in
-      let client = try rig.send("item", "get", "mail")
+      let client = try rig.send("get", "mail")
       return (client: client, call: try AgentCall(rig.packet(for: client)))
     }
-    let ninth = try rig.run("item", "get", "mail")
+    let ninth = try rig.run("get", "mail")
     #expect(ninth.ending == .exit(13) && ninth.prompts == 0, "\(ninth)")
     for (client, call) in asked {
       try client.answer(call, nil)
       try expect(rig.end(client).ending, equals: .exit(5))
     }
-    try expect(rig.run("item", "get", "mail", passcode: "1234").text, equals: "tok-1")
+    try expect(rig.run("get", "mail", passcode: "1234").text, equals: "tok-1")
   }
 
   /// Would fail at b471ba6f: the command said "cancelled at the prompt", and so did the audit.
@@ -79,7 +79,7 @@ struct AgentLimitsTests {
     .requirement("G4"))
   func endedAndLocked() throws {
     let rig = try AgentRig()
-    let late = try rig.send("item", "get", "mail")
+    let late = try rig.send("get", "mail")
     let call = try AgentCall(rig.packet(for: late))
     _ = try rig.run("unlock", passcode: "1234")
     try expect(rig.packet(for: late).kind, equals: .cancel)
@@ -117,7 +117,7 @@ struct AgentLimitsTests {
     let early = try Client(rig.connect())
     try early.lend()
     let input = try PipeEnds()
-    let twice = try rig.send("batch", input: input.reader)
+    let twice = try rig.send("vault", "batch", input: input.reader)
     try rig.begin(twice)
     try twice.lend()
     try rig.turn(until: "the end of both") { rig.loop.connectionCount == 0 }
@@ -145,7 +145,7 @@ struct AgentLimitsTests {
       try client.socket.send(AgentReply(call.number, .failure(failure)).packet)
       try rig.turn(until: "the end of the request") { rig.loop.connectionCount == 0 }
     }
-    try expect(rig.run("item", "list").ending, equals: .exit(0))
+    try expect(rig.run("ls").ending, equals: .exit(0))
   }
 
   @Test(
@@ -153,7 +153,7 @@ struct AgentLimitsTests {
     .requirement("G8"))
   func unsentDescriptors() throws {
     let rig = try AgentRig()
-    let client = try rig.send("item", "list")
+    let client = try rig.send("ls")
     try rig.turn(until: "the word that the request is taken") {
       try client.socket.receive(waits: false)?.kind == .begun
     }

@@ -20,7 +20,7 @@ struct AgentLoopTests {
     let unlock = try rig.run("unlock", passcode: "1234")
     #expect(unlock.ending == .exit(0) && unlock.prompts == 1, "\(unlock)")
     for _ in 0..<5 {
-      let got = try rig.run("item", "get", "mail")
+      let got = try rig.run("get", "mail")
       #expect(got.ending == .exit(0) && got.text == "tok-1" && got.prompts == 0, "\(got)")
     }
     let unlocks = try rig.core.auditEntries().filter { $0.operation == .unlocked }
@@ -43,11 +43,11 @@ struct AgentLoopTests {
     _ = try rig.run("unlock", passcode: "1234")
     let clients = try numbers.map { number in
       let input = try PipeEnds()
-      return (number: number, input: input, client: try rig.send("batch", input: input.reader))
+      return (number: number, input: input, client: try rig.send("vault", "batch", input: input.reader))
     }
     try rig.turn(until: "all requests") { rig.loop.requestCount == numbers.count }
     for (number, input, _) in clients.reversed() {
-      input.write("{\"args\":[\"item\",\"get\",\"n\(number)\"]}\n{\"args\":[\"item\",\"get\",\"x\"]}\n")
+      input.write("{\"args\":[\"get\",\"n\(number)\"]}\n{\"args\":[\"get\",\"x\"]}\n")
       input.closeWriting()
     }
     for (number, _, client) in clients {
@@ -56,7 +56,7 @@ struct AgentLoopTests {
       #expect(lines.count == 2 && end.ending == .exit(1) && end.prompts == 0, "\(end)")
       #expect(lines.first?.contains("\"secret\":\"secret-\(number)\"") == true, "\(number): \(end)")
     }
-    let lost = try rig.send("item", "get", "x")
+    let lost = try rig.send("get", "x")
     let end = try rig.end(lost)
     #expect(end.text.isEmpty && lost.errorText.contains("there is no item"), "\(end) \(lost.errorText)")
   }
@@ -72,11 +72,11 @@ struct AgentLoopTests {
     let json = try #require(try JSONSerialization.jsonObject(with: Data(status.text.utf8)) as? [String: Any])
     let vault = try #require((json["vaults"] as? [[String: Any]])?.first)
     #expect(vault["idleLeft"] as? Int == 1 && vault["unlocked"] as? Bool == true, "\(status)")
-    _ = try rig.run("item", "list")
+    _ = try rig.run("ls")
     #expect(rig.isUnlocked)
     rig.clock.advance(by: .seconds(1))
     try rig.turn(until: "the lock") { !rig.isUnlocked }
-    let got = try rig.run("item", "get", "mail")
+    let got = try rig.run("get", "mail")
     #expect(got.ending == .exit(5) && got.prompts == 1, "\(got)")
   }
 
@@ -86,7 +86,7 @@ struct AgentLoopTests {
     _ = try rig.run("unlock", "--idle", "60s", passcode: "1234")
     for _ in 0..<3 {
       rig.clock.advance(by: .seconds(50))
-      try expect(rig.run("item", "get", "mail").text, equals: "tok-1")
+      try expect(rig.run("get", "mail").text, equals: "tok-1")
     }
   }
 
@@ -102,7 +102,7 @@ struct AgentLoopTests {
     try expect(rig.run("lock", "--all").text, equals: "no vault was unlocked\n")
     #expect(try rig.run("lock", "--json").text.contains("\"locked\":[]"))
     #expect(try rig.run("agent", "status").text.hasSuffix("\nno vault is unlocked\n"))
-    try expect(rig.run("item", "get", "mail").ending, equals: .exit(5))
+    try expect(rig.run("get", "mail").ending, equals: .exit(5))
   }
 
   @Test("'lock' finds the vault by its file, whatever path names it", .requirement("G3"))
@@ -120,9 +120,9 @@ struct AgentLoopTests {
   @Test("one unlock serves two clients that wait, and the prompt of the second ends", .requirement("G4"))
   func oneUnlock() throws {
     let rig = try AgentRig()
-    let first = try rig.send("item", "get", "mail")
+    let first = try rig.send("get", "mail")
     let firstCall = try AgentCall(rig.packet(for: first))
-    let second = try rig.send("item", "get", "mail")
+    let second = try rig.send("get", "mail")
     let secondCall = try AgentCall(rig.packet(for: second))
     try first.answer(firstCall, "1234")
     try expect(rig.end(first).text, equals: "tok-1")
@@ -138,7 +138,7 @@ struct AgentLoopTests {
     let rig = try AgentRig()
     _ = try rig.run("unlock", passcode: "1234")
     let input = try PipeEnds()
-    var client: Client? = try rig.send("item", "add", "late", input: input.reader)
+    var client: Client? = try rig.send("add", "late", input: input.reader)
     try rig.begin(#require(client))
     client?.socket.finish()
     client = nil
@@ -174,7 +174,7 @@ struct AgentLoopTests {
     let rig = try AgentRig()
     _ = try rig.run("unlock", passcode: "1234")
     rig.service.vaults.lockAll(because: .command)
-    let waiting = try rig.send("item", "get", "mail")
+    let waiting = try rig.send("get", "mail")
     let call = try AgentCall(rig.packet(for: waiting))
     rig.service.stop()
     #expect(!rig.isUnlocked)
@@ -203,10 +203,10 @@ struct AgentLoopTests {
     .requirement("G11"))
   func refused() throws {
     let rig = try AgentRig()
-    let old = try rig.send("item", "list", version: "0.0.1")
+    let old = try rig.send("ls", version: "0.0.1")
     try expect(AgentRefusal(rig.packet(for: old)).reason, equals: .version)
     _ = try rig.run("unlock", passcode: "1234")
-    let other = try rig.send("item", "list", deviceKey: "/elsewhere.key")
+    let other = try rig.send("ls", deviceKey: "/elsewhere.key")
     try expect(AgentRefusal(rig.packet(for: other)).reason, equals: .otherKey)
     let stop = try rig.send("agent", "stop", version: "0.0.1")
     try expect(rig.end(stop).ending, equals: .exit(0))
@@ -218,10 +218,10 @@ struct AgentLoopTests {
     _ = try rig.run("unlock", passcode: "1234")
     let file = unsafe open(rig.place.path, O_RDONLY | O_CLOEXEC)
     defer { close(file) }
-    let client = try rig.send("item", "list", input: file)
+    let client = try rig.send("ls", input: file)
     try expect(AgentRefusal(rig.packet(for: client)).reason, equals: .vaultAsInput)
     try rig.turn(until: "the end of the connection") { rig.loop.connectionCount == 0 }
-    try expect(rig.run("item", "get", "mail").text, equals: "tok-1")
+    try expect(rig.run("get", "mail").text, equals: "tok-1")
   }
 
   /// The client does these by itself. A program that speaks to the agent in its own way gets the same answer.
@@ -230,7 +230,7 @@ struct AgentLoopTests {
     .requirement("G10"),
     arguments: [
       "init --no-passcode", "backup copy", "restore copy --replace", "passcode remove", "recovery-code new",
-      "rotate device-key",
+      "vault rotate device-key",
     ])
   func replacing(line: String) throws {
     let rig = try AgentRig()
@@ -264,7 +264,7 @@ struct AgentLoopTests {
     .requirement("G5"))
   func takenBack() throws {
     let rig = try AgentRig()
-    let client = try rig.send("item", "list")
+    let client = try rig.send("ls")
     client.socket.finish()
     var wasThere = false
     try rig.turn(until: "the end of the connection") {
@@ -277,7 +277,7 @@ struct AgentLoopTests {
   @Test("commands that have connected before the agent ends are told, and do without it", .requirement("G3"))
   func pending() throws {
     let rig = try AgentRig()
-    let asked = try rig.send("item", "list")
+    let asked = try rig.send("ls")
     let silent = try Client(rig.connect())
     rig.service.stop()
     for client in [asked, silent] {
@@ -299,7 +299,7 @@ struct AgentLoopTests {
       let descriptors = AgentDescriptors(owning: [slow.descriptor])
       try client.socket.send(AgentReply(1, .content(.init()), descriptors: descriptors).packet)
     } else {
-      let request = try rig.request(["item", "list"], version: "0.0.1")
+      let request = try rig.request(["ls"], version: "0.0.1")
       let descriptors = [slow.descriptor, slow.descriptor, slow.descriptor]
       try client.socket.send(request.packet(AgentDescriptors(lending: descriptors)))
       close(slow.descriptor)
@@ -329,7 +329,7 @@ struct AgentLoopTests {
       try client.socket.send(AgentPacket(.run, fields, descriptors: descriptors))
       return client
     }
-    try expect(AgentRefusal(rig.packet(for: send(["item", "list"]))).reason, equals: .version)
+    try expect(AgentRefusal(rig.packet(for: send(["ls"]))).reason, equals: .version)
     try expect(rig.end(send(["agent", "stop"])).ending, equals: .exit(0))
   }
 }

@@ -14,7 +14,7 @@ struct KeeperRefusalTests {
   func otherVault() throws {
     let rig = try AgentRig(isKeeper: true)
     let own = rig.service.world.keeper.vault
-    let identity = try #require(try rig.request(["item", "list"]).vault?.identity)
+    let identity = try #require(try rig.request(["ls"]).vault?.identity)
     let requests =
       [
         AgentRun.Vault(path: rig.place.path, identity: nil),
@@ -27,7 +27,7 @@ struct KeeperRefusalTests {
     for request in requests {
       let client = try Client(rig.connect())
       let run = AgentRun(
-        version: rig.service.world.agentVersion, words: ["item", "list"], vault: request.vault,
+        version: rig.service.world.agentVersion, words: ["ls"], vault: request.vault,
         deviceKey: request.key)
       try client.send(run, input: nil)
       try expect(AgentRefusal(rig.packet(for: client)).reason, equals: .otherKey, "\(request)")
@@ -38,7 +38,7 @@ struct KeeperRefusalTests {
   func noVault() throws {
     let rig = try AgentRig(isKeeper: true)
     let client = try Client(rig.connect())
-    try client.send(rig.keeperRequest("item", "list"), input: nil)
+    try client.send(rig.keeperRequest("ls"), input: nil)
     let refusal = try AgentRefusal(rig.packet(for: client))
     #expect(refusal.reason == .vaultChanged && refusal.text.contains("sudo vault-keeper run"))
     let status = try Client(rig.connect())
@@ -58,7 +58,7 @@ struct KeeperRefusalTests {
     try FileManager.default.createDirectory(atPath: former, withIntermediateDirectories: true)
     try Data().write(to: URL(fileURLWithPath: former + "/default.vault"))
     let client = try Client(rig.connect())
-    try client.send(rig.keeperRequest("item", "list"), input: nil)
+    try client.send(rig.keeperRequest("ls"), input: nil)
     let refusal = try AgentRefusal(rig.packet(for: client))
     #expect(
       refusal.reason == .vaultChanged && refusal.text.contains("mv \(former) \(place.vaults)"), "\(refusal)")

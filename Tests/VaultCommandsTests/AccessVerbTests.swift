@@ -13,14 +13,14 @@ struct AccessVerbTests {
   private func add(_ name: String, _ access: String, _ tool: Tool, _ more: String...) throws -> Tool.Run {
     let own = access.contains("application-password") ? ["--application-password-fd", "4"] : []
     return try tool.run(
-      ["item", "add", name, "--access", access, "--passcode-fd", "3"] + own + more,
+      ["add", name, "--access", access, "--passcode-fd", "3"] + own + more,
       input: Array("secret of \(name)".utf8), secrets: [3: "pass", 4: "app"])
   }
 
   private func get(_ name: String, _ tool: Tool, _ secrets: [Int32: String]) throws -> Tool.Run {
     let options = [3: "--passcode-fd", 4: "--application-password-fd", 5: "--phrase-fd"]
     let words = secrets.keys.sorted().flatMap { [options[Int($0)]!, "\($0)"] }
-    return try tool.run(["item", "get", name] + words, secrets: secrets)
+    return try tool.run(["get", name] + words, secrets: secrets)
   }
 
   // The unlock and the rule share one prompt.
@@ -30,17 +30,18 @@ struct AccessVerbTests {
     try expect(add("a", "passcode", tool).exit, equals: 0)
     try expect(get("a", tool, [3: "pass"]).text, equals: "secret of a")
     try expect(get("a", tool, [3: "wrong"]).exit, equals: 3)
-    for words in [["item", "get", "a", "--no-input"], ["item", "get", "a"]] {
+    for words in [["get", "a", "--no-input"], ["get", "a"]] {
       // A question would wait for ever, because there is no person.
       let run = try tool.run(words)
       #expect(run.exit == 6 && run.errors.contains("--passcode-fd") && run.output.isEmpty)
     }
-    let lines = [["item", "get", "a"], ["item", "edit", "a", "--label", "l"], ["item", "rm", "a"]].map {
+    let lines = [["get", "a"], ["edit", "a", "--label", "l"], ["rm", "a"]].map {
       words in
       "{\"args\":[" + words.map { "\"\($0)\"" }.joined(separator: ",") + "]}"
     }
     let batch = try tool(
-      "batch", "--passcode-fd", "3", input: Array(lines.joined(separator: "\n").utf8), secrets: [3: "pass"])
+      "vault", "batch", "--passcode-fd", "3", input: Array(lines.joined(separator: "\n").utf8),
+      secrets: [3: "pass"])
     expect(batch.exit, equals: 0, "\(batch.errors) \(batch.text)")
   }
 
@@ -49,11 +50,11 @@ struct AccessVerbTests {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     for access in ["or", "passcode,or", "passcode,or,and,biometry-any", "presence,passcode", "passcode"] {
-      let run = try tool("item", "add", "x", "--access", access, input: [1])
+      let run = try tool("add", "x", "--access", access, input: [1])
       expect(run.exit, equals: 9, "\(access): \(run.errors)")
     }
-    try expect(tool("item", "add", "x", "--access", "fingers", input: [1]).exit, equals: 2)
-    #expect(try tool("item", "list").text.isEmpty)
+    try expect(tool("add", "x", "--access", "fingers", input: [1]).exit, equals: 2)
+    #expect(try tool("ls").text.isEmpty)
     let withPasscode = try newTool()
     let run = try add("x", "biometry-any", withPasscode)
     #expect(run.exit == 9 && run.errors.contains("biometry enroll"))
@@ -73,13 +74,13 @@ struct AccessVerbTests {
 
   @Test(
     "an application password that no rule asks for is refused: the item would be stored without it",
-    arguments: [["item", "add", "x"], ["key", "generate", "x"], ["token", "put", "x", "--ttl", "90s"]])
+    arguments: [["add", "x"], ["key", "generate", "x"], ["card", "put", "x", "--ttl", "90s"]])
   func unaskedPassword(words: [String]) throws {
     let tool = try Tool()
     expect(0, try tool("init", "--no-passcode"))
     let run = try tool.run(words + ["--application-password-fd", "4"], input: [1], secrets: [4: "app"])
     expect(2, run, "the item would not be behind this password")
-    #expect(try tool("item", "list").text.isEmpty)
+    #expect(try tool("ls").text.isEmpty)
   }
 
   @Test("members are enrolled behind the passcode and leave without it; what dies with their set is said")
@@ -101,13 +102,13 @@ struct AccessVerbTests {
       try expect(get(name, tool, [5: "your voice"]).exit, equals: 3)
       try expect(get(name, tool, [3: "pass"]).exit, equals: 6)
     }
-    let shown = try tool("item", "show", "set")
+    let shown = try tool("show", "set")
     #expect(shown.text.contains("biometry-current-set  enforced by key derivation"))
     let second = try enroll("face", "my face")
     #expect(second.exit == 0 && second.errors.contains("1 item will be opened by nobody any more"))
     try expect(get("set", tool, [5: "my voice"]).exit, equals: 1)
     try expect(get("any", tool, [5: "my face"]).exit, equals: 0)
-    let json = try tool("item", "show", "set", "--json").json
+    let json = try tool("show", "set", "--json").json
     #expect(json["access"] as? String == "biometry-current-set" && json["beyondReach"] as? Bool == true)
     #expect((json["enforcement"] as? [String: String])?["biometry-current-set"] == "keyDerivation")
     #expect(try tool("audit").text.contains("the enrolled set has changed"))
@@ -115,7 +116,7 @@ struct AccessVerbTests {
     try expect(tool("biometry", "remove", "voice").exit, equals: 1)
     let members = try #require(try tool("biometry", "list", "--json").json["items"] as? [[String: Any]])
     expect(members.map { $0["name"] as? String }, equals: ["face"])
-    try expect(tool("verify", "--passcode-fd", "3", secrets: [3: "pass"]).exit, equals: 0)
+    try expect(tool("vault", "check", "--passcode-fd", "3", secrets: [3: "pass"]).exit, equals: 0)
   }
 
   @Test("five wrong phrases lock biometry for every process, until the passcode was right")
@@ -142,18 +143,18 @@ struct AccessVerbTests {
         "otp", "add", "rfc", "--access", "presence", "--passcode-fd", "3", input: Array(uri.utf8),
         secrets: [3: "pass"]
       ).exit, equals: 0)
-    try expect(tool("otp", "code", "rfc", "--no-input").exit, equals: 6)
+    try expect(tool("code", "rfc", "--no-input").exit, equals: 6)
     try expect(tool("otp", "counter", "rfc", "--set", "7", "--no-input").exit, equals: 6)
     try expect(tool("otp", "export", "rfc", "--no-input").exit, equals: 6)
-    try expect(tool("otp", "code", "rfc", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3)
+    try expect(tool("code", "rfc", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3)
     try expect(
-      tool("otp", "code", "rfc", "--passcode-fd", "3", secrets: [3: "pass"]).text, equals: "755224\n")
+      tool("code", "rfc", "--passcode-fd", "3", secrets: [3: "pass"]).text, equals: "755224\n")
     #expect(try tool("otp", "show", "rfc").text.contains("presence      enforced by key derivation"))
     try expect(
       tool("otp", "counter", "rfc", "--set", "7", "--passcode-fd", "3", secrets: [3: "pass"]).exit, equals: 0)
     try expect(
-      tool("otp", "code", "rfc", "--passcode-fd", "3", secrets: [3: "pass"]).text, equals: "162583\n")
-    try expect(tool("item", "rm", "rfc", "--no-input").exit, equals: 6)
-    try expect(tool("item", "rm", "rfc", "--passcode-fd", "3", secrets: [3: "pass"]).exit, equals: 0)
+      tool("code", "rfc", "--passcode-fd", "3", secrets: [3: "pass"]).text, equals: "162583\n")
+    try expect(tool("rm", "rfc", "--no-input").exit, equals: 6)
+    try expect(tool("rm", "rfc", "--passcode-fd", "3", secrets: [3: "pass"]).exit, equals: 0)
   }
 }

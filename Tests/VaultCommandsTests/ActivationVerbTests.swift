@@ -31,7 +31,7 @@ struct ActivationVerbTests {
   }
 
   private func code(_ pin: String = "8306") throws -> Tool.Run {
-    try tool("otp", "code", "bank", "--pin-fd", "3", "--json", secrets: [3: pin])
+    try tool("code", "bank", "--pin-fd", "3", "--json", secrets: [3: pin])
   }
 
   /// An active credential behind the PIN 8306 that is made for it.
@@ -63,7 +63,7 @@ struct ActivationVerbTests {
     try expectHelp(of: ["otp", "activate", "start"], toName: started.json)
     try expect(started.json["secondsLeft"] as? Int, equals: 300)
     try expect(status(), equals: "started")
-    for words in [["otp", "code", "bank"], ["otp", "export", "bank"]] {
+    for words in [["code", "bank"], ["otp", "export", "bank"]] {
       let run = try tool.run(words + ["--json"])
       expect(run.exit, equals: 9, "\(words): \(run.errors)")
       try expect(run.error["code"] as? String, equals: "wrongState")
@@ -87,7 +87,7 @@ struct ActivationVerbTests {
     try expect(finish("1", "--pin", "pin", "--pin-fd", "4").exit, equals: 3, "it is finished")
     let made = try #require(try code().json["code"] as? String)
     try peer.control("judge", "anna", made)
-    let device = try tool("otp", "code", "bank-device", "--json").json["code"] as? String
+    let device = try tool("code", "bank-device", "--json").json["code"] as? String
     try peer.control("judge", "anna", try #require(device), "--device")
     #expect(try peer.complaints().isEmpty)
   }
@@ -320,7 +320,7 @@ struct ActivationVerbTests {
     #expect(try tool("pin", "status").text.isEmpty && status() == "started")
     let done = try tool.run(words)
     expect(done.exit, equals: 0, "\(done.errors)")
-    try expect(tool("otp", "code", "bank", "--pin-file", pin).exit, equals: 0)
+    try expect(tool("code", "bank", "--pin-file", pin).exit, equals: 0)
   }
 
   @Test("a locked vault is unlocked before the server is asked, which is asked once")
@@ -339,7 +339,7 @@ struct ActivationVerbTests {
     try expect(status(), equals: "started")
     let done = try run(["otp", "activate", "finish", "bank"], peer.control("second-code", "anna"))
     expect(done.exit, equals: 0, "\(done.errors)")
-    try expect(tool("otp", "code", "bank", "--passcode-fd", "3", secrets: [3: "correct"]).exit, equals: 0)
+    try expect(tool("code", "bank", "--passcode-fd", "3", secrets: [3: "correct"]).exit, equals: 0)
     let disabled = try tool.run(["otp", "activate", "disable", "bank"] + transport)
     expect(disabled.exit, equals: 0, "\(disabled.errors)")
     #expect(try peer.complaints().isEmpty)

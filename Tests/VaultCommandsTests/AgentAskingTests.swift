@@ -13,8 +13,8 @@ struct AgentAskingTests {
     let home = try AgentHome()
     let (asked, own) = (try HeldTerminal(), try PseudoTerminal())
     expect(0, try home.tool("agent", "start", "--ask", "terminal", "--terminal", asked.screen.path))
-    let running = try home.tool.start(["item", "get", "mail"], on: own)
-    try asked.screen.wait(for: "vaultctl item get 'mail': ")
+    let running = try home.tool.start(["get", "mail"], on: own)
+    try asked.screen.wait(for: "vaultctl get 'mail': ")
     try asked.screen.wait(for: "(process \(getpid()))")
     try asked.screen.wait(for: "vault passcode: ")
     asked.screen.type("1234\n")
@@ -31,13 +31,13 @@ struct AgentAskingTests {
     "where each command asks by itself, its prompts name the item and the program that has started it too")
   func client() throws {
     let home = try AgentHome()
-    let add = ["item", "add", "bank", "--access", "passcode", "--passcode-file", home.passcode]
+    let add = ["add", "bank", "--access", "passcode", "--passcode-file", home.passcode]
     expect(0, try home.tool.run(add, input: Array("tok-2".utf8)))
     expect(0, try home.tool("agent", "start"))
     for (name, secret) in [("mail", "tok-1"), ("bank", "tok-2")] {
       let own = try PseudoTerminal()
-      let running = try home.tool.start(["item", "get", name], on: own)
-      try own.wait(for: "vaultctl item get")
+      let running = try home.tool.start(["get", name], on: own)
+      try own.wait(for: "vaultctl get")
       try own.wait(for: "'\(name)'")
       try own.wait(for: "asked by ")
       try own.wait(for: "(process \(getpid()))")
@@ -54,9 +54,9 @@ struct AgentAskingTests {
     let home = try AgentHome()
     let asked = try HeldTerminal()
     expect(0, try home.tool("agent", "start", "--ask", "terminal", "--terminal", asked.screen.path))
-    let words = ["item", "get", "mail", "--prompt", "pinentry"]
+    let words = ["get", "mail", "--prompt", "pinentry"]
     expect(6, try home.tool.run(words), "the agent asks through \(asked.screen.path)")
-    expect(6, try home.tool("item", "get", "mail", "--no-input"))
+    expect(6, try home.tool("get", "mail", "--no-input"))
     #expect(!asked.screen.drain().contains("passcode"))
   }
 
@@ -66,7 +66,7 @@ struct AgentAskingTests {
     let (asked, own) = (try HeldTerminal(), try PseudoTerminal())
     expect(0, try home.tool("agent", "start", "--ask", "terminal", "--terminal", asked.screen.path))
     for signal in [SIGTERM, SIGKILL] {
-      let running = try home.tool.start(["item", "get", "mail"], on: own)
+      let running = try home.tool.start(["get", "mail"], on: own)
       try asked.screen.wait(for: "vault passcode: ")
       running.kill(signal)
       try expect(running.wait(), equals: -signal)
@@ -79,7 +79,7 @@ struct AgentAskingTests {
     let home = try AgentHome()
     let (asked, own) = (try HeldTerminal(), try PseudoTerminal())
     expect(0, try home.tool("agent", "start", "--ask", "terminal", "--terminal", asked.screen.path))
-    let running = try home.tool.start(["item", "get", "mail"], on: own)
+    let running = try home.tool.start(["get", "mail"], on: own)
     try asked.screen.wait(for: "vault passcode: ")
     expect(0, try home.tool("agent", "stop"))
     // Would fail at b471ba6f: 5, as if a person had cancelled.
@@ -95,14 +95,14 @@ struct AgentAskingTests {
     expect(0, try home.tool("agent", "start", "--ask", "terminal", "--terminal", asked.screen.path))
     asked.readKeys()
     expect(
-      6, try home.tool("item", "get", "mail"),
+      6, try home.tool("get", "mail"),
       "the agent asks on \(asked.screen.path), where another program reads from this terminal")
   }
 
   @Test("the terminal from which the vault was unlocked is asked, and no other one when it is gone")
   func unlocker() throws {
     let home = try AgentHome()
-    let add = ["item", "add", "bank", "--access", "passcode", "--passcode-file", home.passcode]
+    let add = ["add", "bank", "--access", "passcode", "--passcode-file", home.passcode]
     expect(0, try home.tool.run(add, input: Array("tok-2".utf8)))
     expect(0, try home.tool("agent", "start", "--ask", "unlocker"))
     let (asked, own) = (try PseudoTerminal(), try PseudoTerminal())
@@ -112,7 +112,7 @@ struct AgentAskingTests {
     #expect(asked.transcript.contains("asked by"))
     asked.type("1234\n")
     try asked.wait(for: "unlocked  ")
-    let running = try home.tool.start(["item", "get", "bank"], on: own)
+    let running = try home.tool.start(["get", "bank"], on: own)
     try asked.wait(for: "asked by ")
     try asked.wait(for: "vault passcode: ")
     asked.type("1234\n")
@@ -121,7 +121,7 @@ struct AgentAskingTests {
     try own.wait(for: "the agent asks through \(asked.path)")
     shell.kill(SIGKILL)
     try expect(shell.wait(), equals: -SIGKILL)
-    try expect(home.tool.start(["item", "get", "bank"], on: own).wait(), equals: 6)
+    try expect(home.tool.start(["get", "bank"], on: own).wait(), equals: 6)
     try own.wait(for: "the terminal from which the vault was unlocked is gone")
     #expect(!own.transcript.contains("passcode: "))
   }
@@ -129,17 +129,17 @@ struct AgentAskingTests {
   @Test("a vault that was unlocked without a terminal has nobody to ask, until it is locked")
   func unlockedWithoutTerminal() throws {
     let home = try AgentHome()
-    let add = ["item", "add", "bank", "--access", "passcode", "--passcode-file", home.passcode]
+    let add = ["add", "bank", "--access", "passcode", "--passcode-file", home.passcode]
     expect(0, try home.tool.run(add, input: Array("tok-2".utf8)))
     expect(0, try home.tool("agent", "start", "--ask", "unlocker"))
     var child = Child(Tool.path, ["unlock", "--passcode-file", home.passcode], home.tool.environment)
     child.leadsSession = true
     try expect(child.start().wait(), equals: 0)
     let own = try PseudoTerminal()
-    try expect(home.tool.start(["item", "get", "bank"], on: own).wait(), equals: 6)
+    try expect(home.tool.start(["get", "bank"], on: own).wait(), equals: 6)
     try own.wait(for: "the agent does not know the terminal")
     expect(0, try home.tool("lock"))
-    let running = try home.tool.start(["item", "get", "mail"], on: own)
+    let running = try home.tool.start(["get", "mail"], on: own)
     try own.wait(for: "vault passcode: ")
     own.type("1234\n")
     try expect(running.wait(), equals: 0)
@@ -155,11 +155,11 @@ struct AgentAskingTests {
     expect(0, try home.tool("agent", "start", "--ask", "pinentry"))
     home.tool.environment["VAULTCTL_PINENTRY"] = "/nowhere"
     home.tool.environment["DISPLAY"] = nil
-    try expect(home.tool("item", "get", "mail").text, equals: "tok-1")
+    try expect(home.tool("get", "mail").text, equals: "tok-1")
     let lines = try String(contentsOfFile: heard, encoding: .utf8)
     #expect(lines.contains("asked%20by") || lines.contains("asked by"), "\(lines)")
     expect(0, try home.tool("lock"))
-    expect(6, try home.tool("item", "get", "mail", "--prompt", "terminal"))
+    expect(6, try home.tool("get", "mail", "--prompt", "terminal"))
   }
 
   @Test(

@@ -27,7 +27,7 @@ struct AgentCallTests {
       let failure = Self.failure { try host.lend(.secret(path: open, of: .passcode)) { _ in } }
       return (text, failure)
     }
-    expect(0, try tool("item", "list"))
+    expect(0, try tool("ls"))
     let (text, failure) = try await served.value
     expect(text, equals: "correct horse\n")
     expect(failure?.exit.rawValue, equals: 13)
@@ -50,7 +50,7 @@ struct AgentCallTests {
       }
       return (text, failures)
     }
-    expect(0, try tool("item", "list", secrets: [3: "three"]))
+    expect(0, try tool("ls", secrets: [3: "three"]))
     let (text, failures) = try await served.value
     expect(text, equals: "three")
     expect(Set(failures), equals: [13])
@@ -63,7 +63,7 @@ struct AgentCallTests {
     let served = agent.serveCalls { host, _ in
       Self.failure { try host.lend(.readable(path: vault, doing: "opening it")) { _ in } }
     }
-    expect(0, try tool("item", "list"))
+    expect(0, try tool("ls"))
     let failure = try await served.value
     expect(failure?.exit.rawValue, equals: 9)
     expect(failure?.code, equals: "vaultAsInput")
@@ -85,7 +85,7 @@ struct AgentCallTests {
       try request.end(.exit(0))
       return failure?.code
     }
-    expect(0, try tool("item", "list"))
+    expect(0, try tool("ls"))
     try await expect(served.value, equals: "vaultAsInput")
   }
 
@@ -106,7 +106,7 @@ struct AgentCallTests {
       let taken = Self.failure { _ = try host.makeFile(whole, interruption: Interruption()) }
       return (try host.exists(whole), try host.exists(dropped), taken?.exit.rawValue)
     }
-    expect(0, try tool("item", "list"))
+    expect(0, try tool("ls"))
     let (isThere, isDropped, taken) = try await served.value
     #expect(isThere && !isDropped)
     expect(taken, equals: 8)
@@ -127,7 +127,7 @@ struct AgentCallTests {
       interruption.came(SIGTERM)
       return Self.failure { try file.finish() }?.exit.rawValue
     }
-    expect(0, try tool("item", "list"))
+    expect(0, try tool("ls"))
     try await expect(served.value, equals: 5)
     #expect(!FileManager.default.fileExists(atPath: path))
   }
@@ -143,7 +143,7 @@ struct AgentCallTests {
       let confirmed = Self.failure(VaultError.self) { _ = try host.prompt(.automatic).confirm(request) }
       return (typed, confirmed?.code)
     }
-    var child = Child(Tool.path, ["item", "list"], tool.environment)
+    var child = Child(Tool.path, ["ls"], tool.environment)
     child.leadsSession = true
     try expect(child.start().wait(), equals: 0)
     let (typed, confirmed) = try await served.value
@@ -164,12 +164,12 @@ extension AgentCallTests {
     let screen = try PseudoTerminal()
     let served = agent.serveCalls { host, _ in
       Self.prompted {
-        var request = PromptRequest(.passcode, operation: "vaultctl item get: unlock the vault")
+        var request = PromptRequest(.passcode, operation: "vaultctl get: unlock the vault")
         request.problem = "wrong passcode"
         return try host.prompt(.terminal).type(request, limit: 100, isRepeated: false)
       }
     }
-    let running = try tool.start(["item", "list"], on: screen)
+    let running = try tool.start(["ls"], on: screen)
     try screen.wait(for: "wrong passcode")
     try screen.wait(for: "passcode: ")
     screen.type("correct horse\n")
@@ -192,7 +192,7 @@ extension AgentCallTests {
         try host.prompt(.terminal).type(PromptRequest(.passcode, operation: "x"), limit: 9, isRepeated: false)
       }
     }
-    let running = try tool.start(["item", "list"], on: screen)
+    let running = try tool.start(["ls"], on: screen)
     var iterator = links.makeAsyncIterator()
     let open = try #require(await iterator.next())
     try screen.wait(for: "passcode: ")
@@ -217,7 +217,7 @@ extension AgentCallTests {
       try request.socket.send(AgentCall(1, .type, content).packet)
       return request
     }
-    let running = try tool.start(["item", "list"], on: screen)
+    let running = try tool.start(["ls"], on: screen)
     let request = try await served.value
     try screen.wait(for: "passcode: ")
     request.socket.finish()
@@ -238,7 +238,7 @@ extension AgentCallTests {
       try request.end(.signal(signal))
       return signal
     }
-    let running = try Child(Tool.path, ["item", "list"], tool.environment).start()
+    let running = try Child(Tool.path, ["ls"], tool.environment).start()
     var iterator = processes.makeAsyncIterator()
     _ = await iterator.next()
     running.kill(number)
@@ -258,7 +258,7 @@ extension AgentCallTests {
       for _ in 0..<2 { try link.received(#require(try request.socket.receive())) }
       try request.end(.exit(0))
     }
-    let running = try Child(Tool.path, ["item", "list"], tool.environment).start()
+    let running = try Child(Tool.path, ["ls"], tool.environment).start()
     var iterator = processes.makeAsyncIterator()
     _ = await iterator.next()
     running.kill(SIGTERM)
@@ -280,7 +280,7 @@ extension AgentCallTests {
     }
     var environment = tool.environment
     environment["VAULTCTL_TESTING_AFTER_SIGNAL"] = "0"
-    let running = try Child(Tool.path, ["item", "list"], environment).start()
+    let running = try Child(Tool.path, ["ls"], environment).start()
     var iterator = processes.makeAsyncIterator()
     _ = await iterator.next()
     running.kill(SIGINT)

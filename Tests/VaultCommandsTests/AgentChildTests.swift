@@ -20,7 +20,7 @@ struct AgentChildTests {
     expect(0, try home.tool("agent", "stop"))
     try expect(agent.wait(), equals: 0)
     let calls = try TracedCall.all(in: String(contentsOfFile: log, encoding: .utf8))
-    expect(calls.filter { $0.name.hasPrefix("exec") }.count, equals: 1, "the start of the agent")
+    expect(calls.filter { $0.name.hasPrefix("run") }.count, equals: 1, "the start of the agent")
     expect(calls.filter { ["fork", "vfork"].contains($0.name) }.count, equals: 0)
     let made = calls.filter { $0.name.hasPrefix("clone") }
     #expect(!made.isEmpty && made.allSatisfy { $0.arguments.joined().contains("CLONE_THREAD") }, "\(made)")
@@ -32,7 +32,7 @@ struct AgentChildTests {
     tool.environment["VAULTCTL_AGENT"] = "required"
     tool.environment["VAULTCTL_PINENTRY"] = try tool.program("pinentry", Self.pinentry)
     tool.environment["DISPLAY"] = ":9"
-    try expect(tool("item", "get", "mail", "--prompt", "pinentry").text, equals: "tok-1")
+    try expect(tool("get", "mail", "--prompt", "pinentry").text, equals: "tok-1")
     let transport = try tool.program("transport", "#!/bin/sh\nexit 7\n")
     expect(
       16,
@@ -40,7 +40,7 @@ struct AgentChildTests {
         "otp", "activate", "start", "bank", "--transport", transport, "--code-fd", "3", secrets: [3: "123456"]
       ),
       "ended with exit code 7")
-    try expect(tool("exec", "--env", "V=mail", "--", "sh", "-c", "printf %s \"$V\"").text, equals: "tok-1")
+    try expect(tool("run", "--env", "V=mail", "--", "sh", "-c", "printf %s \"$V\"").text, equals: "tok-1")
     try copy(tool)
   }
 
@@ -51,7 +51,7 @@ struct AgentChildTests {
     tool.environment["PATH"] = folder + ":/usr/bin:/bin"
     let time = try NamedPipe(tool.home.path + "/time")
     tool.environment["VAULTCTL_TESTING_CLIPBOARD"] = time.path
-    expect(0, try tool("item", "get", "mail", "--copy", "90s"))
+    expect(0, try tool("get", "mail", "--copy", "90s"))
     try expect(String(contentsOfFile: folder + "/held", encoding: .utf8), equals: "tok-1")
     try expect(time.text(), equals: "90\n")
     try waitUntil("the clipboard is cleared") {

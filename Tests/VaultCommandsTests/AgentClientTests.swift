@@ -10,7 +10,7 @@ struct AgentClientTests {
   private static func make() throws -> (tool: Tool, agent: ScriptedAgent) {
     let tool = try Tool()
     expect(0, try tool("init", "--no-passcode"))
-    expect(0, try tool("item", "add", "mail", input: Array("secret".utf8)))
+    expect(0, try tool("add", "mail", input: Array("secret".utf8)))
     return (tool, try ScriptedAgent(for: tool))
   }
 
@@ -24,12 +24,12 @@ struct AgentClientTests {
       try request.end(.exit(7))
       return request.run
     }
-    let ran = try tool("item", "get", "mail", "--no-input")
+    let ran = try tool("get", "mail", "--no-input")
     let run = try await served.value
     expect(7, ran)
     expect(ran.text, equals: "from the agent\n")
     expect(ran.errors, equals: "")
-    expect(run.words, equals: ["item", "get", "mail", "--no-input"])
+    expect(run.words, equals: ["get", "mail", "--no-input"])
     expect(run.variables["HOME"], equals: tool.home.path)
     let path = tool.home.path + "/.local/share/vaultctl/default.vault"
     expect(run.vault?.path, equals: path)
@@ -47,7 +47,7 @@ struct AgentClientTests {
       return request.run
     }
     var child = Child(
-      Tool.path, ["item", "list", "--vault", "default.vault", "--device-key", "../key"], tool.environment)
+      Tool.path, ["ls", "--vault", "default.vault", "--device-key", "../key"], tool.environment)
     child.directory = (vault as NSString).deletingLastPathComponent
     try expect(child.start().wait(), equals: 0)
     let run = try await served.value
@@ -62,13 +62,13 @@ struct AgentClientTests {
   func refused(reason: AgentRefusal.Reason) async throws {
     let (tool, agent) = try Self.make()
     let served = agent.serveUntaken { try $0.socket.send(AgentRefusal(reason, "for a reason").packet) }
-    let ran = try tool("item", "get", "mail")
+    let ran = try tool("get", "mail")
     try await served.value
     expect(0, ran)
     expect(ran.text, equals: "secret")
     expect(ran.errors, equals: "")
     let again = agent.serveUntaken { try $0.socket.send(AgentRefusal(reason, "for a reason").packet) }
-    let required = try tool("item", "get", "mail", "--agent", "required")
+    let required = try tool("get", "mail", "--agent", "required")
     try await again.value
     expect(13, required, "the agent did not run this: for a reason")
     expect(required.text, equals: "")
@@ -78,7 +78,7 @@ struct AgentClientTests {
   func otherVersion() async throws {
     let (tool, agent) = try Self.make()
     let served = agent.serveUntaken { try $0.socket.send(AgentRefusal(.version, "it is 0.0.9").packet) }
-    let ran = try tool("item", "get", "mail")
+    let ran = try tool("get", "mail")
     try await served.value
     expect(0, ran, "it is 0.0.9; restart it: 'vaultctl agent stop'")
     expect(ran.text, equals: "secret")
@@ -89,37 +89,37 @@ struct AgentClientTests {
   func absent() throws {
     let (tool, agent) = try Self.make()
     _ = unsafe unlink(agent.place.socket)
-    let ran = try tool("item", "get", "mail")
+    let ran = try tool("get", "mail")
     expect(0, ran)
     expect(ran.errors, equals: "")
-    let required = try tool("item", "get", "mail", "--json", "--agent", "required")
+    let required = try tool("get", "mail", "--json", "--agent", "required")
     expect(13, required)
     try expect(required.error["code"] as? String, equals: "noAgent")
     tool.environment["VAULTCTL_AGENT"] = "required"
-    expect(13, try tool("item", "get", "mail"), "no agent is running")
-    expect(0, try tool("item", "get", "mail", "--agent", "auto"))
+    expect(13, try tool("get", "mail"), "no agent is running")
+    expect(0, try tool("get", "mail", "--agent", "auto"))
   }
 
   @Test("tells of a dead socket in one line, and goes on by itself", .requirement("G11"))
   func dead() throws {
     let (tool, _) = try Self.make()
     let agent = try ScriptedAgent.leaveDeadSocket(for: tool)
-    let ran = try tool("item", "get", "mail")
+    let ran = try tool("get", "mail")
     expect(0, ran, "no agent listens at \(agent.place.socket); going on without an agent")
     expect(ran.errors.split(separator: "\n").count, equals: 1)
-    expect(13, try tool("item", "get", "mail", "--agent", "required"), "no agent listens")
+    expect(13, try tool("get", "mail", "--agent", "required"), "no agent listens")
   }
 
   @Test("does not use a socket in a directory that others can reach, or a link", .requirement("G7"))
   func planted() throws {
     let (tool, agent) = try Self.make()
     _ = unsafe chmod(agent.place.directory, 0o755)
-    expect(0, try tool("item", "get", "mail"), "other users can reach \(agent.place.directory)")
-    expect(9, try tool("item", "get", "mail", "--agent", "required"), "the agent's socket is not used")
+    expect(0, try tool("get", "mail"), "other users can reach \(agent.place.directory)")
+    expect(9, try tool("get", "mail", "--agent", "required"), "the agent's socket is not used")
     _ = unsafe chmod(agent.place.directory, 0o700)
     _ = unsafe rename(agent.place.socket, agent.runtime + "/moved")
     _ = unsafe symlink(agent.runtime + "/moved", agent.place.socket)
-    expect(0, try tool("item", "get", "mail"), "is a link")
+    expect(0, try tool("get", "mail"), "is a link")
     #expect(!agent.isAsked)
   }
 
@@ -128,8 +128,8 @@ struct AgentClientTests {
     try needRoot("the socket of another user")
     let (tool, agent) = try Self.make()
     _ = unsafe chown(agent.place.socket, 65_534, 65_534)
-    expect(0, try tool("item", "get", "mail"), "belongs to another user")
-    expect(9, try tool("item", "get", "mail", "--agent", "required"), "belongs to another user")
+    expect(0, try tool("get", "mail"), "belongs to another user")
+    expect(9, try tool("get", "mail", "--agent", "required"), "belongs to another user")
     #expect(!agent.isAsked)
   }
 
@@ -139,7 +139,7 @@ struct AgentClientTests {
     let served = agent.serve { request in
       request.write("a part")
     }
-    let ran = try tool("item", "get", "mail")
+    let ran = try tool("get", "mail")
     try await served.value
     expect(13, ran, "the agent has ended")
     expect(ran.text, equals: "a part")
@@ -152,13 +152,13 @@ struct AgentClientTests {
   func endedBefore() async throws {
     let (tool, agent) = try Self.make()
     let served = agent.serveUntaken { _ in }
-    let ran = try tool("item", "get", "mail")
+    let ran = try tool("get", "mail")
     try await served.value
     expect(0, ran, "the agent has ended before it began; going on without an agent")
     expect(ran.text, equals: "secret")
     expect(ran.errors.split(separator: "\n").count, equals: 1)
     let again = agent.serveUntaken { _ in }
-    expect(13, try tool("item", "get", "mail", "--agent", "required"), "the agent has ended before it began")
+    expect(13, try tool("get", "mail", "--agent", "required"), "the agent has ended before it began")
     try await again.value
   }
 
@@ -168,12 +168,12 @@ struct AgentClientTests {
   func silent() throws {
     let (tool, agent) = try Self.make()
     tool.environment["VAULTCTL_TESTING_AGENT"] = "0"
-    let ran = try tool("item", "get", "mail")
+    let ran = try tool("get", "mail")
     expect(0, ran, "the agent does not answer; going on without an agent")
     expect(ran.text, equals: "secret")
     expect(ran.errors.split(separator: "\n").count, equals: 1)
-    expect(13, try tool("item", "get", "mail", "--agent", "required"), "the agent does not answer")
-    for words in [["lock"], ["unlock"], ["agent", "stop"], ["agent", "status"], ["grant", "list"]] {
+    expect(13, try tool("get", "mail", "--agent", "required"), "the agent does not answer")
+    for words in [["lock"], ["unlock"], ["agent", "stop"], ["agent", "status"], ["agent", "grants"]] {
       expect(13, try tool.run(words), "the agent does not answer")
     }
     // What was taken back cannot be answered any more.
@@ -198,7 +198,7 @@ struct AgentClientTests {
     let (tool, agent) = try Self.make()
     tool.environment["VAULTCTL_TESTING_AGENT"] = "0"
     let output = try PipeEnds()
-    let running = try Program(Tool.path, ["item", "get", "mail"], environment: tool.environment)
+    let running = try Program(Tool.path, ["get", "mail"], environment: tool.environment)
       .start(output: .writing(output), errors: .inherited)
     expect(String(decoding: output.readAll(), as: UTF8.self), equals: "secret")
     try expect(running.wait(), equals: 0)
@@ -211,7 +211,7 @@ struct AgentClientTests {
     .requirement("G11"))
   func refusedAtOnce() async throws {
     let (tool, agent) = try Self.make()
-    for words in [["lock"], ["agent", "stop"], ["agent", "status"], ["unlock"], ["grant", "list"]] {
+    for words in [["lock"], ["agent", "stop"], ["agent", "status"], ["unlock"], ["agent", "grants"]] {
       let served = onThread {
         let socket = try agent.accept()
         try socket.send(AgentRefusal(.full, "it has no room").packet)
@@ -225,7 +225,7 @@ struct AgentClientTests {
   /// Would fail at b471ba6f, which said "no agent is running": `agent stop` with 0, `agent status` with 1.
   @Test(
     "a verb about the agent does not say that there is none where one ends the connection and still listens",
-    .requirement("G11"), arguments: ["lock", "unlock", "agent stop", "agent status", "grant list"])
+    .requirement("G11"), arguments: ["lock", "unlock", "agent stop", "agent status", "agent grants"])
   func dropped(line: String) async throws {
     let (tool, agent) = try Self.make()
     let served = agent.serveUntaken { _ in }
@@ -238,7 +238,7 @@ struct AgentClientTests {
   func refusedLate() async throws {
     let (tool, agent) = try Self.make()
     let served = agent.serve { try $0.socket.send(AgentRefusal(.ending, "it is ending").packet) }
-    let ran = try tool("item", "get", "mail")
+    let ran = try tool("get", "mail")
     try await served.value
     expect(0, ran)
     expect(ran.text, equals: "secret")
@@ -255,7 +255,7 @@ struct AgentClientTests {
       if isRefused { try request.socket.send(AgentRefusal(.full, "it has no room").packet) }
     }
     let out = tool.home.path + "/out"
-    var child = Child(Tool.path, ["item", "get", "mail"], tool.environment)
+    var child = Child(Tool.path, ["get", "mail"], tool.environment)
     child.create(1, out)
     try expect(child.start().wait(), equals: -SIGTERM)
     try await served.value
@@ -279,7 +279,7 @@ struct AgentClientTests {
       try request.socket.send(AgentSignal(15).packet)
       _ = try? request.socket.receive()
     }
-    expect(13, try tool("item", "get", "mail"), "the agent sent what this version does not understand")
+    expect(13, try tool("get", "mail"), "the agent sent what this version does not understand")
     try await served.value
   }
 
@@ -291,7 +291,7 @@ struct AgentClientTests {
     let vault = tool.home.path + "/.local/share/vaultctl/default.vault"
     if !suffix.isEmpty { try Data().write(to: URL(fileURLWithPath: vault + suffix)) }
     let served = onThread { try agent.accept().receive() == nil }
-    var child = Child(Tool.path, ["item", "list", "--json"], tool.environment)
+    var child = Child(Tool.path, ["ls", "--json"], tool.environment)
     child.open(0, vault + suffix)
     child.create(1, tool.home.path + "/1")
     child.create(2, tool.home.path + "/2")
@@ -320,17 +320,17 @@ struct AgentClientTests {
   func badVariable() throws {
     let (tool, agent) = try Self.make()
     tool.environment["VAULTCTL_AGENT"] = "/tmp/agent"
-    expect(2, try tool("item", "list"), "$VAULTCTL_AGENT takes one of auto, never, required")
+    expect(2, try tool("ls"), "$VAULTCTL_AGENT takes one of auto, never, required")
     tool.environment["VAULTCTL_AGENT"] = "never"
-    expect(0, try tool("item", "list"))
+    expect(0, try tool("ls"))
     #expect(!agent.isAsked)
   }
 
   @Test("does a command line that is too long for the agent by itself", .requirement("G11"))
   func longLine() throws {
     let (tool, agent) = try Self.make()
-    let words = ["exec", "--fd", "3=mail", "--", "true", String(repeating: "c", count: 64 << 10)]
-    let plain = try tool.run(["exec", "--agent", "never"] + words.dropFirst(), input: [])
+    let words = ["run", "--fd", "3=mail", "--", "true", String(repeating: "c", count: 64 << 10)]
+    let plain = try tool.run(["run", "--agent", "never"] + words.dropFirst(), input: [])
     #expect(!agent.isAsked)
     let ran = try tool.run(words, input: [])
     expect(plain.exit, ran, plain.errors)

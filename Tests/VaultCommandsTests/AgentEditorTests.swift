@@ -13,7 +13,7 @@ struct AgentEditorTests {
     expect(0, try home.tool("unlock", "--passcode-file", home.passcode))
     home.tool.environment["VAULTCTL_AGENT"] = "required"
     let notes = try home.tool.file("notes", String(repeating: "long ", count: 40_000))
-    expect(0, try home.tool("item", "edit", "mail", "--notes-file", notes, "--no-input"))
+    expect(0, try home.tool("edit", "mail", "--notes-file", notes, "--no-input"))
     return home
   }
 
@@ -27,11 +27,11 @@ struct AgentEditorTests {
     let home = try Self.make()
     home.tool.environment["MARK"] = "marked"
     try editor(home, "sed -i \"s/^account.*/account = $MARK/; s/long/LONG/\" \"$1\"")
-    expect(0, try home.tool("item", "edit", "mail", "--editor", "--no-input"), "changed: account, notes")
-    try expect(home.tool("item", "get", "mail", "--field", "account").text, equals: "marked")
-    #expect(try home.tool("item", "get", "mail", "--field", "notes").text.hasPrefix("LONG long"))
+    expect(0, try home.tool("edit", "mail", "--editor", "--no-input"), "changed: account, notes")
+    try expect(home.tool("get", "mail", "--field", "account").text, equals: "marked")
+    #expect(try home.tool("get", "mail", "--field", "notes").text.hasPrefix("LONG long"))
     try editor(home, "exit 3")
-    expect(5, try home.tool("item", "edit", "mail", "--editor"), "the editor ended with 3")
+    expect(5, try home.tool("edit", "mail", "--editor"), "the editor ended with 3")
   }
 
   @Test("files that options name are read by the person's process, and refused as without an agent")
@@ -39,22 +39,22 @@ struct AgentEditorTests {
     let home = try Self.make()
     unsafe expect(mkfifo(home.tool.home.path + "/fifo", 0o600), equals: 0)
     expect(
-      12, try home.tool("item", "edit", "mail", "--notes-file", home.tool.home.path + "/fifo"),
+      12, try home.tool("edit", "mail", "--notes-file", home.tool.home.path + "/fifo"),
       "is a pipe, and no file")
-    expect(0, try home.tool.run(["item", "edit", "mail", "--field-fd", "PIN=5"], secrets: [5: "4711\n"]))
-    try expect(home.tool("item", "get", "mail", "--field", "PIN").text, equals: "4711")
-    expect(0, try home.tool("item", "rm", "mail"), "'mail' is in the trash")
-    expect(0, try home.tool("item", "undo", "mail"))
+    expect(0, try home.tool.run(["edit", "mail", "--field-fd", "PIN=5"], secrets: [5: "4711\n"]))
+    try expect(home.tool("get", "mail", "--field", "PIN").text, equals: "4711")
+    expect(0, try home.tool("rm", "mail"), "'mail' is in the trash")
+    expect(0, try home.tool("undo", "mail"))
   }
 
   @Test(
     "a signal ends the editor, and the agent goes on", arguments: [(SIGINT, Int32(130)), (SIGTERM, -SIGTERM)])
   func signalled(signal: (number: Int32, end: Int32)) throws {
     let home = try Self.make()
-    let before = try home.tool("item", "show", "mail", "--json").text
+    let before = try home.tool("show", "mail", "--json").text
     let ready = home.tool.home.path + "/ready"
     try editor(home, "dirname \"$1\" > '\(ready)'; exec sleep 100000")
-    let running = try Child(Tool.path, ["item", "edit", "mail", "--editor"], home.tool.environment).start()
+    let running = try Child(Tool.path, ["edit", "mail", "--editor"], home.tool.environment).start()
     try waitUntil("the editor runs") {
       (try? String(contentsOfFile: ready, encoding: .utf8))?.hasSuffix("\n") == true
     }
@@ -63,7 +63,7 @@ struct AgentEditorTests {
     running.kill(signal.number)
     try expect(running.wait(), equals: signal.end)
     #expect(!FileManager.default.fileExists(atPath: folder))
-    try expect(home.tool("item", "show", "mail", "--json").text, equals: before)
+    try expect(home.tool("show", "mail", "--json").text, equals: before)
     expect(0, try home.tool("agent", "status"))
   }
 }

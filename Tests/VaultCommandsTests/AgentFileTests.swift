@@ -12,17 +12,17 @@ struct AgentFileTests {
     let old = try Data(contentsOf: URL(fileURLWithPath: vault))
     try home.unlock()
     let long = Array(String(repeating: "long ", count: 4000).utf8)
-    for number in 0..<5 { expect(0, try home.tool("item", "add", "late \(number)", input: long)) }
+    for number in 0..<5 { expect(0, try home.tool("add", "late \(number)", input: long)) }
     try Self.writeOver(vault, old)
-    let locked = try home.tool("item", "get", "mail", "--no-input", "--agent", "required")
+    let locked = try home.tool("get", "mail", "--no-input", "--agent", "required")
     expect(6, locked)
     #expect(locked.errors.contains("the vault file is a copy or an older state"), "\(locked.errors)")
     expect(0, try home.tool("unlock", "--passcode-file", home.passcode))
-    try expect(home.tool("item", "list", "--format", "name", "--agent", "required").text, equals: "mail\n")
-    expect(0, try home.tool("item", "add", "after", input: long))
-    expect(0, try home.tool("verify"))
+    try expect(home.tool("ls", "--format", "name", "--agent", "required").text, equals: "mail\n")
+    expect(0, try home.tool("add", "after", input: long))
+    expect(0, try home.tool("vault", "check"))
     expect(0, try home.tool("agent", "stop"))
-    expect(0, try home.tool("verify", "--agent", "never", "--passcode-file", home.passcode))
+    expect(0, try home.tool("vault", "check", "--agent", "never", "--passcode-file", home.passcode))
   }
 
   @Test("a vault that another file replaces is not mixed with the changes of the old one")
@@ -31,16 +31,16 @@ struct AgentFileTests {
     let old = try Data(contentsOf: URL(fileURLWithPath: home.vault))
     try home.unlock()
     let long = Array(String(repeating: "long ", count: 4000).utf8)
-    expect(0, try home.tool("item", "add", "late", input: long))
+    expect(0, try home.tool("add", "late", input: long))
     try Data(old).write(to: URL(fileURLWithPath: home.vault + ".new"))
     unsafe chmod(home.vault + ".new", 0o600)
     _ = unsafe rename(home.vault + ".new", home.vault)
     // A command without the agent comes first: it finds the files of the agent beside the new vault.
-    expect(0, try home.tool("verify", "--agent", "never", "--passcode-file", home.passcode))
-    expect(6, try home.tool("item", "get", "mail", "--no-input", "--agent", "required"))
+    expect(0, try home.tool("vault", "check", "--agent", "never", "--passcode-file", home.passcode))
+    expect(6, try home.tool("get", "mail", "--no-input", "--agent", "required"))
     expect(0, try home.tool("unlock", "--passcode-file", home.passcode))
-    try expect(home.tool("item", "list", "--format", "name", "--agent", "required").text, equals: "mail\n")
-    expect(0, try home.tool("verify"))
+    try expect(home.tool("ls", "--format", "name", "--agent", "required").text, equals: "mail\n")
+    expect(0, try home.tool("vault", "check"))
   }
 
   @Test("after 'lock' the agent has no file of the vault open, and a backup can take its place")
@@ -71,10 +71,10 @@ struct AgentFileTests {
     let home = try AgentHome()
     try home.unlock()
     expect(0, try home.tool("passcode", "remove", "--passcode-file", home.passcode))
-    let first = try home.tool("item", "get", "mail", "--no-input", "--agent", "required")
+    let first = try home.tool("get", "mail", "--no-input", "--agent", "required")
     expect(3, first)
     #expect(first.errors.contains("another process removed the vault's passcode"), "\(first.errors)")
-    try expect(home.tool("item", "get", "mail", "--agent", "required").text, equals: "tok-1")
+    try expect(home.tool("get", "mail", "--agent", "required").text, equals: "tok-1")
   }
 
   @Test("a passcode that another process changed locks the vault, and the new one unlocks it")
@@ -83,10 +83,10 @@ struct AgentFileTests {
     try home.unlock()
     let words = ["passcode", "change", "--passcode-file", home.passcode, "--new-passcode-file"]
     expect(0, try home.tool.run(words + [home.wrong]))
-    expect(6, try home.tool("item", "get", "mail", "--no-input", "--agent", "required"))
+    expect(6, try home.tool("get", "mail", "--no-input", "--agent", "required"))
     expect(3, try home.tool("unlock", "--passcode-file", home.passcode))
     expect(0, try home.tool("unlock", "--passcode-file", home.wrong))
-    try expect(home.tool("item", "get", "mail", "--no-input", "--agent", "required").text, equals: "tok-1")
+    try expect(home.tool("get", "mail", "--no-input", "--agent", "required").text, equals: "tok-1")
   }
 
   @Test("a vault without a passcode is open only while a command uses it")
@@ -94,7 +94,7 @@ struct AgentFileTests {
     let home = try AgentHome()
     expect(0, try home.tool("passcode", "remove", "--passcode-file", home.passcode))
     expect(0, try home.tool("agent", "start"))
-    try expect(home.tool("item", "get", "mail", "--agent", "required").text, equals: "tok-1")
+    try expect(home.tool("get", "mail", "--agent", "required").text, equals: "tok-1")
     let status = try home.tool("agent", "status", "--json").json
     try expect(#require(status["vaults"] as? [Any]).count, equals: 0)
   }
@@ -106,11 +106,11 @@ struct AgentFileTests {
     let status = try home.tool("status", "--json").json
     let key = try #require(status["deviceKey"] as? String)
     try FileManager.default.removeItem(atPath: key)
-    expect(0, try home.tool("item", "get", "mail", "--no-input"))
+    expect(0, try home.tool("get", "mail", "--no-input"))
     expect(0, try home.tool("lock"))
-    expect(11, try home.tool("item", "get", "mail", "--passcode-file", home.passcode))
+    expect(11, try home.tool("get", "mail", "--passcode-file", home.passcode))
     try FileManager.default.removeItem(atPath: home.vault)
-    expect(14, try home.tool("item", "list"))
+    expect(14, try home.tool("ls"))
     expect(0, try home.tool("agent", "status"))
   }
 

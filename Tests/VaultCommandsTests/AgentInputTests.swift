@@ -7,15 +7,15 @@ import Testing
 struct AgentInputTests {
   @Test(
     "a command whose output is not read holds up no commit and no lock",
-    arguments: [["item", "list"], ["audit"]])
+    arguments: [["ls"], ["audit"]])
   func fullPipe(words: [String]) throws {
     let home = try AgentHome()
     try home.unlock()
     let lines = (0..<700).map { number in
       let name = "\(number)" + String(repeating: " long", count: 30)
-      return "{\"args\":[\"item\",\"add\",\"\(name)\"],\"stdin\":\"x\"}\n"
+      return "{\"args\":[\"add\",\"\(name)\"],\"stdin\":\"x\"}\n"
     }
-    expect(0, try home.tool("batch", "--agent", "required", input: Array(lines.joined().utf8)))
+    expect(0, try home.tool("vault", "batch", "--agent", "required", input: Array(lines.joined().utf8)))
     let pipe = try PipeEnds()
     var child = Child(Tool.path, words + ["--agent", "required"], home.tool.environment)
     child.copy(pipe.writer, to: 1)
@@ -24,9 +24,9 @@ struct AgentInputTests {
       var end = pollfd(fd: pipe.writer, events: Int16(POLLOUT), revents: 0)
       return unsafe poll(&end, 1, 0) == 0
     }
-    expect(0, try home.tool("item", "add", "meanwhile", "--agent", "required", input: [1]))
+    expect(0, try home.tool("add", "meanwhile", "--agent", "required", input: [1]))
     expect(0, try home.tool("lock"))
-    expect(6, try home.tool("item", "get", "mail", "--no-input", "--agent", "required"))
+    expect(6, try home.tool("get", "mail", "--no-input", "--agent", "required"))
     #expect(command.isRunning)
     pipe.closeReading()
     try expect(command.wait(), equals: -SIGPIPE)
@@ -40,12 +40,12 @@ struct AgentInputTests {
     expect(
       0,
       try home.tool(
-        "item", "add", "asks", "--access", "passcode", "--passcode-file", home.passcode, input: [1]))
+        "add", "asks", "--access", "passcode", "--passcode-file", home.passcode, input: [1]))
     let screen = try PseudoTerminal()
-    let command = try home.tool.start(["item", "get", "asks", "--agent", "required"], on: screen)
+    let command = try home.tool.start(["get", "asks", "--agent", "required"], on: screen)
     try screen.wait(for: "vault passcode: ")
     command.kill(SIGSTOP)
-    expect(0, try home.tool("item", "add", "meanwhile", "--agent", "required", input: [1]))
+    expect(0, try home.tool("add", "meanwhile", "--agent", "required", input: [1]))
     expect(0, try home.tool("lock"))
     command.kill(SIGCONT)
     screen.type("1234\n")
@@ -58,9 +58,9 @@ struct AgentInputTests {
   @Test(
     "descriptors that cannot be read or written say the same as without an agent",
     arguments: [
-      ("item add new", "< /"), ("item add new", "<&-"), ("item get mail", ">&-"),
-      ("item get mail", "> /dev/full"),
-      ("item get mail", "2>&-"), ("item get absent", "2>&-"),
+      ("add new", "< /"), ("add new", "<&-"), ("get mail", ">&-"),
+      ("get mail", "> /dev/full"),
+      ("get mail", "2>&-"), ("get absent", "2>&-"),
     ])
   func descriptors(words: String, redirection: String) throws {
     let home = try AgentHome()
@@ -81,9 +81,9 @@ struct AgentInputTests {
   func ownFile() throws {
     let home = try AgentHome()
     try home.unlock()
-    let lines = (0..<40).map { "{\"args\":[\"item\",\"add\",\"n\($0)\"],\"stdin\":\"x\"}\n" }
+    let lines = (0..<40).map { "{\"args\":[\"add\",\"n\($0)\"],\"stdin\":\"x\"}\n" }
     let input = try PipeEnds()
-    var child = Child(Tool.path, ["batch", "--agent", "required"], home.tool.environment)
+    var child = Child(Tool.path, ["vault", "batch", "--agent", "required"], home.tool.environment)
     child.copy(input.reader, to: 0)
     child.create(1, home.tool.home.path + "/answers")
     let batch = try child.start()
@@ -95,13 +95,13 @@ struct AgentInputTests {
       let run = try home.tool.run(["-c", script], program: try Shell.need("bash"))
       expect(run.text, equals: "9\n9\n9\n")
       // A command beside the agent commits too.
-      expect(0, try home.tool("item", "list", "--agent", "never"))
+      expect(0, try home.tool("ls", "--agent", "never"))
     }
     input.closeWriting()
     try expect(batch.wait(), equals: 0)
-    let names = try home.tool("item", "list", "--format", "name", "--agent", "never").text
+    let names = try home.tool("ls", "--format", "name", "--agent", "never").text
     expect(names.split(separator: "\n").count, equals: 41)
-    expect(0, try home.tool("verify", "--agent", "never", "--passcode-file", home.passcode))
+    expect(0, try home.tool("vault", "check", "--agent", "never", "--passcode-file", home.passcode))
   }
 
   @Test("a process of another user that reaches the socket gets no answer")
@@ -128,9 +128,9 @@ struct AgentInputTests {
     expect(0, run)
     expect(run.text, equals: "b''\n")
     // A command of ours no longer trusts the place either.
-    expect(9, try home.tool("item", "get", "mail", "--agent", "required"))
+    expect(9, try home.tool("get", "mail", "--agent", "required"))
     unsafe chmod(home.runtime + "/vaultctl", 0o700)
-    try expect(home.tool("item", "get", "mail", "--no-input", "--agent", "required").text, equals: "tok-1")
+    try expect(home.tool("get", "mail", "--no-input", "--agent", "required").text, equals: "tok-1")
   }
 
   @Test("a thousand connections that say nothing hold up no command")
@@ -147,7 +147,7 @@ struct AgentInputTests {
       sys.exit(subprocess.run(sys.argv[2:]).returncode)
       """
     let words = [
-      home.runtime + "/vaultctl/agent", Tool.path, "item", "get", "mail", "--no-input", "--agent", "required",
+      home.runtime + "/vaultctl/agent", Tool.path, "get", "mail", "--no-input", "--agent", "required",
     ]
     let run = try home.tool.run(["-c", script] + words, program: try Shell.need("python3"))
     expect(0, run)
@@ -183,11 +183,11 @@ struct AgentInputTests {
     try home.unlock()
     let process = try #require(try home.tool("agent", "status", "--json").json["pid"] as? Int)
     kill(pid_t(process), SIGKILL)
-    try waitUntil("the end of the agent") { try home.tool("item", "list", "--agent", "required").exit == 13 }
-    let alone = try home.tool("item", "list")
+    try waitUntil("the end of the agent") { try home.tool("ls", "--agent", "required").exit == 13 }
+    let alone = try home.tool("ls")
     expect(0, alone)
     #expect(alone.errors.contains("going on without an agent"), "\(alone.errors)")
     expect(0, try home.tool("agent", "start"))
-    expect(6, try home.tool("item", "get", "mail", "--no-input", "--agent", "required"))
+    expect(6, try home.tool("get", "mail", "--no-input", "--agent", "required"))
   }
 }

@@ -30,7 +30,7 @@ struct AgentTransportTests {
       let answer = try host.programs(within: .zero).run(path, with: request, until: PromptEnding())
       return answer.isEqualInConstantTime(to: request.bytes)
     }
-    expect(0, try tool("item", "list"))
+    expect(0, try tool("ls"))
     #expect(try await served.value)
   }
 
@@ -43,7 +43,7 @@ struct AgentTransportTests {
       let remote = host.programs(within: .zero)
       return try (Self.text(remote, path), Self.text(remote, counting))
     }
-    expect(0, try tool("item", "list"))
+    expect(0, try tool("ls"))
     let (variable, descriptors) = try await served.value
     expect(variable, equals: "here")
     try expect(descriptors, equals: Self.text(Self.local, counting))
@@ -57,7 +57,7 @@ struct AgentTransportTests {
     let served = agent.serveCalls { host, _ in
       Self.failure { _ = try Self.text(host.programs(within: .zero), path) }
     }
-    expect(0, try tool("item", "list"))
+    expect(0, try tool("ls"))
     let here = Self.failure { _ = try Self.text(Self.local, path) }
     try await expect(served.value, equals: here)
     expect(here?.code, equals: .network)
@@ -71,7 +71,7 @@ struct AgentTransportTests {
     let served = agent.serveCalls { host, _ in
       Self.failure { try host.programs(within: .zero).check(file) }
     }
-    expect(0, try tool("item", "list"))
+    expect(0, try tool("ls"))
     let here = Self.failure { try Self.local.check(file) }
     try await expect(served.value, equals: here)
     expect(here?.code, equals: .network)
@@ -91,7 +91,7 @@ extension AgentTransportTests {
     let served = agent.serveCalls { host, _ in
       Self.failure { _ = try Self.text(host.programs(within: .zero), path, until: ending) }
     }
-    let running = try Child(Tool.path, ["item", "list"], tool.environment).start()
+    let running = try Child(Tool.path, ["ls"], tool.environment).start()
     let program = try Self.program(of: tool)
     ending.end()
     try await expect(served.value?.code, equals: .appCancelled)
@@ -109,7 +109,7 @@ extension AgentTransportTests {
       try request.socket.send(AgentCall(1, .runProgram, content).packet)
       return request
     }
-    var child = Child(Tool.path, ["item", "list"], tool.environment)
+    var child = Child(Tool.path, ["ls"], tool.environment)
     child.create(2, tool.home.path + "/errors")
     let running = try child.start()
     let program = try Self.program(of: tool)
@@ -142,7 +142,7 @@ extension AgentTransportTests {
       try request.end(.exit(0))
       return text
     }
-    let running = try Child(Tool.path, ["item", "list"], tool.environment).start()
+    let running = try Child(Tool.path, ["ls"], tool.environment).start()
     try waitUntil("the program") { FileManager.default.fileExists(atPath: tool.home.path + "/pid") }
     running.kill(SIGTERM)
     var iterator = signals.makeAsyncIterator()
@@ -164,7 +164,7 @@ extension AgentTransportTests {
       while try request.socket.receive() != nil {}
     }
     tool.environment["VAULTCTL_TESTING_AFTER_SIGNAL"] = "0"
-    let running = try Child(Tool.path, ["item", "list"], tool.environment).start()
+    let running = try Child(Tool.path, ["ls"], tool.environment).start()
     let program = try Self.program(of: tool)
     running.kill(SIGINT)
     try expect(running.wait(), equals: 130)

@@ -16,18 +16,18 @@ struct AgentVerbTests {
     expect(0, try home.tool("unlock", "--passcode-file", home.passcode))
     let derivations = try home.derivations()
     for _ in 0..<5 {
-      let got = try home.tool("item", "get", "mail", "--no-input", "--agent", "required")
+      let got = try home.tool("get", "mail", "--no-input", "--agent", "required")
       expect(0, got)
       expect(got.text, equals: "tok-1")
     }
     try expect(home.derivations(), equals: derivations)
     try expect(home.unlocks(), equals: unlocks + 1)
-    expect(3, try home.tool("item", "get", "mail", "--passcode-file", home.wrong))
+    expect(3, try home.tool("get", "mail", "--passcode-file", home.wrong))
     let status = try home.tool("agent", "status", "--json").json
     let vault = try #require((status["vaults"] as? [[String: Any]])?.first)
     #expect(status["running"] as? Bool == true && vault["unlocked"] as? Bool == true, "\(status)")
     expect(0, try home.tool("lock"))
-    expect(6, try home.tool("item", "get", "mail", "--no-input"))
+    expect(6, try home.tool("get", "mail", "--no-input"))
     expect(0, try home.tool("agent", "stop"))
     try waitUntil("the end of the agent") { try home.tool("agent", "status").exit == 1 }
   }
@@ -43,9 +43,9 @@ struct AgentVerbTests {
     expect(0, try home.tool("init", "--no-passcode", "--vault", vault))
     expect(0, try home.tool("recovery-code", "new", "--out", other, "--vault", vault))
     try home.unlock()
-    let get = ["item", "get", "mail", "--no-input", "--agent", "required"]
+    let get = ["get", "mail", "--no-input", "--agent", "required"]
     expect(12, try home.tool.run(get + ["--recovery-file", home.passcode]))
-    for words in [get, ["unlock"], ["clock", "--agent", "required"]] {
+    for words in [get, ["unlock"], ["vault", "clock", "--agent", "required"]] {
       expect(3, try home.tool.run(words + ["--recovery-file", other]))
       expect(0, try home.tool.run(words + ["--recovery-file", code]))
     }
@@ -61,11 +61,11 @@ struct AgentVerbTests {
     let home = try AgentHome()
     expect(0, try home.tool("agent", "start"))
     expect(0, try home.tool("unlock", "--passcode-file", home.passcode))
-    expect(14, try home.tool("item", "list", "--vault", "/nowhere"))
+    expect(14, try home.tool("ls", "--vault", "/nowhere"))
     let other = home.tool.home.path + "/other.vault"
     expect(0, try home.tool("init", "--no-passcode", "--vault", other))
-    try expect(home.tool("item", "list", "--format", "name", "--vault", other).text, equals: "")
-    try expect(home.tool("item", "list", "--format", "name").text, equals: "mail\n")
+    try expect(home.tool("ls", "--format", "name", "--vault", other).text, equals: "")
+    try expect(home.tool("ls", "--format", "name").text, equals: "mail\n")
   }
 
   @Test("a reader that goes away ends the command, not the agent", .requirement("G5"))
@@ -86,7 +86,7 @@ struct AgentVerbTests {
     expect(0, try home.tool("unlock", "--passcode-file", home.passcode))
     let script = "'\(Tool.path)' item list < \"$('\(Tool.path)' path)\""
     expect(9, try home.tool.run(["-c", script], program: try Shell.need("bash")))
-    expect(0, try home.tool("item", "get", "mail", "--no-input"))
+    expect(0, try home.tool("get", "mail", "--no-input"))
   }
 
   @Test("without an agent, the verbs that need one say so and how to start it", .requirement("G11"))
@@ -140,7 +140,7 @@ final class AgentHome {
     wrong = try tool.file("wrong", "9999")
     expect(0, try tool("init", "--passcode-file", passcode))
     expect(
-      0, try tool("item", "add", "mail", "--passcode-file", passcode, input: Array("tok-1".utf8)))
+      0, try tool("add", "mail", "--passcode-file", passcode, input: Array("tok-1".utf8)))
   }
 
   deinit {

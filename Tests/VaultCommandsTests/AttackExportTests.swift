@@ -10,7 +10,7 @@ struct AttackExportTests {
     try expect(tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
     for (name, rule) in [("open", []), ("bank", ["passcode"]), ("door", ["presence"])] {
       let run = try tool.run(
-        ["item", "add", name, "--accessible", "after-first-unlock", "--passcode-fd", "3"]
+        ["add", name, "--accessible", "after-first-unlock", "--passcode-fd", "3"]
           + rule.flatMap { ["--access", $0] },
         input: Array(name.utf8), secrets: [3: "p"])
       expect(run.exit, equals: 0, "\(run.errors)")
@@ -32,7 +32,7 @@ struct AttackExportTests {
     let tool = try Tool()
     try expect(tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
     let added = try tool(
-      "item", "add", "bank", "--access", "passcode", "--passcode-fd", "3", input: [1], secrets: [3: "p"])
+      "add", "bank", "--access", "passcode", "--passcode-fd", "3", input: [1], secrets: [3: "p"])
     expect(added.exit, equals: 0, "\(added.errors)")
     for (line, isSaid) in [
       (#"{"kind":"password","name":"bank","secret":"x","access":"passcode"}"#, false),

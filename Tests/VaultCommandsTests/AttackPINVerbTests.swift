@@ -57,7 +57,7 @@ struct AttackPINVerbTests {
     let run = try tool("import", "jsonl", "--on-duplicate", "replace", input: Array(line.utf8))
     #expect(run.exit == 9 && run.errors.contains("line 1"), "\(run.errors)")
     try expect(Data(contentsOf: vault), equals: before)
-    try expect(tool("otp", "code", "bank", "--pin-fd", "3", secrets: [3: "8306"]).exit, equals: 0)
+    try expect(tool("code", "bank", "--pin-fd", "3", secrets: [3: "8306"]).exit, equals: 0)
   }
 
   /// Verified to fail when a new PIN that was typed for one command answers for the next ones.
@@ -68,7 +68,7 @@ struct AttackPINVerbTests {
       "otp", "add", "bank", "--pin-mode", "checked", "--pin-fd", "3", input: Self.uri, secrets: [3: "8306"])
     expect(added.exit, equals: 0, "\(added.errors)")
     let lines = try tool.file(
-      "lines", #"{"args":["pin","set","own"]}"# + "\n" + #"{"args":["otp","code","bank"]}"# + "\n")
+      "lines", #"{"args":["pin","set","own"]}"# + "\n" + #"{"args":["code","bank"]}"# + "\n")
     let screen = try PseudoTerminal()
     let running = try tool.start(shell: "/bin/bash", ["-c", "\"$T\" batch < \(lines)"], on: screen)
     try screen.wait(for: "new PIN: ", times: 1)

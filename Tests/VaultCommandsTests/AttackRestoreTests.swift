@@ -13,7 +13,7 @@ struct AttackRestoreTests {
     let tool = try Tool()
     if isNamedKey { tool.environment["VAULTCTL_DEVICE_KEY"] = tool.home.path + "/keys/device.key" }
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
+    try expect(tool("add", "mail", input: [1, 2, 3]).exit, equals: 0)
     let backup = tool.home.path + "/b.vault"
     try expect(tool("backup", backup, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit, equals: 0)
     let vault = tool.home.path + "/.local/share/vaultctl/default.vault"
@@ -25,14 +25,14 @@ struct AttackRestoreTests {
     } else {
       try FileManager.default.createSymbolicLink(atPath: beside, withDestinationPath: vault)
     }
-    let doctor = try tool("doctor").text
+    let doctor = try tool("vault", "doctor").text
     #expect(!doctor.contains("interrupted"))
     for passphrase in ["wrong", "long phrase"] {
       let refused = try tool(
         "restore", backup, "--replace", "--passphrase-fd", "3", secrets: [3: passphrase])
       #expect(refused.exit == 8 && refused.errors.contains(".restoring"), "\(refused.errors)")
       #expect(FileManager.default.fileExists(atPath: beside))
-      try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
+      try expect(tool("get", "mail").output, equals: [1, 2, 3])
     }
   }
 }

@@ -40,41 +40,41 @@ struct AuditPromptTests {
   /// `fpres` is readable while the vault is locked.
   static let events = [
     Event(
-      "Ctrl-C at the prompt that unlocks", "item get a", [cancelled], exit: 5,
+      "Ctrl-C at the prompt that unlocks", "get a", [cancelled], exit: 5,
       leaves: ["promptShown 5: vault passcode: cancelled"]),
     Event(
-      "an empty answer at the prompt that unlocks", "item get a", [("vault passcode: ", .line(""))], exit: 5,
+      "an empty answer at the prompt that unlocks", "get a", [("vault passcode: ", .line(""))], exit: 5,
       leaves: ["promptShown 5: vault passcode: cancelled"]),
     Event(
-      "the passcode typed, wrong and then right", "item get a",
+      "the passcode typed, wrong and then right", "get a",
       [("vault passcode: ", .line("wrong")), right],
       leaves: [
         "promptShown 3: vault passcode: answered", "unlocked 3", "promptShown 0: vault passcode: answered",
         "unlocked 0",
       ]),
     Event(
-      "Ctrl-C at an item's own prompt", "item get bank", [cancelled], exit: 5,
+      "Ctrl-C at an item's own prompt", "get bank", [cancelled], exit: 5,
       leaves: [
         "promptShown 5 of bank: vault passcode: cancelled",
         "accessDenied 5 of bank: cancelled at the prompt",
       ]),
     Event(
-      "a prompt that is switched off", "item get bank --no-input", exit: 6,
+      "a prompt that is switched off", "get bank --no-input", exit: 6,
       leaves: ["accessDenied 6 of bank: the passcode is needed, and asking is switched off"]),
     Event(
       "Ctrl-C at passcode remove", "passcode remove", [cancelled], exit: 5,
       leaves: ["promptShown 5: vault passcode: cancelled"]),
     Event(
-      "SIGTERM at an item's own prompt", "item get bank", [("vault passcode: ", .signal(SIGTERM))],
+      "SIGTERM at an item's own prompt", "get bank", [("vault passcode: ", .signal(SIGTERM))],
       exit: -SIGTERM,
       leaves: [
         "promptShown 5 of bank: vault passcode: signal", "accessDenied 5 of bank: a signal ended the prompt",
       ]),
     Event(
-      "SIGHUP at the prompt that unlocks", "item get a", [("vault passcode: ", .signal(SIGHUP))],
+      "SIGHUP at the prompt that unlocks", "get a", [("vault passcode: ", .signal(SIGHUP))],
       exit: -SIGHUP, leaves: ["promptShown 5: vault passcode: signal"]),
     Event(
-      "SIGKILL before anything is typed", "item get bank", [("vault passcode: ", .signal(SIGKILL))],
+      "SIGKILL before anything is typed", "get bank", [("vault passcode: ", .signal(SIGKILL))],
       exit: -SIGKILL, leaves: []),
     Event(
       "a phrase enrolled", "biometry enroll anna",
@@ -88,24 +88,24 @@ struct AuditPromptTests {
       ]),
     Event(
       "an item added with the passcode of a file",
-      "item add pres --access presence --passcode-file PASSCODE --generate 8",
+      "add pres --access presence --passcode-file PASSCODE --generate 8",
       leaves: ["given 0: vault passcode", "unlocked 0", "itemAdded 0 of pres"]),
     Event(
       "another",
-      "item add fpres --accessible after-first-unlock --access presence --passcode-file PASSCODE "
+      "add fpres --accessible after-first-unlock --access presence --passcode-file PASSCODE "
         + "--generate 8",
       leaves: ["given 0: vault passcode", "unlocked 0", "itemAdded 0 of fpres"]),
     Event(
-      "presence, shown by the passcode that unlocks", "item get pres", [right],
+      "presence, shown by the passcode that unlocks", "get pres", [right],
       leaves: ["promptShown 0 of pres: vault passcode: answered", "unlocked 0", "itemRead 0 of pres"]),
     Event(
-      "presence: the phrase is skipped, the passcode typed", "item get fpres", [skipped, right],
+      "presence: the phrase is skipped, the passcode typed", "get fpres", [skipped, right],
       leaves: [
         "promptShown 5 of fpres: phrase of a member: cancelled",
         "promptShown 0 of fpres: vault passcode: answered", "unlocked 0", "itemRead 0 of fpres",
       ]),
     Event(
-      "presence: a wrong phrase, then skipped, then the passcode", "item get fpres",
+      "presence: a wrong phrase, then skipped, then the passcode", "get fpres",
       [("phrase of anna: ", .line("wrong")), skipped, right],
       leaves: [
         "promptShown 3 of fpres: phrase of a member: answered",
@@ -113,12 +113,12 @@ struct AuditPromptTests {
         "promptShown 0 of fpres: vault passcode: answered", "unlocked 0", "itemRead 0 of fpres",
       ]),
     Event(
-      "SIGKILL after a wrong phrase", "item get fpres",
+      "SIGKILL after a wrong phrase", "get fpres",
       [("phrase of anna: ", .line("wrong")), ("phrase of anna: ", .signal(SIGKILL))], exit: -SIGKILL,
       leaves: ["promptShown 3 of fpres: phrase of a member: answered"]),
     Event(
       "an application password set",
-      "item add app --access application-password --generate 8 "
+      "add app --access application-password --generate 8 "
         + "--passcode-file PASSCODE",
       [("new application password: ", .line("x")), ("new application password again: ", .line("x"))],
       leaves: [
@@ -127,11 +127,11 @@ struct AuditPromptTests {
       ]),
     Event(
       "an application password that is not set after all",
-      "item add app2 --access application-password "
+      "add app2 --access application-password "
         + "--generate 8 --passcode-file PASSCODE", [("new application password: ", .key("\u{3}"))], exit: 5,
       leaves: ["given 0: vault passcode", "unlocked 0", "promptShown 5: new application password: cancelled"]),
     Event(
-      "an application password typed", "item get app --passcode-file PASSCODE",
+      "an application password typed", "get app --passcode-file PASSCODE",
       [("application password: ", .line("x"))],
       leaves: [
         "given 0 of app: vault passcode", "unlocked 0",
@@ -172,7 +172,7 @@ struct AuditPromptTests {
       try expect(run(event, tool), equals: event.exit, "\(event.testDescription)")
       expect(Array(try entries(tool).dropFirst(before)), equals: event.entries, "\(event.testDescription)")
     }
-    try expect(tool("audit", "--verify", "--passcode-fd", "3", secrets: [3: "another"]).exit, equals: 0)
+    try expect(tool("audit", "--check", "--passcode-fd", "3", secrets: [3: "another"]).exit, equals: 0)
   }
 
   @Test("the listing has the outcome beside the secret's name")
@@ -191,7 +191,7 @@ struct AuditPromptTests {
     tool.environment["VAULTCTL_TESTING_AFTER_SIGNAL"] = "1"
     try holding(tool) {
       let screen = try PseudoTerminal()
-      let running = try tool.start(["item", "get", "a"], on: screen)
+      let running = try tool.start(["get", "a"], on: screen)
       try screen.wait(for: "vault passcode: ")
       running.kill(SIGTERM)
       try waitUntil("the process ends") { !running.isRunning }
@@ -213,7 +213,7 @@ struct AuditPromptTests {
     func get(after seconds: Int) throws -> [String] {
       tool.advance(by: seconds)
       let before = try entries(tool).count
-      try expect(tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: Self.passcode]).exit, equals: 0)
+      try expect(tool("get", "a", "--passcode-fd", "3", secrets: [3: Self.passcode]).exit, equals: 0)
       return Array(try entries(tool).dropFirst(before))
     }
     try expect(entries(tool).count, equals: before)
@@ -229,7 +229,7 @@ struct AuditPromptTests {
 
   private func newTool() throws -> Tool {
     let tool = try PromptTurnTests.newTool()
-    let words = ["item", "add", "bank", "--access", "passcode", "--passcode-fd", "3"]
+    let words = ["add", "bank", "--access", "passcode", "--passcode-fd", "3"]
     try expect(tool.run(words, input: [7], secrets: [3: Self.passcode]).exit, equals: 0)
     return tool
   }
@@ -271,7 +271,7 @@ struct AuditPromptTests {
       let revision = try stateRevision(tool)
       var environment = tool.environment
       environment["VAULTCTL_TESTING_DERIVATIONS"] = latch.path
-      var child = Child(Tool.path, ["item", "get", "a", "--passcode-file", passcode], environment)
+      var child = Child(Tool.path, ["get", "a", "--passcode-file", passcode], environment)
       child.create(1, tool.home.path + "/output")
       let running = try child.start()
       try waitUntil("the attempt is counted") { try stateRevision(tool) != revision }

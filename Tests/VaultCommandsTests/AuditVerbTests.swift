@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Verified to fail when the policy of `item edit --audit` is not passed on, when `--since` takes only later entries,
+/// Verified to fail when the policy of `edit --audit` is not passed on, when `--since` takes only later entries,
 /// and when `--follow` begins after the present entries.
 @Suite("The audit at the command line", .bounded)
 struct AuditVerbTests {
@@ -16,17 +16,17 @@ struct AuditVerbTests {
   func policy() throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "mail", input: [7]).exit, equals: 0)
-    try expect(tool("item", "get", "mail").output, equals: [7])
+    try expect(tool("add", "mail", input: [7]).exit, equals: 0)
+    try expect(tool("get", "mail").output, equals: [7])
     try expect(operations(tool), equals: ["vaultCreated", "itemAdded"])
-    try expect(tool("item", "edit", "mail", "--audit", "all").exit, equals: 0)
-    try expect(tool("item", "show", "mail", "--json").json["audit"] as? String, equals: "all")
-    try expect(tool("item", "get", "mail").output, equals: [7])
+    try expect(tool("edit", "mail", "--audit", "all").exit, equals: 0)
+    try expect(tool("show", "mail", "--json").json["audit"] as? String, equals: "all")
+    try expect(tool("get", "mail").output, equals: [7])
     try expect(operations(tool).last, equals: "itemRead")
-    try expect(tool("item", "edit", "mail", "--audit", "changes").exit, equals: 0)
-    try expect(tool("item", "get", "mail").output, equals: [7])
+    try expect(tool("edit", "mail", "--audit", "changes").exit, equals: 0)
+    try expect(tool("get", "mail").output, equals: [7])
     try expect(operations(tool).last, equals: "itemUpdated")
-    #expect(try tool("audit", "--verify", "--json").json["sound"] as? Bool == true)
+    #expect(try tool("audit", "--check", "--json").json["sound"] as? Bool == true)
   }
 
   @Test("--since takes entries from that second on, --item those of one item, also of one that is gone")
@@ -35,10 +35,10 @@ struct AuditVerbTests {
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1900000000"
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1900000100"
-    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
-    try expect(tool("item", "add", "b", input: [1]).exit, equals: 0)
+    try expect(tool("add", "a", input: [1]).exit, equals: 0)
+    try expect(tool("add", "b", input: [1]).exit, equals: 0)
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1900000200"
-    try expect(tool("item", "rm", "a").exit, equals: 0)
+    try expect(tool("rm", "a").exit, equals: 0)
     try expect(operations(tool, "--since", "1900000100"), equals: ["itemAdded", "itemAdded", "itemTrashed"])
     try expect(operations(tool, "--since", "1900000101"), equals: ["itemTrashed"])
     try expect(operations(tool, "--since", "2030-03-17T17:50:00Z"), equals: ["itemTrashed"])
@@ -63,9 +63,9 @@ struct AuditVerbTests {
     }
     func wait(_ count: Int) throws { try waitUntil("entry \(count) is shown") { try lines().count >= count } }
     try wait(1)
-    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
+    try expect(tool("add", "a", input: [1]).exit, equals: 0)
     try wait(2)
-    try expect(tool("item", "rm", "a").exit, equals: 0)
+    try expect(tool("rm", "a").exit, equals: 0)
     try wait(3)
     running.kill(SIGINT)
     try expect(running.wait(), equals: 130)

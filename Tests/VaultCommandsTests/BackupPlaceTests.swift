@@ -14,7 +14,7 @@ struct BackupPlaceTests {
   private func backedUp() throws -> (tool: Tool, backup: String) {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
+    try expect(tool("add", "mail", input: [1, 2, 3]).exit, equals: 0)
     let path = tool.home.path + "/b"
     let run = try tool("backup", path, "--passphrase-fd", "3", secrets: Self.phrase)
     expect(run.exit, equals: 0, "\(run.errors)")
@@ -24,11 +24,11 @@ struct BackupPlaceTests {
   /// Restores in an empty home, and reads what was restored. Verifies the backup before.
   private func expectRestored(from path: String, _ what: String) throws {
     let other = try Tool()
-    let verified = try other("verify", "--backup", path, "--passphrase-fd", "3", secrets: Self.phrase)
+    let verified = try other("vault", "check", "--backup", path, "--passphrase-fd", "3", secrets: Self.phrase)
     expect(verified.exit, equals: 0, "\(what): \(verified.errors)")
     let run = try other("restore", path, "--passphrase-fd", "3", secrets: Self.phrase)
     expect(run.exit, equals: 0, "\(what): \(run.errors)")
-    try expect(other("item", "get", "mail").output, equals: [1, 2, 3], "\(what)")
+    try expect(other("get", "mail").output, equals: [1, 2, 3], "\(what)")
     let left = try FileManager.default.contentsOfDirectory(atPath: other.home.path + "/.local/share/vaultctl")
     expect(left, equals: ["default.vault"], "\(what)")
   }
@@ -80,7 +80,7 @@ struct BackupPlaceTests {
   @Test("over the vault that is there, the backup may come through a pipe too")
   func replacing() throws {
     let (tool, path) = try backedUp()
-    try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
+    try expect(tool("add", "late", input: [9]).exit, equals: 0)
     let content = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     let refused = try tool.run(
       ["restore", "-", "--passphrase-fd", "3"], input: content, secrets: Self.phrase)
@@ -88,8 +88,8 @@ struct BackupPlaceTests {
     let run = try tool.run(
       ["restore", "-", "--replace", "--passphrase-fd", "3"], input: content, secrets: Self.phrase)
     expect(run.exit, equals: 0, "\(run.errors)")
-    try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
-    try expect(tool("item", "get", "late").exit, equals: 1)
+    try expect(tool("get", "mail").output, equals: [1, 2, 3])
+    try expect(tool("get", "late").exit, equals: 1)
   }
 
   @Test("what is no backup is named as that, wherever it comes from, and nothing of it is kept")
@@ -103,7 +103,7 @@ struct BackupPlaceTests {
       (tool.home.path + "/.local/share/vaultctl/default.vault", 12, "is a vault, not a backup"),
     ] as [(String, Int32, String)] {
       let other = try Tool()
-      for words in [["restore", name], ["verify", "--backup", name]] {
+      for words in [["restore", name], ["vault", "check", "--backup", name]] {
         let run = try other.run(words + ["--passphrase-fd", "3"], secrets: Self.phrase)
         let isNamed =
           run.errors.contains(word)

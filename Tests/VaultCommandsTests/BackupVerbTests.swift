@@ -22,11 +22,11 @@ struct BackupVerbTests {
     expect(restored.exit, equals: 0, "\(restored.errors)")
     #expect(try restored.json["items"] as? Int == 2 && restored.json["countersBehind"] as? Int == 1)
     try expect(restored.json["passcodeDelay"] as? Int, equals: passcode == nil ? nil : 60)
-    try expect(unlocked(other, passcode, "item", "get", "mail").exit, equals: passcode == nil ? 0 : 4)
+    try expect(unlocked(other, passcode, "get", "mail").exit, equals: passcode == nil ? 0 : 4)
     other.advance(by: 60)
-    try expect(unlocked(other, passcode, "item", "get", "mail").output, equals: [1, 2, 3])
-    try expect(unlocked(other, passcode, "item", "get", "here").exit, equals: 1)
-    try expect(unlocked(other, passcode, "verify").exit, equals: 0)
+    try expect(unlocked(other, passcode, "get", "mail").output, equals: [1, 2, 3])
+    try expect(unlocked(other, passcode, "get", "here").exit, equals: 1)
+    try expect(unlocked(other, passcode, "vault", "check").exit, equals: 0)
     try expect(id(other), equals: id(tool))
   }
 
@@ -34,16 +34,16 @@ struct BackupVerbTests {
   @Test("after a restore a HOTP credential answers 17 until its counter is set")
   func resync() throws {
     let tool = try filled(nil)
-    try expect(tool("otp", "code", "rfc").text, equals: "755224\n")
+    try expect(tool("code", "rfc").text, equals: "755224\n")
     try expect(backUp(tool).exit, equals: 0)
     let other = try Tool()
     try expect(restore(tool.home.path + "/b.vault", in: other).exit, equals: 0)
     for _ in 0..<2 {
-      let refused = try other("otp", "code", "rfc")
+      let refused = try other("code", "rfc")
       #expect(refused.exit == 17 && refused.output.isEmpty)
     }
     try expect(other("otp", "counter", "rfc", "--set", "1").exit, equals: 0)
-    try expect(other("otp", "code", "rfc").text, equals: "287082\n")
+    try expect(other("code", "rfc").text, equals: "287082\n")
   }
 
   @Test("a wrong passphrase is 3, and neither a vault nor a key nor anything else is left behind")
@@ -56,7 +56,7 @@ struct BackupVerbTests {
     let before = try files(tool)
     try expect(restore(tool.home.path + "/b.vault", "wrong", in: tool).exit, equals: 3)
     try expect(files(tool), equals: before)
-    try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(tool("get", "mail").output, equals: [1, 2, 3])
   }
 
   @Test("a backup onto a file that is there is 8 and leaves it as it is; no passphrase is asked for")
@@ -185,7 +185,7 @@ struct BackupVerbTests {
     let vault = tool.home.path + "/.local/share/vaultctl/default.vault"
     try expect(restore(vault, in: other).exit, equals: 12)
     try expect(restore(tool.home.path + "/none", in: other).exit, equals: 13)
-    let asVault = try tool("item", "list", "--vault", tool.home.path + "/b.vault")
+    let asVault = try tool("ls", "--vault", tool.home.path + "/b.vault")
     #expect(asVault.exit == 9 && asVault.errors.contains("vaultctl restore"))
     try expect(files(other), equals: [])
   }
@@ -199,7 +199,7 @@ struct BackupVerbTests {
     let before = try files(other)
     try expect(restore(tool.home.path + "/b.vault", in: other).exit, equals: 9)
     try expect(files(other), equals: before)
-    try expect(other("verify").exit, equals: 0)
+    try expect(other("vault", "check").exit, equals: 0)
   }
 
   /// Fails when `newer:` is dropped in `RestoreVerb`.
@@ -207,18 +207,18 @@ struct BackupVerbTests {
   func sameVault() throws {
     let tool = try filled(nil)
     try expect(backUp(tool).exit, equals: 0)
-    for _ in 0..<3 { try expect(tool("otp", "code", "rfc").exit, equals: 0) }
-    try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
+    for _ in 0..<3 { try expect(tool("code", "rfc").exit, equals: 0) }
+    try expect(tool("add", "late", input: [9]).exit, equals: 0)
     let run = try restore(tool.home.path + "/b.vault", in: tool)
     expect(run.exit, equals: 0, "\(run.errors)")
     let aside = try #require(try run.json["oldVault"] as? String)
     #expect(aside.hasSuffix("/default.vault.before-restore"))
-    try expect(tool("item", "get", "late").exit, equals: 1)
-    try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(tool("get", "late").exit, equals: 1)
+    try expect(tool("get", "mail").output, equals: [1, 2, 3])
     try expect(tool("otp", "counter", "rfc", "--json").json["counter"] as? Int, equals: 3)
-    try expect(tool("otp", "code", "rfc").exit, equals: 17)
-    try expect(tool("verify").exit, equals: 0)
-    try expect(tool("item", "get", "late", "--vault", aside).output, equals: [9])
+    try expect(tool("code", "rfc").exit, equals: 17)
+    try expect(tool("vault", "check").exit, equals: 0)
+    try expect(tool("get", "late", "--vault", aside).output, equals: [9])
     #expect(!(try files(tool)).contains { $0.hasSuffix(".restoring") || $0.hasSuffix("-wal") })
     try expect(restore(tool.home.path + "/b.vault", in: tool).exit, equals: 8)
   }
@@ -228,7 +228,7 @@ struct BackupVerbTests {
   func interrupted() throws {
     let tool = try filled(nil)
     try expect(backUp(tool).exit, equals: 0)
-    try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
+    try expect(tool("add", "late", input: [9]).exit, equals: 0)
     let vault = tool.home.path + "/.local/share/vaultctl/default.vault"
     let keys = try KeyFolder(tool)
     try interruptedBeforeExchange(tool, vault, keys)
@@ -241,16 +241,16 @@ struct BackupVerbTests {
   private func interruptedBeforeExchange(_ tool: Tool, _ vault: String, _ keys: KeyFolder) throws {
     let first = try restoredBeside(vault, tool, keys)
     try expect(keys.count, equals: 2)
-    let doctor = try tool("doctor").text
+    let doctor = try tool("vault", "doctor").text
     #expect(doctor.contains("a restore is under way, or was interrupted") && doctor.contains(first.file))
     #expect(doctor.contains("a device key is kept for \(first.file)"))
-    #expect(try tool("doctor", "--remove-old-keys").exit == 0 && keys.count == 2)
-    try expect(tool("item", "get", "late").output, equals: [9])
+    #expect(try tool("vault", "doctor", "--remove-old-keys").exit == 0 && keys.count == 2)
+    try expect(tool("get", "late").output, equals: [9])
     let again = try restore(tool.home.path + "/b.vault", in: tool)
     expect(again.exit, equals: 0, "\(again.errors)")
     #expect(!(try files(tool)).contains { $0.contains(".restoring") })
-    try expect(tool("item", "get", "late", "--vault", vault + ".before-restore").output, equals: [9])
-    #expect(try tool("item", "get", "late").exit == 1 && tool("verify").exit == 0)
+    try expect(tool("get", "late", "--vault", vault + ".before-restore").output, equals: [9])
+    #expect(try tool("get", "late").exit == 1 && tool("vault", "check").exit == 0)
     // The key of the vault that was removed is removed too; the others are those of the old vault and of the restored one.
     #expect(try keys.count == 2 && !keys.names.contains(first.key))
   }
@@ -263,14 +263,14 @@ struct BackupVerbTests {
     for (from, to) in [(vault, vault + ".x"), (second.file, vault), (vault + ".x", second.file)] {
       try FileManager.default.moveItem(atPath: from, toPath: to)
     }
-    let named = try tool("doctor").text
+    let named = try tool("vault", "doctor").text
     #expect(named.contains("the old vault is \(second.file)"), "\(named)")
-    #expect(try tool("doctor", "--remove-old-keys").exit == 0 && keys.count == 3)
+    #expect(try tool("vault", "doctor", "--remove-old-keys").exit == 0 && keys.count == 3)
     let finished = try restore(tool.home.path + "/b.vault", in: tool, json: false)
     #expect(finished.exit == 8 && finished.errors.contains("an interrupted restore was finished"))
     #expect(!(try files(tool)).contains { $0.contains(".restoring") })
     for place in [vault, vault + ".before-restore", vault + ".old"] {
-      try expect(tool("verify", "--vault", place).exit, equals: 0, "\(place)")
+      try expect(tool("vault", "check", "--vault", place).exit, equals: 0, "\(place)")
     }
     try expect(keys.count, equals: 3)
     return second.file
@@ -323,9 +323,9 @@ struct BackupVerbTests {
     let key = tool.home.path + "/keys/device.key"
     tool.environment["VAULTCTL_DEVICE_KEY"] = key
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
+    try expect(tool("add", "mail", input: [1, 2, 3]).exit, equals: 0)
     try expect(backUp(tool).exit, equals: 0)
-    try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
+    try expect(tool("add", "late", input: [9]).exit, equals: 0)
     let before = try Data(contentsOf: URL(fileURLWithPath: key))
     let run = try restore(tool.home.path + "/b.vault", in: tool)
     expect(run.exit, equals: 0, "\(run.errors)")
@@ -334,17 +334,17 @@ struct BackupVerbTests {
     try expect(Data(contentsOf: URL(fileURLWithPath: keyAside)), equals: before)
     #expect(try Data(contentsOf: URL(fileURLWithPath: key)) != before)
     #expect(!(try files(tool)).contains { $0.hasSuffix(".new") })
-    #expect(try tool("item", "get", "mail").output == [1, 2, 3] && tool("verify").exit == 0)
+    #expect(try tool("get", "mail").output == [1, 2, 3] && tool("vault", "check").exit == 0)
     let aside = try #require(try run.json["oldVault"] as? String)
-    let late = try tool("item", "get", "late", "--vault", aside, "--device-key", keyAside)
+    let late = try tool("get", "late", "--vault", aside, "--device-key", keyAside)
     expect(late.output, equals: [9], "\(late.errors)")
-    #expect(try tool("rotate", "device-key").exit == 0 && tool("item", "get", "mail").exit == 0)
+    #expect(try tool("vault", "rotate", "device-key").exit == 0 && tool("get", "mail").exit == 0)
     // What is in the way is said before anything is done.
     try FileManager.default.removeItem(atPath: aside)
     try expect(restore(tool.home.path + "/b.vault", in: tool).exit, equals: 8)
     try FileManager.default.removeItem(atPath: keyAside)
     try expect(restore(tool.home.path + "/b.vault", in: tool).exit, equals: 0)
-    try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(tool("get", "mail").output, equals: [1, 2, 3])
   }
 
   /// Fails when `RestoreVerb` goes on without the old vault's counters.
@@ -371,8 +371,8 @@ struct BackupVerbTests {
     let channel = passcode == nil ? [] : ["--passcode-fd", "3"]
     try expect(tool.run(["init"] + guarded, secrets: secrets).exit, equals: 0)
     try expect(
-      tool.run(["item", "add", "mail"] + channel, input: [1, 2, 3], secrets: secrets).exit, equals: 0)
-    let here = ["item", "add", "here", "--this-device-only"]
+      tool.run(["add", "mail"] + channel, input: [1, 2, 3], secrets: secrets).exit, equals: 0)
+    let here = ["add", "here", "--this-device-only"]
     try expect(tool.run(here + channel, input: [4], secrets: secrets).exit, equals: 0)
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
     try expect(

@@ -20,13 +20,13 @@ struct BatchVerbTests {
     try expect(tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
     tool.environment["VAULTCTL_TESTING_DERIVATIONS"] = tool.home.path + "/derivations"
     let run = try tool(
-      "batch", "--passcode-fd", "3",
+      "vault", "batch", "--passcode-fd", "3",
       input: lines(
-        #"{"args":["item","add","a"],"stdin":"text\n\u00e9"}"#,
-        #"{"args":["item","add","b"],"stdinBase64":"AP8K"}"#, "",
-        #"{"args":["item","get","a"]}"#, #"{"args":["item","get","b"]}"#,
+        #"{"args":["add","a"],"stdin":"text\n\u00e9"}"#,
+        #"{"args":["add","b"],"stdinBase64":"AP8K"}"#, "",
+        #"{"args":["get","a"]}"#, #"{"args":["get","b"]}"#,
         #"{"args":["otp","add","h"],"stdin":"otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0\n"}"#,
-        #"{"args":["otp","code","h","--json"]}"#),
+        #"{"args":["code","h","--json"]}"#),
       secrets: [3: "p"])
     #expect(run.exit == 0 && run.errors.isEmpty)
     let found = try answers(run)
@@ -44,15 +44,15 @@ struct BatchVerbTests {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     let input = lines(
-      #"{"args":["status"]}"#, #"{"args":["item","get","nobody"]}"#,
-      #"{"args":["item","add","a"],"stdin":"x","junk":1}"#,
+      #"{"args":["status"]}"#, #"{"args":["get","nobody"]}"#,
+      #"{"args":["add","a"],"stdin":"x","junk":1}"#,
       #"{"args":["path"]}"#)
-    let stopped = try tool("batch", input: input)
+    let stopped = try tool("vault", "batch", input: input)
     expect(stopped.exit, equals: 1)
     try expect(answers(stopped).map { $0["exit"] as? Int }, equals: [0, 1])
     let error = try answers(stopped).last?["error"] as? [String: Any]
     #expect(error?["code"] as? String == "itemNotFound" && error?["hint"] != nil)
-    let whole = try tool("batch", "--keep-going", input: input)
+    let whole = try tool("vault", "batch", "--keep-going", input: input)
     expect(whole.exit, equals: 1)
     try expect(answers(whole).map { $0["exit"] as? Int }, equals: [0, 1, 12, 0])
   }
@@ -60,15 +60,16 @@ struct BatchVerbTests {
   /// Verified to fail when a batch with `--keep-going` tries it for each line.
   @Test(
     "a wrong passcode is tried once, not once a line",
-    arguments: [#"{"args":["item","add","b","--generate","8"]}"#, #"{"args":["item","get","a"]}"#])
+    arguments: [#"{"args":["add","b","--generate","8"]}"#, #"{"args":["get","a"]}"#])
   func wrongPasscode(line: String) throws {
     let tool = try Tool()
     try expect(tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
-    let words = ["item", "add", "a", "--access", "passcode", "--passcode-fd", "3"]
+    let words = ["add", "a", "--access", "passcode", "--passcode-fd", "3"]
     try expect(tool.run(words, input: [1], secrets: [3: "p"]).exit, equals: 0)
     tool.environment["VAULTCTL_TESTING_DERIVATIONS"] = tool.home.path + "/derivations"
     let run = try tool(
-      "batch", "--keep-going", "--passcode-fd", "3", input: lines(line, line, line), secrets: [3: "wrong"])
+      "vault", "batch", "--keep-going", "--passcode-fd", "3", input: lines(line, line, line),
+      secrets: [3: "wrong"])
     expect(run.exit, equals: 3)
     try expect(answers(run).map { $0["exit"] as? Int }, equals: [3])
     try expect(Data(contentsOf: tool.home.appendingPathComponent("derivations")).count, equals: 1)
@@ -77,16 +78,17 @@ struct BatchVerbTests {
   @Test(
     "what belongs to the whole batch, and what asks or never ends, is refused in a line",
     arguments: [
-      #"{"args":["batch"]}"#, #"{"args":["init","--no-passcode"]}"#, #"{"args":["passcode","remove"]}"#,
-      #"{"args":["status","--vault","/x"]}"#, #"{"args":["item","get","a","--passcode-fd","3"]}"#,
-      #"{"args":["item","get","a","--prompt","none"]}"#, #"{"args":["audit","--follow"]}"#,
+      #"{"args":["vault", "batch"]}"#, #"{"args":["init","--no-passcode"]}"#,
+      #"{"args":["passcode","remove"]}"#,
+      #"{"args":["status","--vault","/x"]}"#, #"{"args":["get","a","--passcode-fd","3"]}"#,
+      #"{"args":["get","a","--prompt","none"]}"#, #"{"args":["audit","--follow"]}"#,
       #"{"args":["--help"]}"#,
       #"{"args":[]}"#, #"{"args":["otp","add","otpauth://totp/x?secret=CANARY"]}"#,
     ])
   func refused(line: String) throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    let run = try tool("batch", input: lines(line))
+    let run = try tool("vault", "batch", input: lines(line))
     expect(run.exit, equals: 2, "\(run.text)")
     #expect(!run.text.contains("CANARY") && !run.errors.contains("CANARY"))
   }
@@ -94,7 +96,7 @@ struct BatchVerbTests {
   /// Verified to fail when a batch has the channels of the passcode and the recovery code alone.
   @Test("each secret that a line may not give is given on the line of the batch")
   func channels() throws {
-    let batch = try #require(VerbTable.verb(["batch"]))
+    let batch = try #require(VerbTable.verb(["vault", "batch"]))
     let options = Set(batch.secretOptions.flatMap(\.options).map(\.option.name))
     for verb in VerbTable.all where verb.allowedInBatch {
       let missing = verb.secretOptions.flatMap(\.options).map(\.option.name).filter { !options.contains($0) }
@@ -107,20 +109,20 @@ struct BatchVerbTests {
   func session() throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    let session = try tool.file("session", tool("session", "open").text)
+    let session = try tool.file("session", tool("card", "session", "open").text)
     let input = lines(
-      #"{"args":["token","put","card","--ttl","90s","--uses","2"],"stdin":"tok-1"}"#,
-      #"{"args":["token","get","card"]}"#, #"{"args":["item","list"]}"#, #"{"args":["token","get","card"]}"#)
-    let run = try tool("batch", "--session-file", session, input: input)
+      #"{"args":["card", "put","card","--ttl","90s","--uses","2"],"stdin":"tok-1"}"#,
+      #"{"args":["card", "get","card"]}"#, #"{"args":["ls"]}"#, #"{"args":["card", "get","card"]}"#)
+    let run = try tool("vault", "batch", "--session-file", session, input: input)
     try expect(answers(run).map { $0["exit"] as? Int }, equals: [0, 0, 0, 0], "\(run.text)")
     let next = lines(
-      #"{"args":["token","put","other","--ttl","90s"],"stdin":"tok-2"}"#,
-      #"{"args":["token","get","other","--session-file","\#(session)"]}"#)
+      #"{"args":["card", "put","other","--ttl","90s"],"stdin":"tok-2"}"#,
+      #"{"args":["card", "get","other","--session-file","\#(session)"]}"#)
     let inLine = try tool(
-      "batch", "--session-fd", "3", input: next, secrets: [3: tool("session", "open").text])
+      "vault", "batch", "--session-fd", "3", input: next, secrets: [3: tool("card", "session", "open").text])
     expect(inLine.exit, equals: 2)
-    #expect(inLine.text.contains("--session-file stands on the line of 'vaultctl batch'"))
-    try expect(tool("token", "get", "other").exit, equals: 6)
+    #expect(inLine.text.contains("--session-file stands on the line of 'vaultctl vault batch'"))
+    try expect(tool("card", "get", "other").exit, equals: 6)
   }
 
   /// Verified to fail when a batch has no channel for a PIN.
@@ -131,11 +133,12 @@ struct BatchVerbTests {
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
     let words = ["otp", "add", "bank", "--pin-mode", "checked", "--pin-fd", "3"]
     try expect(tool.run(words, input: Array(uri.utf8), secrets: [3: "8306"]).exit, equals: 0)
-    let code = #"{"args":["otp","code","bank"]}"#
+    let code = #"{"args":["code","bank"]}"#
     let input = lines(code, code, code)
-    let right = try tool("batch", "--pin-fd", "3", input: input, secrets: [3: "8306"])
+    let right = try tool("vault", "batch", "--pin-fd", "3", input: input, secrets: [3: "8306"])
     try expect(answers(right).map { $0["exit"] as? Int }, equals: [0, 0, 0])
-    let wrong = try tool("batch", "--keep-going", "--pin-fd", "3", input: input, secrets: [3: "2749"])
+    let wrong = try tool(
+      "vault", "batch", "--keep-going", "--pin-fd", "3", input: input, secrets: [3: "2749"])
     expect(wrong.exit, equals: 3)
     try expect(answers(wrong).count, equals: 1)
     try expect(tool("pin", "status", "pin", "--json").json["attemptsLeft"] as? Int, equals: 9)
@@ -149,9 +152,10 @@ struct BatchVerbTests {
     let file = try Data(
       contentsOf: Tool.repository.appendingPathComponent("Tests/Vectors/key-files/p256.chain.p12"))
     let line = #"{"args":["key","import","tls"],"stdinBase64":"\#(file.base64EncodedString())"}"#
-    let asked = try tool("batch", "--no-input", input: lines(line))
+    let asked = try tool("vault", "batch", "--no-input", input: lines(line))
     #expect(asked.exit == 6 && asked.text.contains("asking is switched off"), "\(asked.text)")
-    let given = try tool("batch", "--passphrase-fd", "3", input: lines(line), secrets: [3: "correct horse"])
+    let given = try tool(
+      "vault", "batch", "--passphrase-fd", "3", input: lines(line), secrets: [3: "correct horse"])
     expect(given.exit, equals: 0, "\(given.text)")
   }
 
@@ -159,8 +163,8 @@ struct BatchVerbTests {
   func data() throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    #expect(try tool("batch", input: lines(#"{"args":["status"],"stdin":"x"}"#)).exit == 12)
-    #expect(try tool("batch", input: lines(#"{"args":["item","add","a"]}"#)).exit == 12)
-    try expect(tool("batch", input: []).exit, equals: 0)
+    #expect(try tool("vault", "batch", input: lines(#"{"args":["status"],"stdin":"x"}"#)).exit == 12)
+    #expect(try tool("vault", "batch", input: lines(#"{"args":["add","a"]}"#)).exit == 12)
+    try expect(tool("vault", "batch", input: []).exit, equals: 0)
   }
 }

@@ -33,13 +33,13 @@ struct BiokeyVerbTests {
 
   private func code(_ tool: Tool, phrase: String) throws -> Tool.Run {
     try tool(
-      "otp", "code", "bank", "--json", "--no-input", "--phrase-fd", "3", "--passcode-fd", "4",
+      "code", "bank", "--json", "--no-input", "--phrase-fd", "3", "--passcode-fd", "4",
       secrets: [3: phrase, 4: "pass"])
   }
 
   private func biokeys(_ tool: Tool) throws -> [[String: Any]] {
     // Nobody is asked, and the vault is locked.
-    let list = try tool("biokey", "list", "--json", "--no-input")
+    let list = try tool("biometry", "biokey", "list", "--json", "--no-input")
     expect(list.exit, equals: 0, "\(list.errors)")
     return try #require(list.json["items"] as? [[String: Any]])
   }
@@ -49,23 +49,24 @@ struct BiokeyVerbTests {
     .requirement("A11", "A12", "A22"))
   func life() throws {
     let tool = try newTool()
-    try expect(run(tool, ["biokey", "register"], pin: "2749").exit, equals: 3)
+    try expect(run(tool, ["biometry", "biokey", "register"], pin: "2749").exit, equals: 3)
     #expect(try biokeys(tool).isEmpty)
     let first = try run(
-      tool, ["biokey", "register", "--device", "laptop", "--members", "any", "--json"], pin: "8306")
+      tool, ["biometry", "biokey", "register", "--device", "laptop", "--members", "any", "--json"],
+      pin: "8306")
     #expect(first.exit == 0 && first.errors.isEmpty, "\(first.errors)")
     #expect(try first.json["replaced"] as? Bool == false && first.json["device"] as? String == "laptop")
-    let second = try run(tool, ["biokey", "register", "pin", "--name", "mine"], pin: "8306")
+    let second = try run(tool, ["biometry", "biokey", "register", "pin", "--name", "mine"], pin: "8306")
     #expect(second.exit == 0 && second.errors.contains("was replaced"))
     let listed = try #require(biokeys(tool).first)
     #expect(try biokeys(tool).count == 1 && listed["id"] as? String != first.json["id"] as? String)
     #expect(listed["name"] as? String == "mine" && listed["pin"] as? String == "pin")
     #expect(listed["members"] as? String == "current-set" && listed["attemptsLeft"] as? Int == 5)
-    #expect(try tool("biokey", "list").text.contains("usable"))
-    let reset = try run(tool, ["biokey", "reset"], pin: "8306")
+    #expect(try tool("biometry", "biokey", "list").text.contains("usable"))
+    let reset = try run(tool, ["biometry", "biokey", "reset"], pin: "8306")
     expect(reset.exit, equals: 0, "\(reset.errors)")
     #expect(try biokeys(tool).isEmpty)
-    try expect(run(tool, ["biokey", "reset", "other"], pin: "8306").exit, equals: 1)
+    try expect(run(tool, ["biometry", "biokey", "reset", "other"], pin: "8306").exit, equals: 1)
   }
 
   @Test(
@@ -73,9 +74,9 @@ struct BiokeyVerbTests {
     .requirement("A14", "B3"))
   func code() throws {
     let tool = try newTool()
-    try expect(run(tool, ["biokey", "register"], pin: "8306").exit, equals: 0)
+    try expect(run(tool, ["biometry", "biokey", "register"], pin: "8306").exit, equals: 0)
     try expect(code(tool, phrase: "my voice").json["code"] as? String, equals: "755224")
-    try expect(run(tool, ["otp", "code", "bank"], pin: "8306").text, equals: "287082\n")
+    try expect(run(tool, ["code", "bank"], pin: "8306").text, equals: "287082\n")
     for _ in 0..<5 { try expect(code(tool, phrase: "no voice").exit, equals: 3) }
     try expect(biokeys(tool).first?["attemptsLeft"] as? Int, equals: 0)
     let status = try tool("pin", "status", "pin", "--json")
@@ -90,14 +91,14 @@ struct BiokeyVerbTests {
     let tool = try newTool()
     let set = try tool("pin", "set", "--mode", "camouflaged", "--passcode-fd", "3", secrets: [3: "pass"])
     expect(set.exit, equals: 0, "\(set.errors)")
-    let camouflaged = try run(tool, ["biokey", "register", "pin-camouflaged"], pin: "8306")
+    let camouflaged = try run(tool, ["biometry", "biokey", "register", "pin-camouflaged"], pin: "8306")
     #expect(camouflaged.exit == 9 && camouflaged.errors.contains("give it away"))
     #expect(
       try tool("biometry", "remove", "voice").exit == 0
-        && run(tool, ["biokey", "register"], pin: "8306").exit == 9)
+        && run(tool, ["biometry", "biokey", "register"], pin: "8306").exit == 9)
     let open = try Tool()
     try expect(open("init", "--no-passcode").exit, equals: 0)
     try expect(open("pin", "set", "--new-pin-fd", "3", secrets: [3: "8306"]).exit, equals: 0)
-    try expect(open("biokey", "register", "--pin-fd", "3", secrets: [3: "8306"]).exit, equals: 9)
+    try expect(open("biometry", "biokey", "register", "--pin-fd", "3", secrets: [3: "8306"]).exit, equals: 9)
   }
 }

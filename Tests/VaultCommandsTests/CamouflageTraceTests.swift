@@ -50,7 +50,7 @@ struct CamouflageTraceTests {
     }
   }
 
-  private static let code = ["otp", "code", "bank", "--pin-fd", "3"]
+  private static let code = ["code", "bank", "--pin-fd", "3"]
 
   private struct Trace {
     let exit: Int32

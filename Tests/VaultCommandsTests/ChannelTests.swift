@@ -9,11 +9,11 @@ struct ChannelTests {
   private func newTool() throws -> Tool {
     let tool = try Tool()
     try expect(tool.run(["init", "--passcode-fd", "3"], secrets: [3: Self.passcode]).exit, equals: 0)
-    let words = ["item", "add", "bank", "--access", "passcode", "--passcode-fd", "3"]
+    let words = ["add", "bank", "--access", "passcode", "--passcode-fd", "3"]
     try expect(tool.run(words, input: [7], secrets: [3: Self.passcode]).exit, equals: 0)
     let app = ["--access", "application-password", "--application-password-fd", "4", "--passcode-fd", "3"]
     let added = try tool.run(
-      ["item", "add", "app"] + app, input: [8], secrets: [3: Self.passcode, 4: "app"])
+      ["add", "app"] + app, input: [8], secrets: [3: Self.passcode, 4: "app"])
     expect(added.exit, equals: 0)
     return tool
   }
@@ -28,7 +28,7 @@ struct ChannelTests {
       ("bank", "--passcode-fd", Self.passcode), ("app", "--application-password-fd", "app"),
     ] {
       for (given, what) in [(long + right, "too long"), (right + "\0", "NUL byte"), ("", "empty")] {
-        var words = ["item", "get", name, option, "5"]
+        var words = ["get", name, option, "5"]
         var secrets: [Int32: String] = [5: given]
         if name == "app" {
           words += ["--passcode-fd", "6"]
@@ -39,9 +39,9 @@ struct ChannelTests {
         #expect(run.errors.contains(what), "\(run.errors)")
       }
     }
-    let line = #"{"args":["item","get","bank"]}"# + "\n"
+    let line = #"{"args":["get","bank"]}"# + "\n"
     let batch = try tool.run(
-      ["batch", "--keep-going", "--passcode-fd", "5"], input: Array((line + line).utf8),
+      ["vault", "batch", "--keep-going", "--passcode-fd", "5"], input: Array((line + line).utf8),
       secrets: [5: long + Self.passcode])
     #expect(batch.exit == 12 && !batch.text.contains(#""result""#), "\(batch.text)")
   }
@@ -51,12 +51,12 @@ struct ChannelTests {
   func delay(name: String) throws {
     let tool = try newTool()
     try expect(
-      tool("item", "add", "plain", "--passcode-fd", "3", input: [9], secrets: [3: Self.passcode]).exit,
+      tool("add", "plain", "--passcode-fd", "3", input: [9], secrets: [3: Self.passcode]).exit,
       equals: 0)
     for _ in 0..<5 {
-      try expect(tool("item", "get", "bank", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3)
+      try expect(tool("get", "bank", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3)
     }
-    for words in [["item", "get", name], ["passcode", "change"], ["item", "add", "new"]] {
+    for words in [["get", name], ["passcode", "change"], ["add", "new"]] {
       let screen = try PseudoTerminal()
       let running = try tool.start(words, on: screen)
       try screen.wait(for: "too many wrong passcodes", times: 1)
@@ -72,8 +72,8 @@ struct ChannelTests {
   func passcodeFirst() throws {
     let tool = try newTool()
     let screen = try PseudoTerminal()
-    let running = try tool.start(["item", "add", "typed"], on: screen)
-    try screen.wait(for: "vaultctl item add 'typed': unlock the vault\r\n")
+    let running = try tool.start(["add", "typed"], on: screen)
+    try screen.wait(for: "vaultctl add 'typed': unlock the vault\r\n")
     try screen.wait(for: "vault passcode: ")
     screen.type("wrong\n")
     try screen.wait(for: "wrong passcode\r\nvaultctl item add 'typed': unlock the vault\r\n")
@@ -86,7 +86,7 @@ struct ChannelTests {
     try screen.wait(for: "secret again: ")
     screen.type("new\n")
     try expect(running.wait(), equals: 0)
-    let read = try tool("item", "get", "typed", "--passcode-fd", "3", secrets: [3: Self.passcode])
+    let read = try tool("get", "typed", "--passcode-fd", "3", secrets: [3: Self.passcode])
     expect(read.text, equals: "new")
   }
 
@@ -94,7 +94,7 @@ struct ChannelTests {
   func threeWrong() throws {
     let tool = try newTool()
     let screen = try PseudoTerminal()
-    let running = try tool.start(["item", "add", "typed"], on: screen)
+    let running = try tool.start(["add", "typed"], on: screen)
     for round in 1...3 {
       try screen.wait(for: "passcode: ", times: round)
       screen.type("wrong\n")

@@ -20,7 +20,7 @@ struct ClipboardTests {
   private func newTool(_ programs: [String]) throws -> Tool {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "mail", input: Array("correct horse".utf8)).exit, equals: 0)
+    try expect(tool("add", "mail", input: Array("correct horse".utf8)).exit, equals: 0)
     let folder = tool.home.path + "/fakes"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     for program in programs { try install(program, Self.fake, tool) }
@@ -41,7 +41,7 @@ struct ClipboardTests {
 
   /// The words that copy a secret. They name the vault, by which the process that waits is found.
   private func copying(_ name: String, for time: String, _ tool: Tool) -> [String] {
-    ["item", "get", name, "--copy", time, "--vault", vault(tool)]
+    ["get", name, "--copy", time, "--vault", vault(tool)]
   }
 
   private func held(_ tool: Tool) -> String? {
@@ -190,7 +190,7 @@ struct ClipboardTests {
     let tool = try newTool(["xclip"])
     tool.environment["DISPLAY"] = ":9"
     let canary = "canary-\(UUID().uuidString)"
-    try expect(tool("item", "add", "canary", input: Array(canary.utf8)).exit, equals: 0)
+    try expect(tool("add", "canary", input: Array(canary.utf8)).exit, equals: 0)
     try expect(tool.run(copying("canary", for: "1d", tool)).exit, equals: 0)
     return (tool, canary, try #require(try watchers(tool).first))
   }
@@ -222,7 +222,7 @@ struct ClipboardTests {
       tool.environment["PATH"] = path
       tool.environment["DISPLAY"] = variables["DISPLAY"]
       tool.environment["WAYLAND_DISPLAY"] = variables["WAYLAND_DISPLAY"]
-      var child = Child(Tool.path, ["item", "get", "mail", "--copy", "--json"], tool.environment)
+      var child = Child(Tool.path, ["get", "mail", "--copy", "--json"], tool.environment)
       child.leadsSession = true  // no terminal to ask either
       child.open(0, "/dev/null")
       child.create(1, tool.home.path + "/output")
@@ -232,9 +232,9 @@ struct ClipboardTests {
       let errors = try String(contentsOfFile: tool.home.path + "/errors", encoding: .utf8)
       #expect(errors.contains("noClipboard") && errors.contains("hint") && !errors.contains("correct"))
     }
-    try expect(tool("item", "get", "mail", "--copy", "--field", "account").exit, equals: 2)
-    let batch = try tool("batch", input: Array(#"{"args":["item","get","mail","--copy"]}"#.utf8))
-    #expect(batch.exit == 2 && batch.text.contains("batch"))
+    try expect(tool("get", "mail", "--copy", "--field", "account").exit, equals: 2)
+    let batch = try tool("vault", "batch", input: Array(#"{"args":["get","mail","--copy"]}"#.utf8))
+    #expect(batch.exit == 2 && batch.text.contains("vault batch"))
   }
 
   /// The terminal comes last, and needs no program that could be slow.
@@ -274,12 +274,12 @@ struct ClipboardTests {
     tool.environment["DISPLAY"] = ":9"
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
     try expect(tool("otp", "add", "rfc", input: Array(uri.utf8)).exit, equals: 0)
-    let run = try tool("otp", "code", "rfc", "--copy", "1d", "--json", "--vault", vault(tool))
+    let run = try tool("code", "rfc", "--copy", "1d", "--json", "--vault", vault(tool))
     #expect(try run.json["counter"] as? Int == 0 && run.json["code"] == nil && !run.text.contains("755224"))
     expect(held(tool), equals: "755224")
     try endTime(tool)
     expect(held(tool), equals: "")
-    try expect(tool("otp", "code", "rfc").text, equals: "287082\n")
+    try expect(tool("code", "rfc").text, equals: "287082\n")
   }
 
   private func startServer(_ program: String, _ tool: Tool) throws -> Child.Running {

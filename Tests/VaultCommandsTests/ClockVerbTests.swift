@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 import VaultExpectations
 
-/// `vaultctl clock`, and what the other verbs say of clocks.
+/// `vaultctl vault clock`, and what the other verbs say of clocks.
 ///
-/// Verified to fail on commit ebe6282a, where fifty commands with a wrong clock deleted an item; when `item add` does not look at the
+/// Verified to fail on commit ebe6282a, where fifty commands with a wrong clock deleted an item; when `add` does not look at the
 /// recorded time; when a list has no mark; when `--reset` needs no passcode; and when the clock of the warning is not compared.
 @Suite("The clock and the recorded time", .bounded, .requirement("Q6"))
 struct ClockVerbTests {
@@ -22,7 +22,7 @@ struct ClockVerbTests {
     let unlocking = passcode.contains("--no-passcode") ? [] : passcode
     for (name, days, boot) in [("one", 100, 0), ("two", 102, 2)] {
       setClock(tool, days: days, boot: boot)
-      try expect(tool.run(["item", "add", name] + unlocking, input: [1]).exit, equals: 0)
+      try expect(tool.run(["add", name] + unlocking, input: [1]).exit, equals: 0)
     }
     setClock(tool, boot: 2)
   }
@@ -31,35 +31,35 @@ struct ClockVerbTests {
   func creep() throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "a", "--expires", "40d", "--expiry", "refuse", input: [1]).exit, equals: 0)
+    try expect(tool("add", "a", "--expires", "40d", "--expiry", "refuse", input: [1]).exit, equals: 0)
     setClock(tool, days: 45)
     let uri = "otpauth://hotp/h?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
     try expect(tool("otp", "add", "h", input: Array(uri.utf8)).exit, equals: 0)
-    for _ in 0..<50 { try expect(tool("otp", "code", "h").exit, equals: 0) }
-    try expect(tool("item", "get", "a").exit, equals: 7)
+    for _ in 0..<50 { try expect(tool("code", "h").exit, equals: 0) }
+    try expect(tool("get", "a").exit, equals: 7)
     setClock(tool)
-    try expect(tool("item", "get", "a").exit, equals: 0)
-    try expect(tool("item", "add", "n", "--expires", "7d", input: [1]).exit, equals: 0)
-    try expect(tool("item", "get", "n").exit, equals: 0)
+    try expect(tool("get", "a").exit, equals: 0)
+    try expect(tool("add", "n", "--expires", "7d", input: [1]).exit, equals: 0)
+    try expect(tool("get", "n").exit, equals: 0)
   }
 
   @Test("lists mark what has expired, in text and JSON, and nothing else")
   func marks() throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "a", "--expires", "1h", input: [1]).exit, equals: 0)
-    try expect(tool("item", "add", "b", input: [1]).exit, equals: 0)
+    try expect(tool("add", "a", "--expires", "1h", input: [1]).exit, equals: 0)
+    try expect(tool("add", "b", input: [1]).exit, equals: 0)
     #expect(
-      try !tool("item", "list").text.contains("expired")
-        && !tool("item", "show", "a").text.contains("expired"))
+      try !tool("ls").text.contains("expired")
+        && !tool("show", "a").text.contains("expired"))
     tool.advance(by: 3600)
-    let lines = try tool("item", "list").text.split(separator: "\n")
+    let lines = try tool("ls").text.split(separator: "\n")
     expect(lines.map { $0.hasSuffix("expired") }, equals: [true, false])
-    let items = try #require(try tool("item", "list", "--json").json["items"] as? [[String: Any]])
+    let items = try #require(try tool("ls", "--json").json["items"] as? [[String: Any]])
     expect(items.map { $0["expired"] as? Bool }, equals: [true, nil])
-    #expect(try tool("item", "show", "a", "--json").json["expired"] as? Bool == true)
-    #expect(try tool("item", "show", "a").text.contains("expired"))
-    #expect(try tool("item", "show", "b", "--json").json["expired"] == nil)
+    #expect(try tool("show", "a", "--json").json["expired"] as? Bool == true)
+    #expect(try tool("show", "a").text.contains("expired"))
+    #expect(try tool("show", "b", "--json").json["expired"] == nil)
   }
 
   /// Verified to fail on commit c41b4145, where what a person is warned of is in no JSON.
@@ -71,17 +71,17 @@ struct ClockVerbTests {
     func told(_ object: [String: Any]) -> Int {
       (object["warnings"] as? [String] ?? []).count { $0.hasPrefix(words) }
     }
-    for verb in [["verify"], ["item", "list"], ["item", "show", "one"], ["status"], ["token", "list"]] {
+    for verb in [["vault", "check"], ["ls"], ["show", "one"], ["status"], ["card", "list"]] {
       #expect(try tool.run(verb).errors.contains("vaultctl: \(words)"))
       let run = try tool.run(verb + ["--json"])
       #expect(try run.errors.isEmpty && told(run.json) == 1, "\(verb): \(run.text)")
     }
-    let refused = try tool("item", "show", "none", "--json")
+    let refused = try tool("show", "none", "--json")
     let line = try #require(
       try JSONSerialization.jsonObject(with: Data(refused.errors.utf8)) as? [String: Any])
     #expect(refused.exit == 1 && told(line) == 1, "\(refused.errors)")
-    let input = #"{"args":["item","list"]}"# + "\n" + #"{"args":["status"]}"#
-    let lines = try tool("batch", "--json", input: Array(input.utf8)).text.split(separator: "\n")
+    let input = #"{"args":["ls"]}"# + "\n" + #"{"args":["status"]}"#
+    let lines = try tool("vault", "batch", "--json", input: Array(input.utf8)).text.split(separator: "\n")
     let results = try lines.map { line in
       let answer = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
       return try #require(answer?["result"] as? [String: Any])
@@ -93,11 +93,11 @@ struct ClockVerbTests {
   func show() throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    #expect(try tool("clock").text.hasSuffix("the recorded time and the clock agree\n"))
+    #expect(try tool("vault", "clock").text.hasSuffix("the recorded time and the clock agree\n"))
     setClock(tool, days: 30)
-    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
-    #expect(try tool("clock").text.contains("the clock is ahead by 30 d"))
-    let json = try tool("clock", "--json").json
+    try expect(tool("add", "a", input: [1]).exit, equals: 0)
+    #expect(try tool("vault", "clock").text.contains("the clock is ahead by 30 d"))
+    let json = try tool("vault", "clock", "--json").json
     expect(json["lead"] as? Int, equals: 30 * Self.day)
     expect(json["candidate"] as? Int, equals: tool.now + 30 * Self.day)
     #expect(json["recorded"] as? Int == tool.now && json["clock"] as? Int == tool.now + 30 * Self.day)
@@ -107,21 +107,21 @@ struct ClockVerbTests {
   func reset() throws {
     let tool = try Tool()
     try makeAhead(tool)
-    for words in [["item", "add", "n"], ["item", "edit", "one"]] {
+    for words in [["add", "n"], ["edit", "one"]] {
       let run = try tool.run(words + ["--expires", "7d"], input: [1])
       #expect(run.exit == 7 && run.errors.contains("--reset"), "\(run.errors)")
     }
-    try expect(tool("item", "get", "n").exit, equals: 1)
-    #expect(try tool("doctor").text.contains("recordedTime"))
-    #expect(try tool("clock").text.contains("the recorded time is ahead by 101 d"))
-    let first = try tool("clock", "--reset", "--json")
+    try expect(tool("get", "n").exit, equals: 1)
+    #expect(try tool("vault", "doctor").text.contains("recordedTime"))
+    #expect(try tool("vault", "clock").text.contains("the recorded time is ahead by 101 d"))
+    let first = try tool("vault", "clock", "--reset", "--json")
     #expect(try first.exit == 0 && first.json["setBackFrom"] as? Int == tool.now + 101 * Self.day)
     try expect(first.json["lead"] as? Int, equals: 0)
-    #expect(try tool("clock", "--reset", "--json").json["setBackFrom"] == nil)
-    try expect(tool("item", "add", "n", "--expires", "7d", input: [1]).exit, equals: 0)
-    try expect(tool("item", "get", "n").exit, equals: 0)
+    #expect(try tool("vault", "clock", "--reset", "--json").json["setBackFrom"] == nil)
+    try expect(tool("add", "n", "--expires", "7d", input: [1]).exit, equals: 0)
+    try expect(tool("get", "n").exit, equals: 0)
     expect(try tool("audit").text.components(separatedBy: "clockReset").count, equals: 2)
-    #expect(try !tool("doctor").text.contains("recordedTime"))
+    #expect(try !tool("vault", "doctor").text.contains("recordedTime"))
   }
 
   @Test("with a passcode, --reset asks for it and showing does not")
@@ -129,10 +129,10 @@ struct ClockVerbTests {
     let tool = try Tool()
     let given = ["--passcode-file", try tool.file("pass", "correct horse")]
     try makeAhead(tool, given)
-    try expect(tool("clock", "--no-input").exit, equals: 0)
-    try expect(tool("clock", "--reset", "--no-input").exit, equals: 6)
-    #expect(try tool("clock", "--json").json["lead"] as? Int == -101 * Self.day)
-    try expect(tool.run(["clock", "--reset"] + given).exit, equals: 0)
+    try expect(tool("vault", "clock", "--no-input").exit, equals: 0)
+    try expect(tool("vault", "clock", "--reset", "--no-input").exit, equals: 6)
+    #expect(try tool("vault", "clock", "--json").json["lead"] as? Int == -101 * Self.day)
+    try expect(tool.run(["vault", "clock", "--reset"] + given).exit, equals: 0)
   }
 
   @Test("a clock before the time of the program is one line on standard error, once, and is not believed")
@@ -143,11 +143,11 @@ struct ClockVerbTests {
     func warnings(_ run: Tool.Run) -> Int {
       run.errors.components(separatedBy: "before this program was made").count - 1
     }
-    try expect(warnings(tool("item", "list")), equals: 1)
-    let commands = "{\"args\":[\"status\"]}\n{\"args\":[\"item\",\"list\"]}\n"
-    try expect(warnings(tool("batch", input: Array(commands.utf8))), equals: 1)
-    try expect(warnings(tool("version")), equals: 0)
-    let reset = try tool("clock", "--reset")
+    try expect(warnings(tool("ls")), equals: 1)
+    let commands = "{\"args\":[\"status\"]}\n{\"args\":[\"ls\"]}\n"
+    try expect(warnings(tool("vault", "batch", input: Array(commands.utf8))), equals: 1)
+    try expect(warnings(tool("vault", "version")), equals: 0)
+    let reset = try tool("vault", "clock", "--reset")
     #expect(reset.exit == 9 && warnings(reset) == 1)
   }
 }

@@ -40,7 +40,7 @@ struct CommandLineTests {
     func end(_ words: [String]) throws -> String {
       try tool.run(["-c", script, Tool.path] + words, program: python).text
     }
-    for words in [["status"], ["audit"], ["verify"], ["doctor"], ["--help"], ["item", "add", "--help"]] {
+    for words in [["status"], ["audit"], ["vault", "check"], ["doctor"], ["--help"], ["add", "--help"]] {
       try expect(end(words), equals: "-13 0\n", "\(words)")
     }
     let folder = tool.home.path + "/.local/share/vaultctl"
@@ -66,7 +66,7 @@ struct CommandLineTests {
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700007000"
-    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
+    try expect(tool("add", "a", input: [1]).exit, equals: 0)
     func count(_ since: String) throws -> Int {
       try tool("audit", "--since", since).text.split(separator: "\n").count
     }
@@ -79,7 +79,9 @@ struct CommandLineTests {
   func lockedOut() throws {
     let tool = try newTool("--passcode-fd", "3")
     #expect(try tool("status", "--json").json["passcodeFailures"] == nil)
-    for _ in 0..<5 { try expect(tool("verify", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3) }
+    for _ in 0..<5 {
+      try expect(tool("vault", "check", "--passcode-fd", "3", secrets: [3: "wrong"]).exit, equals: 3)
+    }
     let json = try tool("status", "--json").json
     expect(json["passcodeFailures"] as? Int, equals: 5)
     expect(json["lockedOutUntil"] as? Int, equals: tool.now + 60)
@@ -87,17 +89,17 @@ struct CommandLineTests {
     #expect(text.contains("5 in a row") && text.contains(/lockedOutUntil +2030-03-17T17:47:40Z/), "\(text)")
   }
 
-  @Test("item edit says how accessibility and access rule are changed", arguments: ["accessible", "access"])
+  @Test("edit says how accessibility and access rule are changed", arguments: ["accessible", "access"])
   func accessibility(option: String) throws {
-    let run = try newTool()("item", "edit", "a", "--\(option)", "x")
-    #expect(run.exit == 2 && run.errors.contains("vaultctl item add NEW --accessible"), "\(run.errors)")
-    #expect(try #require(VerbTable.verb(["item", "edit"])).notes.contains { $0.contains("--accessible") })
+    let run = try newTool()("edit", "a", "--\(option)", "x")
+    #expect(run.exit == 2 && run.errors.contains("vaultctl add NEW --accessible"), "\(run.errors)")
+    #expect(try #require(VerbTable.verb(["edit"])).notes.contains { $0.contains("--accessible") })
   }
 
   @Test("malformed input has one code, wherever it is found")
   func malformed() throws {
     let tool = try newTool()
-    for words in [["item", "add", ""], ["item", "add", "a"], ["otp", "add", "a"]] {
+    for words in [["add", ""], ["add", "a"], ["otp", "add", "a"]] {
       let run = try tool.run(words + ["--json"])
       #expect(try run.exit == 12 && run.error["code"] as? String == "malformed", "\(run.errors)")
     }
@@ -106,7 +108,7 @@ struct CommandLineTests {
   @Test("the vault is looked for before anything is asked for and read")
   func vaultFirst() throws {
     let tool = try Tool()
-    for words in [["item", "add", "a"], ["otp", "add", "a"], ["import", "jsonl"]] {
+    for words in [["add", "a"], ["otp", "add", "a"], ["import", "jsonl"]] {
       try expect(tool.run(words, input: words[0] == "import" ? [1] : []).exit, equals: 14, "\(words)")
     }
     try expect(newTool()("init", "--no-input").exit, equals: 8)
@@ -126,7 +128,7 @@ struct CommandLineTests {
   @Test("a duration of nothing is refused in its own words")
   func zero() throws {
     for words in [["mail", "--copy", "0s"], ["--copy", "0s", "mail"], ["mail", "--copy=0s"]] {
-      let run = try newTool().run(["item", "get"] + words)
+      let run = try newTool().run(["get"] + words)
       #expect(
         run.exit == 2 && run.errors.contains("--copy 0s takes a time from 1s to 36525d"), "\(run.errors)")
     }
@@ -135,11 +137,11 @@ struct CommandLineTests {
   @Test("a newline at the end of one line is stored, and told")
   func newline() throws {
     let tool = try newTool()
-    let run = try tool("item", "add", "a", input: Array("secret\n".utf8))
+    let run = try tool("add", "a", input: Array("secret\n".utf8))
     #expect(run.exit == 0 && run.errors.contains("ends in a newline, which is stored"), "\(run.errors)")
-    try expect(tool("item", "get", "a").text, equals: "secret\n")
+    try expect(tool("get", "a").text, equals: "secret\n")
     for (name, secret) in [("b", "secret"), ("c", "-----BEGIN\n-----END\n"), ("d", "\n")] {
-      #expect(try tool("item", "add", name, input: Array(secret.utf8)).errors.isEmpty, "\(name)")
+      #expect(try tool("add", name, input: Array(secret.utf8)).errors.isEmpty, "\(name)")
     }
   }
 
@@ -147,14 +149,14 @@ struct CommandLineTests {
   func said() throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    let good = try tool("item", "add", "good", "--generate", "8:words")
+    let good = try tool("add", "good", "--generate", "8:words")
     #expect(good.errors == "vaultctl: generated 8 words: 88 bits\n" && good.output.isEmpty)
-    try expect(tool("item", "get", "good").text.split(separator: "-").count, equals: 8)
-    let weak = try tool("item", "add", "weak", "--generate", "8:hex")
+    try expect(tool("get", "good").text.split(separator: "-").count, equals: 8)
+    let weak = try tool("add", "weak", "--generate", "8:hex")
     #expect(weak.exit == 0 && weak.errors.contains("32 bits") && weak.errors.contains("can be guessed"))
     let json = try tool("item", "update", "weak", "--generate", "24", "--json")
     #expect(try json.json["entropyBits"] as? Int == 142 && json.errors.isEmpty)
-    #expect(!json.text.contains(try tool("item", "get", "weak").text))
+    #expect(!json.text.contains(try tool("get", "weak").text))
   }
 
   @Test("text for a terminal has what does not show written out")

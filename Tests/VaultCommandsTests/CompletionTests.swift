@@ -7,24 +7,24 @@ import CommandLineKit
 struct CompletionTests {
   /// What is typed, and words that must and must not be offered.
   private static let cases: [(line: String, offered: [String], missing: [String])] = [
-    ("vaultctl ver", ["verify", "version"], ["item"]),
+    ("vaultctl ver", ["vault", "check", "version"], ["item"]),
     ("vaultctl completion ", ["bash", "zsh", "fish"], []),
-    ("vaultctl path --pro", ["--prompt"], ["--vault"]),
-    ("vaultctl path --prompt ", ["auto", "terminal", "pinentry", "none"], ["checked"]),
-    ("vaultctl --vault x ver", ["verify", "version"], []),
+    ("vaultctl vault path --pro", ["--prompt"], ["--vault"]),
+    ("vaultctl vault path --prompt ", ["auto", "terminal", "pinentry", "none"], ["checked"]),
+    ("vaultctl --vault x ver", ["vault", "check", "version"], []),
     ("vaultctl ro", ["rotate"], []),
     ("vaultctl rotate ", ["device-key", "epoch", "parameters"], []),
     ("vaultctl bio", ["biometry", "biokey"], []),
-    ("vaultctl item get ma", ["mail"], ["mark.txt"]),
+    ("vaultctl get ma", ["mail"], ["mark.txt"]),
     ("vaultctl audit --item ma", ["mail"], ["mark.txt"]),
-    ("vaultctl exec --env TOKEN=ma", ["mail"], ["mark.txt"]),
-    ("vaultctl exec --fd 3=", ["mail", "bank"], ["mark.txt"]),
+    ("vaultctl run --env TOKEN=ma", ["mail"], ["mark.txt"]),
+    ("vaultctl run --fd 3=", ["mail", "bank"], ["mark.txt"]),
     ("vaultctl --vault ma", ["mark.txt"], ["mail"]),
     ("vaultctl backup ma", ["mark.txt"], ["mail"]),
     ("vaultctl import jsonl ma", ["mark.txt"], ["jsonl"]),
     ("vaultctl import ", ["jsonl"], ["mark.txt"]),
-    ("vaultctl exec -- print", ["printf"], ["mail"]),
-    ("vaultctl exec --env X=mail -- cat ma", ["mark.txt"], ["mail", "--env"]),
+    ("vaultctl run -- print", ["printf"], ["mail"]),
+    ("vaultctl run --env X=mail -- cat ma", ["mark.txt"], ["mail", "--env"]),
   ]
 
   /// A vault with two items, a file beside it, and the tool under its own name.
@@ -34,7 +34,7 @@ struct CompletionTests {
       atPath: tool.home.path + "/vaultctl", withDestinationPath: Tool.path)
     tool.environment["PATH"] = tool.home.path + ":" + (tool.environment["PATH"] ?? "")
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    for name in ["mail", "bank"] { try expect(tool("item", "add", name, "--generate", "8").exit, equals: 0) }
+    for name in ["mail", "bank"] { try expect(tool("add", name, "--generate", "8").exit, equals: 0) }
     _ = try tool.file("mark.txt", "")
     return tool
   }

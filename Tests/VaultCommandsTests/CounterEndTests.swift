@@ -25,7 +25,7 @@ struct CounterEndTests {
   }
 
   private func use(_ tool: Tool, _ isSuite: Bool, name: String = "o") throws -> Tool.Run {
-    isSuite ? try tool("transaction", "sign", name, "--question", "12345678") : try tool("otp", "code", name)
+    isSuite ? try tool("transaction", "sign", name, "--question", "12345678") : try tool("code", name)
   }
 
   @Test(
@@ -42,11 +42,11 @@ struct CounterEndTests {
       expect(run.exit, equals: 0, "\(run.errors)")
       codes.append(run.text)
       let lines = try tool("export", "jsonl", "--plain").output
-      try expect(tool("item", "rm", "o").exit, equals: 0)
+      try expect(tool("rm", "o").exit, equals: 0)
       try expect(tool("import", "jsonl", input: lines).exit, equals: 0)
     }
     expect(Set(codes).count, equals: codes.count)
-    try expect(tool("item", "rename", "o", "p").exit, equals: 0)
+    try expect(tool("mv", "o", "p").exit, equals: 0)
     try expect(use(tool, isSuite, name: "p").exit, equals: 7)
     try expect(tool("otp", "counter", "p", "--set", String(UInt64.max)).exit, equals: 9)
     try expect(tool("otp", "counter", "p", "--json").json["exhausted"] as? Bool, equals: true)
@@ -84,7 +84,7 @@ struct CounterEndTests {
     let tool = try newTool()
     try expect(tool("import", "jsonl", input: Array(line(counter: .max).utf8)).exit, equals: 0)
     try expect(tool("otp", "export", "o").exit, equals: 0)
-    try expect(tool("otp", "code", "o").exit, equals: 0)
+    try expect(tool("code", "o").exit, equals: 0)
     expect(7, try tool("otp", "export", "o"), "the counter has reached its end")
   }
 
@@ -143,7 +143,7 @@ struct CounterEndTests {
       expect(0, try tool("import", "jsonl", input: Array(input.utf8)))
     }
     try tool.damage("body", of: "state", where: "row = 3")
-    for words in [["otp", "list"], ["item", "list"]] {
+    for words in [["otp", "list"], ["ls"]] {
       let lines = try tool.run(words).text.split(separator: "\n")
       for (name, mark) in [
         ("end", "counter at its end"), ("behind", "counter must be set"), ("odd", "counter damaged"),
@@ -344,7 +344,7 @@ struct CounterEndTests {
     try expect(tool("import", "jsonl", input: Array(prover.utf8)).exit, equals: 0)
     let verifier = prover.replacing("\"name\":\"p\"", with: #""name":"o","role":"verifier""#)
     try expect(tool("import", "jsonl", input: Array(verifier.utf8)).exit, equals: 0)
-    let code = try tool("otp", "code", "p").output
+    let code = try tool("code", "p").output
     try expect(tool("otp", "verify", "o", input: code).exit, equals: 0)
     let run = try tool("import", "jsonl", "--on-duplicate", mode, input: Array(verifier.utf8))
     #expect(run.exit == 0 && run.errors.contains("does not accept them again"), "\(run.errors)")

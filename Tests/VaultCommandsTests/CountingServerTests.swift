@@ -60,7 +60,7 @@ struct CountingServerTests {
   }
 
   private func run(_ pin: String) throws -> Tool.Run {
-    try tool("otp", "code", "login", "--pin-fd", "3", secrets: [3: pin])
+    try tool("code", "login", "--pin-fd", "3", secrets: [3: pin])
   }
 
   private func code(_ pin: String) throws -> String {

@@ -15,8 +15,8 @@ struct DamageVerbTests {
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     ids = try ["a", "b", "c", "d"].map { name in
       let service = name == "d" ? "other" : "s"
-      try expect(tool("item", "add", name, "--service", service, input: [1]).exit, equals: 0)
-      return try #require(try tool("item", "show", name, "--json").json["id"] as? String)
+      try expect(tool("add", name, "--service", service, input: [1]).exit, equals: 0)
+      return try #require(try tool("show", name, "--json").json["id"] as? String)
     }
     self.tool = tool
   }
@@ -28,16 +28,16 @@ struct DamageVerbTests {
       material.secret[0] = 2
       try store.setMaterial(material, row: 2)
     }
-    let run = try tool("verify")
+    let run = try tool("vault", "check")
     #expect(run.exit == 15 && run.errors.contains("a newer version of this program made 1 part of the vault"))
     #expect(run.text.contains("newer: item \(ids[1]), its secret: made by a newer version of this program"))
     #expect(!run.text.contains("problem") && !run.text.contains("sound"), "\(run.text)")
-    let json = try tool("verify", "--json").json
+    let json = try tool("vault", "check", "--json").json
     #expect((json["newer"] as? [Any])?.count == 1 && (json["problems"] as? [Any])?.isEmpty == true)
     #expect(json["sound"] as? Bool == false && json["complete"] as? Bool == false)
-    try expect(tool("verify", "--complete").exit, equals: 15)
+    try expect(tool("vault", "check", "--complete").exit, equals: 15)
     for drop in [[], ["--drop-damaged"]] {
-      let rotation = try tool.run(["rotate", "epoch"] + drop)
+      let rotation = try tool.run(["vault", "rotate", "epoch"] + drop)
       #expect(rotation.exit == 15 && rotation.errors.contains("item \(ids[1]) (b): its secret does not open"))
     }
     try change { store throws(StorageError) in
@@ -45,9 +45,9 @@ struct DamageVerbTests {
       row.meta[40] ^= 1
       try store.updateItem(row)
     }
-    let both = try tool("verify")
+    let both = try tool("vault", "check")
     #expect(both.exit == 10 && both.errors.contains("1 problem found"), "\(both.errors)")
-    try expect(tool("verify", "--complete").exit, equals: 10)
+    try expect(tool("vault", "check", "--complete").exit, equals: 10)
     #expect(both.text.contains("problem: item \(ids[0])") && both.text.contains("newer: item \(ids[1])"))
     #expect(!both.text.contains("index"), "\(both.text)")
   }
@@ -61,11 +61,11 @@ struct DamageVerbTests {
       entry.body[0] = 2
       try store.updateAudit(entry)
     }
-    let run = try tool("verify")
+    let run = try tool("vault", "check")
     #expect(
       run.exit == 15 && run.text.contains("newer: audit entry 3: made by a newer version"), "\(run.text)")
     #expect(run.text.contains("not looked at: the chain of the audit; some of its entries do not open"))
-    try expect(tool("audit", "--verify").exit, equals: 15)
+    try expect(tool("audit", "--check").exit, equals: 15)
     let shown = try tool("audit")
     #expect(shown.exit == 15 && shown.errors.contains("audit entry 3 does not open"))
   }
@@ -98,7 +98,7 @@ struct DamageVerbTests {
     #expect(json.errors.contains("2, 4"))
     let one = try tool("audit", "--item", "b", "--json")
     #expect(try one.exit == 10 && (one.json["items"] as? [Any])?.count == 1, "\(one.errors)")
-    try expect(tool("doctor").exit, equals: 0)
+    try expect(tool("vault", "doctor").exit, equals: 0)
   }
 
   /// Verified to fail when the end of the log is not compared with the head row, and when a gap is no error beside
@@ -121,7 +121,7 @@ struct DamageVerbTests {
       #expect(try json.exit == 10 && json.json["whole"] as? Bool == false)
       try expect(json.error["message"] as? String, equals: "the audit is not whole: \(words)")
     }
-    try expect(tool("audit", "--verify").exit, equals: 10)
+    try expect(tool("audit", "--check").exit, equals: 10)
   }
 
   @Test(
@@ -132,10 +132,10 @@ struct DamageVerbTests {
       row.meta[40] ^= 1
       try store.updateItem(row)
     }
-    let words = ["item", "list", "--service", "s", "--format", "name"]
+    let words = ["ls", "--service", "s", "--format", "name"]
     let run = try tool.run(words)
     #expect(run.exit == 10 && run.text == "a\nc\n" && run.errors.contains(ids[1]), "\(run.errors)")
-    try expect(tool("item", "list", "--service", "other").exit, equals: 0)
+    try expect(tool("ls", "--service", "other").exit, equals: 0)
   }
 
   /// Verified to fail on commit c41b4145: a backup and its restore say nothing of a secret, and an export ends at it.
@@ -154,7 +154,7 @@ struct DamageVerbTests {
       "restore", tool.home.path + "/b", "--passphrase-fd", "3", "--json", secrets: phrase)
     expect(restored.exit, equals: isSecret ? 10 : 0, "\(restored.errors)")
     try expect(listed(restored, "damaged"), equals: isSecret ? [ids[1]] : [])
-    for name in ["a", "c", "d"] { try expect(other("item", "get", name).output, equals: [1]) }
+    for name in ["a", "c", "d"] { try expect(other("get", name).output, equals: [1]) }
     let export = try tool("export", "jsonl", tool.home.path + "/e", "--plain", "--json")
     expect(export.exit, equals: 10, "\(export.errors)")
     try expect(export.json["items"] as? Int, equals: 3)
@@ -173,8 +173,8 @@ struct DamageVerbTests {
     let restored = try other("restore", file, "--passphrase-fd", "3", "--json", secrets: phrase)
     expect(restored.exit, equals: 10, "\(restored.errors)")
     try expect(listed(restored, part == "meta" ? "leftOut" : "damaged"), equals: [ids[1]])
-    for name in ["a", "c", "d"] { try expect(other("item", "get", name).output, equals: [1]) }
-    try expect(other("verify").exit, equals: part == "meta" ? 0 : 10)
+    for name in ["a", "c", "d"] { try expect(other("get", name).output, equals: [1]) }
+    try expect(other("vault", "check").exit, equals: part == "meta" ? 0 : 10)
   }
 
   /// Verified to fail on commit c3821a19: doctor looked at neither secrets nor the audit, and zeros were a seal of a newer version.
@@ -192,19 +192,19 @@ struct DamageVerbTests {
     ])
   func contents(sql: String, isHealed: Bool) throws {
     try tool.alter(by: sql)
-    try expect(tool("verify").exit, equals: 10)
-    let doctor = try tool("doctor")
+    try expect(tool("vault", "check").exit, equals: 10)
+    let doctor = try tool("vault", "doctor")
     #expect(doctor.text.contains("problem  contents: 1 part does not open or is missing"), "\(doctor.text)")
-    let rotation = try tool("rotate", "epoch", "--drop-damaged", "--json")
+    let rotation = try tool("vault", "rotate", "epoch", "--drop-damaged", "--json")
     expect(0, rotation)
     let warnings = try rotation.json["warnings"] as? [String] ?? []
     expect(warnings.count { $0.contains("the audit stays damaged") }, equals: isHealed ? 0 : 1)
-    try expect(tool("verify").exit, equals: isHealed ? 0 : 10)
+    try expect(tool("vault", "check").exit, equals: isHealed ? 0 : 10)
     // The way that the hint names.
     expect(0, try tool("backup", tool.home.path + "/b", "--passphrase-fd", "3", secrets: phrase))
     let other = try Tool()
     expect(0, try other("restore", tool.home.path + "/b", "--passphrase-fd", "3", secrets: phrase))
-    try expect(other("verify").exit, equals: 0)
+    try expect(other("vault", "check").exit, equals: 0)
   }
 
   @Test(
@@ -215,12 +215,12 @@ struct DamageVerbTests {
     ])
   func wayOutOfAudit(sql: String) throws {
     try tool.alter(by: sql)
-    for words in [["verify"], ["audit"], ["audit", "--verify"]] {
+    for words in [["vault", "check"], ["audit"], ["audit", "--check"]] {
       let run = try tool.run(words)
       #expect(run.exit == 10 && run.errors.contains(Self.wayOut), "\(words) \(run.errors)")
     }
-    #expect(try tool("doctor").text.contains(Self.wayOut))
-    for words in [["rotate", "epoch"], ["purge"]] {
+    #expect(try tool("vault", "doctor").text.contains(Self.wayOut))
+    for words in [["vault", "rotate", "epoch"], ["vault", "purge"]] {
       let run = try tool.run(words + ["--drop-damaged"])
       #expect(run.exit == 0 && run.errors.contains(Self.wayOut), "\(words) \(run.errors)")
     }
@@ -229,9 +229,9 @@ struct DamageVerbTests {
   @Test("verify and doctor advise a restore, and not a new backup, where items are damaged")
   func wayOutOfItems() throws {
     try alter("secret", vault)
-    let verify = try tool("verify")
+    let verify = try tool("vault", "check")
     #expect(verify.errors.contains("restore the vault from a backup"), "\(verify.errors)")
-    let doctor = try tool("doctor")
+    let doctor = try tool("vault", "doctor")
     #expect(doctor.text.contains("item \(ids[1]), its secret"), "\(doctor.text)")
     #expect(![verify.errors, doctor.text].contains { $0.contains(Self.wayOut) })
   }
@@ -242,11 +242,11 @@ struct DamageVerbTests {
   func ownState() throws {
     try tool.damage("body", of: "state", where: "row = 0")
     let words = "the vault's own state"
-    expect(10, try tool("verify"), "1 problem found")
+    expect(10, try tool("vault", "check"), "1 problem found")
     let status = try tool("status", "--json")
     #expect(try status.exit == 0 && status.json["ownState"] as? String == "damaged")
-    #expect(try tool("status").text.contains("damaged: see 'vaultctl verify'"))
-    let doctor = try tool("doctor")
+    #expect(try tool("status").text.contains("damaged: see 'vaultctl vault check'"))
+    let doctor = try tool("vault", "doctor")
     #expect(doctor.exit == 0 && doctor.text.contains(words), "\(doctor.text)")
     expect(10, try tool("export", "jsonl", tool.home.path + "/e", "--plain"), words)
     let backup = try tool("backup", tool.home.path + "/b", "--passphrase-fd", "3", secrets: phrase)
@@ -254,8 +254,8 @@ struct DamageVerbTests {
     let other = try Tool()
     let restored = try other("restore", tool.home.path + "/b", "--passphrase-fd", "3", secrets: phrase)
     expect(0, restored)
-    try expect(other("verify").exit, equals: 0)
-    #expect(try tool("rotate", "epoch", "--drop-damaged").exit == 0)
+    try expect(other("vault", "check").exit, equals: 0)
+    #expect(try tool("vault", "rotate", "epoch", "--drop-damaged").exit == 0)
     try expect(tool("status", "--json").json["ownState"] as? String, equals: nil)
   }
 
@@ -285,10 +285,11 @@ struct DamageVerbTests {
   func behindPIN(column: String, table: String) throws {
     let bank = try addBehindPIN()
     try tool.damage(column, of: table, where: "row = \(Self.rowOfPIN)")
-    let verify = try tool("verify")
+    let verify = try tool("vault", "check")
     #expect(
       verify.exit == 10 && verify.text.contains("item \(bank): the PIN that guards it"), "\(verify.text)")
-    #expect(try tool("doctor").text.contains("items behind a PIN that does not open or is missing: bank"))
+    #expect(
+      try tool("vault", "doctor").text.contains("items behind a PIN that does not open or is missing: bank"))
     let export = try tool("export", "jsonl", tool.home.path + "/e", "--plain", "--json")
     expect(10, export)
     let reasons = try #require(try export.json["leftOut"] as? [[String: Any]])
@@ -298,7 +299,7 @@ struct DamageVerbTests {
     let restored = try Tool()(
       "restore", tool.home.path + "/b", "--passphrase-fd", "3", "--json", secrets: phrase)
     #expect(try restored.exit == 10 && listed(restored, "behindDamagedPIN") == [bank], "\(restored.errors)")
-    let list = try tool("item", "list")
+    let list = try tool("ls")
     #expect(list.exit == 0 || list.errors.contains("behind it as their PIN: bank"), "\(list.errors)")
     expect(list.exit, equals: table == "item" ? 10 : 0)
   }
@@ -309,23 +310,26 @@ struct DamageVerbTests {
   func neededPIN(column: String, table: String) throws {
     let bank = try addBehindPIN()
     let pins = try #require(
-      try tool("item", "list", "--kind", "pin", "--json").json["items"] as? [[String: Any]])
+      try tool("ls", "--kind", "pin", "--json").json["items"] as? [[String: Any]])
     let pin = try #require(pins.first?["id"] as? String)
     try tool.damage(column, of: table, where: "row = \(Self.rowOfPIN)")
     try tool.damage("meta", of: "item", where: "row = 1")
-    for words in [["rotate", "epoch"], ["rotate", "epoch", "--drop-damaged"], ["purge", "--drop-damaged"]] {
+    for words in [
+      ["vault", "rotate", "epoch"], ["vault", "rotate", "epoch", "--drop-damaged"],
+      ["vault", "purge", "--drop-damaged"],
+    ] {
       let run = try tool.run(words)
       #expect(
         run.exit == 10 && run.text.contains("behind this PIN: bank"), "\(words) \(run.text) \(run.errors)")
     }
-    expect(9, try tool("item", "rm", "--id", pin), "bank")
-    #expect(try tool("verify").text.contains(pin))
+    expect(9, try tool("rm", "--id", pin), "bank")
+    #expect(try tool("vault", "check").text.contains(pin))
     // Both go once the item does not need it.
-    try expect(tool("item", "rm", "--now", "--id", bank).exit, equals: 0)
-    let rotation = try tool("rotate", "epoch", "--drop-damaged")
+    try expect(tool("rm", "--now", "--id", bank).exit, equals: 0)
+    let rotation = try tool("vault", "rotate", "epoch", "--drop-damaged")
     expect(0, rotation)
     #expect(rotation.text.contains(pin) && rotation.text.contains(ids[0]), "\(rotation.text)")
-    try expect(tool("verify").exit, equals: 0)
+    try expect(tool("vault", "check").exit, equals: 0)
   }
 
   @Test(
@@ -334,7 +338,7 @@ struct DamageVerbTests {
   func disguisedPIN(change: String) throws {
     let bank = try addBehindPIN()
     let pins = try #require(
-      try tool("item", "list", "--kind", "pin", "--json").json["items"] as? [[String: Any]])
+      try tool("ls", "--kind", "pin", "--json").json["items"] as? [[String: Any]])
     var pin = try #require(pins.first?["id"] as? String)
     if change == "id" {
       pin = (pin.hasPrefix("00") ? "01" : "00") + pin.dropFirst(2)
@@ -342,16 +346,16 @@ struct DamageVerbTests {
     } else {
       try tool.alter(by: "UPDATE item SET \(change) WHERE row = \(Self.rowOfPIN)")
     }
-    for words in [["rotate", "epoch", "--drop-damaged"], ["purge", "--drop-damaged"]] {
+    for words in [["vault", "rotate", "epoch", "--drop-damaged"], ["vault", "purge", "--drop-damaged"]] {
       let run = try tool.run(words)
       #expect(
         run.exit == 10 && run.text.contains("behind this PIN: bank"), "\(words) \(run.text) \(run.errors)")
     }
-    expect(9, try tool("item", "rm", "--id", pin), "bank")
-    #expect(try tool("verify").text.contains(pin))
-    try expect(tool("item", "rm", "--now", "--id", bank).exit, equals: 0)
-    try expect(tool("item", "rm", "--id", pin).exit, equals: 0)
-    try expect(tool("verify").exit, equals: 0)
+    expect(9, try tool("rm", "--id", pin), "bank")
+    #expect(try tool("vault", "check").text.contains(pin))
+    try expect(tool("rm", "--now", "--id", bank).exit, equals: 0)
+    try expect(tool("rm", "--id", pin).exit, equals: 0)
+    try expect(tool("vault", "check").exit, equals: 0)
   }
 
   /// Verified to fail on commit 9ab94cd5: a repair removed rows with such numbers before it looked which PINs are needed.
@@ -361,7 +365,7 @@ struct DamageVerbTests {
   func misplacedPIN(row: Int64) throws {
     _ = try addBehindPIN()
     try tool.alter(by: "UPDATE item SET row = \(row) WHERE kind = 17")
-    for words in [["rotate", "epoch", "--drop-damaged"], ["purge", "--drop-damaged"]] {
+    for words in [["vault", "rotate", "epoch", "--drop-damaged"], ["vault", "purge", "--drop-damaged"]] {
       expect(10, try tool.run(words), "behind this PIN: bank")
       // It fails if the row is gone.
       try tool.alter(
@@ -396,7 +400,7 @@ struct DamageVerbTests {
       "otp", "add", "bank", "--pin-mode", "checked", "--pin-fd", "3", input: Array(uri.utf8),
       secrets: [3: "8306"])
     expect(0, added)
-    return try #require(try tool("item", "show", "bank", "--json").json["id"] as? String)
+    return try #require(try tool("show", "bank", "--json").json["id"] as? String)
   }
 
   private static let parts = ["meta", "keys", "secret"]

@@ -28,16 +28,16 @@ struct DeniedCallTests {
   func works(call: String, answer: DeniedCall.Answer) throws {
     let tool = try tool(without: call, answer)
     for (words, input) in [
-      (["init", "--no-passcode", "--no-recovery-code"], []), (["item", "add", "mail"], [1, 2]),
+      (["init", "--no-passcode", "--no-recovery-code"], []), (["add", "mail"], [1, 2]),
       (["otp", "add", "codes"], Self.uri), (["backup", tool.home.path + "/b", "--passphrase-fd", "3"], []),
-      (["recovery-code", "new", "--out", tool.home.path + "/code"], []), (["verify"], []),
+      (["recovery-code", "new", "--out", tool.home.path + "/code"], []), (["vault", "check"], []),
     ] as [([String], [UInt8])] {
       let run = try tool.run(words, input: input, secrets: Self.phrase)
       expect(run.exit, equals: 0, "\(call) \(answer) \(words): \(run.errors)")
     }
-    try expect(tool("item", "get", "mail").output, equals: [1, 2], "\(call) \(answer)")
-    try expect(tool("otp", "code", "codes").text, equals: "755224\n", "\(call) \(answer)")
-    try expect(tool("exec", "--fd", "5=mail", "--", "sh", "-c", "cat <&5").output, equals: [1, 2])
+    try expect(tool("get", "mail").output, equals: [1, 2], "\(call) \(answer)")
+    try expect(tool("code", "codes").text, equals: "755224\n", "\(call) \(answer)")
+    try expect(tool("run", "--fd", "5=mail", "--", "sh", "-c", "cat <&5").output, equals: [1, 2])
   }
 
   @Test(
@@ -46,11 +46,11 @@ struct DeniedCallTests {
   func words(answer: DeniedCall.Answer) throws {
     let (vault, phrase) = (try Tool(), Self.phrase)
     try expect(vault("init", "--no-passcode", "--no-recovery-code").exit, equals: 0)
-    try expect(vault("item", "add", "mail", input: [1]).exit, equals: 0)
+    try expect(vault("add", "mail", input: [1]).exit, equals: 0)
     let backup = vault.home.path + "/b"
     try expect(vault("backup", backup, "--passphrase-fd", "3", secrets: phrase).exit, equals: 0)
     for (call, words, exit) in [
-      ("memfd_create", ["exec", "--fd", "5=mail", "--", "true"], 13),
+      ("memfd_create", ["run", "--fd", "5=mail", "--", "true"], 13),
       ("renameat2", ["restore", backup, "--replace", "--passphrase-fd", "3"], 15),
     ] as [(String, [String], Int32)] {
       let before = vault.environment

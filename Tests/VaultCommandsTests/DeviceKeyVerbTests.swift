@@ -28,7 +28,7 @@ struct DeviceKeyVerbTests {
   private func newTool() throws -> Tool {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
+    try expect(tool("add", "mail", input: [1, 2, 3]).exit, equals: 0)
     return tool
   }
 
@@ -45,7 +45,7 @@ struct DeviceKeyVerbTests {
     let keys = try KeyFolder(tool)
     let id = try #require(try keys.names.first)
     let content = try #require(FileManager.default.contents(atPath: keys.file(id)))
-    try expect(tool("rotate", "device-key").exit, equals: 0)
+    try expect(tool("vault", "rotate", "device-key").exit, equals: 0)
     #expect(try !keys.names.contains(id))
     #expect(
       FileManager.default.createFile(
@@ -67,35 +67,37 @@ struct DeviceKeyVerbTests {
       tool("restore", backup, "--vault", other, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit,
       equals: 0)
     let foreign = try #require(try keys.names.subtracting(own).first)
-    let listed = try tool("doctor").text
+    let listed = try tool("vault", "doctor").text
     #expect(
       listed.contains("a device key that no file is known to name: \(foreign), in \(keys.file(foreign))"))
     #expect(!listed.contains("--remove-old-keys"))
-    for words in [["doctor", "--remove-old-keys"], ["rotate", "device-key"], ["purge"], ["doctor"]] {
+    for words in [
+      ["doctor", "--remove-old-keys"], ["vault", "rotate", "device-key"], ["vault", "purge"], ["doctor"],
+    ] {
       try expect(tool.run(words).exit, equals: 0, "\(words)")
       #expect(try keys.names.contains(foreign), "\(words)")
-      try expect(tool("item", "get", "mail", "--vault", other).output, equals: [1, 2, 3], "\(words)")
+      try expect(tool("get", "mail", "--vault", other).output, equals: [1, 2, 3], "\(words)")
     }
-    #expect(try tool("purge").errors.contains("no file is known to name (1)"))
+    #expect(try tool("vault", "purge").errors.contains("no file is known to name (1)"))
   }
 
   @Test(
     "a key that this vault has replaced is listed with its file; doctor and purge delete it on their word alone"
   )
   func replaced() throws {
-    for word in ["doctor --remove-old-keys", "purge"] {
+    for word in ["doctor --remove-old-keys", "vault", "purge"] {
       let tool = try newTool()
       let keys = try KeyFolder(tool)
       let id = try replacedKey(tool)
-      let listed = try tool("doctor").text
+      let listed = try tool("vault", "doctor").text
       #expect(
         listed.contains("a replaced device key is still there: \(id), in \(keys.file(id))"))
-      #expect(listed.contains("'vaultctl doctor --remove-old-keys' removes it"))
+      #expect(listed.contains("'vaultctl vault doctor --remove-old-keys' removes it"))
       #expect(try keys.names.contains(id))
       try expect(tool.run(word.split(separator: " ").map(String.init)).exit, equals: 0)
       #expect(try keys.count == 1 && !keys.names.contains(id), "\(word)")
-      try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
-      #expect(!(try tool("doctor").text.contains("oldKeys")))
+      try expect(tool("get", "mail").output, equals: [1, 2, 3])
+      #expect(!(try tool("vault", "doctor").text.contains("oldKeys")))
     }
   }
 
@@ -133,25 +135,27 @@ struct DeviceKeyVerbTests {
     "a replaced key that a file of a restore beside the vault names stays",
     arguments: [".before-restore", ".restoring"])
   func needed(suffix: String) throws {
-    for (words, isNamed) in [("rotate device-key", false), ("purge", false), ("rotate device-key", true)] {
+    for (words, isNamed) in [
+      ("vault rotate device-key", false), ("vault purge", false), ("vault rotate device-key", true),
+    ] {
       let tool = try Tool()
       if isNamed { tool.environment["VAULTCTL_DEVICE_KEY"] = tool.home.path + "/keys/device.key" }
       try expect(tool("init", "--no-passcode").exit, equals: 0)
-      try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
+      try expect(tool("add", "mail", input: [1, 2, 3]).exit, equals: 0)
       let vault = vault(tool)
       try FileManager.default.copyItem(atPath: vault, toPath: vault + suffix)
       let run = try tool.run(words.split(separator: " ").map(String.init))
       #expect(run.exit == 0 && run.errors.contains(suffix), "\(run.errors)")
-      try expect(tool("doctor", "--remove-old-keys").exit, equals: 0)
-      #expect(try tool("doctor").text.contains("a device key is kept for \(vault)\(suffix)"))
+      try expect(tool("vault", "doctor", "--remove-old-keys").exit, equals: 0)
+      #expect(try tool("vault", "doctor").text.contains("a device key is kept for \(vault)\(suffix)"))
       for place in [vault, vault + suffix] {
         try expect(
-          tool("item", "get", "mail", "--vault", place).output, equals: [1, 2, 3], "\(words) \(isNamed)")
+          tool("get", "mail", "--vault", place).output, equals: [1, 2, 3], "\(words) \(isNamed)")
       }
       try FileManager.default.removeItem(atPath: vault + suffix)
-      #expect(try tool("doctor", "--remove-old-keys").text.contains("1 old device key was removed"))
-      try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
-      #expect(!(try tool("doctor").text.contains("Keys:")))
+      #expect(try tool("vault", "doctor", "--remove-old-keys").text.contains("1 old device key was removed"))
+      try expect(tool("get", "mail").output, equals: [1, 2, 3])
+      #expect(!(try tool("vault", "doctor").text.contains("Keys:")))
     }
   }
 
@@ -163,12 +167,12 @@ struct DeviceKeyVerbTests {
     _ = try replacedKey(tool)
     let mine = vault(tool) + ".restoring"
     try Data("mine".utf8).write(to: URL(fileURLWithPath: mine))
-    #expect(try tool("doctor", "--remove-old-keys").exit != 0 && keys.count == 2)
-    #expect(try tool("doctor").text.contains("a device key is kept for \(mine)"))
+    #expect(try tool("vault", "doctor", "--remove-old-keys").exit != 0 && keys.count == 2)
+    #expect(try tool("vault", "doctor").text.contains("a device key is kept for \(mine)"))
     try FileManager.default.removeItem(atPath: mine)
     let present = try #require(try tool("status", "--json").json["deviceKey"] as? String)
     try FileManager.default.moveItem(atPath: present, toPath: present + ".away")
-    #expect(try tool("doctor", "--remove-old-keys").exit == 11 && keys.count == 1)
+    #expect(try tool("vault", "doctor", "--remove-old-keys").exit == 11 && keys.count == 1)
   }
 
   // Verified to fail on commit b8da9bc, where no verb lists them.
@@ -183,10 +187,10 @@ struct DeviceKeyVerbTests {
     let key = folder + "/" + id + ".key"
     try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: key))
     let line = "otherKeys: 1 device key of another vault id: \(folder)"
-    #expect(try tool("doctor").text.contains(line))
-    #expect(!(try tool("doctor").text.contains("vault id: \(keys.path)")))
+    #expect(try tool("vault", "doctor").text.contains(line))
+    #expect(!(try tool("vault", "doctor").text.contains("vault id: \(keys.path)")))
     try FileManager.default.removeItem(atPath: vault(tool))
-    let run = try tool("doctor", "--remove-old-keys")
+    let run = try tool("vault", "doctor", "--remove-old-keys")
     #expect(run.exit == 14 && run.text.contains(line) && run.text.contains("vault id: \(keys.path)"))
     #expect(try FileManager.default.fileExists(atPath: key) && keys.count == 1)
   }
@@ -202,10 +206,10 @@ struct DeviceKeyVerbTests {
     let restore = ["restore", backup, "--replace", "--passphrase-fd", "3"]
     try expect(tool.run(restore, secrets: [3: "long phrase"]).exit, equals: 0)
     let aside = vault(tool) + ".before-restore"
-    #expect(try tool("doctor").text.contains("a device key is kept for \(aside)"))
-    #expect(try tool("doctor").text.contains("in \(key).before-restore"))
+    #expect(try tool("vault", "doctor").text.contains("a device key is kept for \(aside)"))
+    #expect(try tool("vault", "doctor").text.contains("in \(key).before-restore"))
     try FileManager.default.removeItem(atPath: aside)
-    let run = try tool("doctor", "--remove-old-keys")
+    let run = try tool("vault", "doctor", "--remove-old-keys")
     #expect(run.exit == 0 && run.text.contains("a device key that no file is known to name"))
     #expect(run.text.contains("in \(key).before-restore"))
     #expect(FileManager.default.fileExists(atPath: key + ".before-restore"))
@@ -237,7 +241,7 @@ struct DeviceKeyVerbTests {
     let key = tool.home.path + "/keys/device.key"
     tool.environment["VAULTCTL_DEVICE_KEY"] = key
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
+    try expect(tool("add", "mail", input: [1, 2, 3]).exit, equals: 0)
     let backup = try backUp(tool)
     let own = try #require(FileManager.default.contents(atPath: key))
     let other = tool.home.path + "/elsewhere/other.vault"
@@ -251,13 +255,13 @@ struct DeviceKeyVerbTests {
     let second = try #require(try run.json["deviceKey"] as? String)
     #expect(try run.json["oldDeviceKey"] as? String == first && second != first && second != key)
     expect(FileManager.default.contents(atPath: key), equals: own)
-    try expect(tool("path", "--vault", other, "--json").json["deviceKey"] as? String, equals: second)
-    #expect(try tool("doctor", "--vault", other).text.contains(second))
+    try expect(tool("vault", "path", "--vault", other, "--json").json["deviceKey"] as? String, equals: second)
+    #expect(try tool("vault", "doctor", "--vault", other).text.contains(second))
     for place in [vault(tool), other, other + ".before-restore"] {
-      try expect(tool("item", "get", "mail", "--vault", place).output, equals: [1, 2, 3], "\(place)")
+      try expect(tool("get", "mail", "--vault", place).output, equals: [1, 2, 3], "\(place)")
     }
     for (place, file) in [(other, second), (other + ".before-restore", first)] {
-      let got = try tool("item", "get", "mail", "--vault", place, "--device-key", file)
+      let got = try tool("get", "mail", "--vault", place, "--device-key", file)
       expect(got.output, equals: [1, 2, 3], "\(got.errors)")
     }
   }

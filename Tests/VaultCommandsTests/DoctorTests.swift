@@ -6,7 +6,7 @@ import VaultDoctor
 
 /// Verified to fail when an encrypted device is taken for an open one, when the mode of the device key is ignored, and
 /// when there are colors in a pipe or despite NO_COLOR.
-@Suite("vaultctl doctor, and colours", .bounded)
+@Suite("vaultctl vault doctor, and colours", .bounded)
 struct DoctorTests {
   private func newTool() throws -> Tool {
     let tool = try Tool()
@@ -15,7 +15,7 @@ struct DoctorTests {
   }
 
   private func findings(_ tool: Tool) throws -> [String: (state: String, hint: String?)] {
-    let items = try #require(try tool("doctor", "--json").json["items"] as? [[String: Any]])
+    let items = try #require(try tool("vault", "doctor", "--json").json["items"] as? [[String: Any]])
     return Dictionary(
       items.map { ($0["check"] as? String ?? "", ($0["state"] as? String ?? "", $0["hint"] as? String)) }
     ) { $1 }
@@ -32,10 +32,10 @@ struct DoctorTests {
       "deviceKey", "permissions", "fileSystem", "contents",
     ] { #expect(found[check] != nil, "\(check) is missing") }
     for (check, finding) in found where finding.state != "ok" { #expect(finding.hint != nil, "\(check)") }
-    let run = try tool("doctor", "--json")
+    let run = try tool("vault", "doctor", "--json")
     let states = found.values.map(\.state)
     #expect(try run.exit == 0 && run.json["warnings"] as? Int == states.count { $0 == "warning" })
-    #expect(try tool("doctor").text.contains("SQLite 3."))
+    #expect(try tool("vault", "doctor").text.contains("SQLite 3."))
   }
 
   @Test("it names the PAM service of this tool")
@@ -58,15 +58,17 @@ struct DoctorTests {
     ])
   func witness(make: String) throws {
     let tool = try newTool()
-    let key = try #require(try tool("path", "--json").json["deviceKey"] as? String)
+    let key = try #require(try tool("vault", "path", "--json").json["deviceKey"] as? String)
     try expect(findings(tool)["witnessFile"] == nil, equals: true)
     let command =
       make == "chmod" ? "chmod 666 '\(key).seen'" : "rm '\(key).seen' && \(make) '\(key).seen'"
     try expect(tool.run(["-c", command], program: "/bin/sh").exit, equals: 0)
     try expect(findings(tool)["witnessFile"]?.state, equals: "warning")
-    #expect(try tool("doctor").text.contains("\(key).seen, which remembers the last commit of the vault, "))
+    #expect(
+      try tool("vault", "doctor").text.contains("\(key).seen, which remembers the last commit of the vault, ")
+    )
     try expect(tool.run(["-c", "rm -r '\(key).seen'"], program: "/bin/sh").exit, equals: 0)
-    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
+    try expect(tool("add", "a", input: [1]).exit, equals: 0)
     try expect(findings(tool)["witnessFile"] == nil, equals: true)
     #expect(FileManager.default.fileExists(atPath: key + ".seen"))
   }
@@ -91,8 +93,8 @@ struct DoctorTests {
   func permissions() throws {
     let tool = try newTool()
     try expect(findings(tool)["permissions"]?.state, equals: "ok")
-    let key = try #require(try tool("path", "--json").json["deviceKey"] as? String)
-    let vault = try #require(try tool("path", "--json").json["path"] as? String)
+    let key = try #require(try tool("vault", "path", "--json").json["deviceKey"] as? String)
+    let vault = try #require(try tool("vault", "path", "--json").json["path"] as? String)
     // A vault file with such a mode is refused when it is opened, so the key stands for both here.
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: key)
     let own = [tool.home.path]
@@ -165,7 +167,7 @@ struct DoctorTests {
       #expect(shown.contains("memory") && !shown.contains("\u{1B}"), "\(variables)")
     }
     tool.environment["TERM"] = "xterm"
-    #expect(!(try tool("doctor").text.contains("\u{1B}")))
-    #expect(!(try tool("item", "get", "x").errors.contains("\u{1B}")))
+    #expect(!(try tool("vault", "doctor").text.contains("\u{1B}")))
+    #expect(!(try tool("get", "x").errors.contains("\u{1B}")))
   }
 }

@@ -25,7 +25,7 @@ struct EditorTraceTests {
     home.tool.environment["VISUAL"] = editor.command
     home.tool.environment["TERM"] = "xterm"
     let screen = try PseudoTerminal()
-    var child = Child(Tool.path, ["item", "edit", "shop", "--editor"], home.tool.environment)
+    var child = Child(Tool.path, ["edit", "shop", "--editor"], home.tool.environment)
     child.leadsSession = true
     child.directory = home.tool.home.path
     for descriptor in Int32(0)...2 { child.open(descriptor, screen.path, flags: O_RDWR) }
@@ -33,7 +33,7 @@ struct EditorTraceTests {
     try screen.wait(for: "customer")
     for keys in editor.keys { screen.type(keys) }
     try expect(running.wait(), equals: 0)
-    #expect(try home.tool("item", "get", "shop").text.hasPrefix(Self.canary))
+    #expect(try home.tool("get", "shop").text.hasPrefix(Self.canary))
     expect(home.left, equals: [])
     let words = ["-rlaE", "\(Self.canary)|geheim", home.tool.home.path, "/dev/shm", home.runtime]
     let found = try home.tool.run(words, program: Shell.need("grep")).text.split(separator: "\n")

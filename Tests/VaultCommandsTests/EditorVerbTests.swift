@@ -26,7 +26,7 @@ final class EditorHome {
   }
 
   func edit(_ words: String...) throws -> Tool.Run {
-    try tool.run(["item", "edit", "shop", "--editor"] + words)
+    try tool.run(["edit", "shop", "--editor"] + words)
   }
 
   /// All that the entry has, as lines of an export.
@@ -51,13 +51,13 @@ struct EditorVerbTests {
     try expect(
       run.json["changed"] as? [String],
       equals: ["account", "tags", "password", "notes", "addresses", "\"customer\""])
-    let shown = try home.tool("item", "show", "shop").text
+    let shown = try home.tool("show", "shop").text
     #expect(shown.contains("account         berta") && shown.contains("customer = ***"), "\(shown)")
     #expect(
       shown.contains("host            other.example") && shown.contains("tags            away, work"),
       "\(shown)")
-    try expect(home.tool("item", "get", "shop", "--field", "notes").text, equals: "line one\nline 2\n")
-    try expect(home.tool("item", "get", "shop", "--version", "1").text, equals: "geheim")
+    try expect(home.tool("get", "shop", "--field", "notes").text, equals: "line one\nline 2\n")
+    try expect(home.tool("get", "shop", "--version", "1").text, equals: "geheim")
     expect(home.left, equals: [])
   }
 
@@ -67,7 +67,7 @@ struct EditorVerbTests {
     home.tool.environment["EDITOR"] = "false"
     home.tool.environment["VISUAL"] = "sed -i s/geheim/anders/"
     expect(0, try home.edit(), "changed: password")
-    try expect(home.tool("item", "get", "shop").text, equals: "anders")
+    try expect(home.tool("get", "shop").text, equals: "anders")
     home.tool.environment["VISUAL"] = ""
     expect(5, try home.edit(), "the editor ended with 1")
   }
@@ -108,7 +108,7 @@ struct EditorVerbTests {
     #expect(!run.errors.contains("canary"), "\(run.errors)")
     try expect(home.content(), equals: before)
     expect(home.left, equals: [])
-    try expect(home.tool("item", "history", "shop").text, equals: "")
+    try expect(home.tool("history", "shop").text, equals: "")
   }
 
   @Test("what an editor writes beside the file, or into HOME or TMPDIR, goes with the file")
@@ -179,8 +179,8 @@ struct EditorVerbTests {
     let home = try EditorHome()
     let uri = Array("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ".utf8)
     expect(0, try home.tool("otp", "add", "code", input: uri))
-    expect(9, try home.tool("item", "edit", "code", "--editor"), "only a password is edited so")
-    let batch = try home.tool("batch", input: Array(#"{"args":["item","edit","shop","--editor"]}"#.utf8))
+    expect(9, try home.tool("edit", "code", "--editor"), "only a password is edited so")
+    let batch = try home.tool("vault", "batch", input: Array(#"{"args":["edit","shop","--editor"]}"#.utf8))
     #expect(batch.exit == 2 && batch.text.contains("--editor is for a person"), "\(batch.text)")
   }
 }
@@ -204,8 +204,8 @@ struct EditorRivalTests {
       """)
     let run = try home.edit()
     expect(13, run, "the entry was changed meanwhile (changed meanwhile: account, \"customer\")")
-    try expect(home.tool("item", "get", "shop").text, equals: "geheim")
-    try expect(home.tool("item", "get", "shop", "--field", "customer").text, equals: "meanwhile")
+    try expect(home.tool("get", "shop").text, equals: "geheim")
+    try expect(home.tool("get", "shop", "--field", "customer").text, equals: "meanwhile")
     expect(home.left, equals: [])
   }
 
@@ -223,7 +223,7 @@ struct EditorRivalTests {
       esac
       """)
     let screen = try PseudoTerminal()
-    var child = Child(Tool.path, ["item", "edit", "shop", "--editor"], home.tool.environment)
+    var child = Child(Tool.path, ["edit", "shop", "--editor"], home.tool.environment)
     child.leadsSession = true
     for descriptor in Int32(0)...2 { child.open(descriptor, screen.path, flags: O_RDWR) }
     let running = try child.start()
@@ -235,10 +235,10 @@ struct EditorRivalTests {
     screen.type("y\n")
     try screen.wait(for: "changed: password, \"customer\"")
     try expect(running.wait(), equals: 0)
-    try expect(home.tool("item", "get", "shop").text, equals: "kept")
-    try expect(home.tool("item", "get", "shop", "--field", "customer").text, equals: "mine")
+    try expect(home.tool("get", "shop").text, equals: "kept")
+    try expect(home.tool("get", "shop", "--field", "customer").text, equals: "mine")
     try expect(
-      home.tool("item", "get", "shop", "--field", "customer", "--version", "2").text, equals: "meanwhile")
+      home.tool("get", "shop", "--field", "customer", "--version", "2").text, equals: "meanwhile")
     expect(home.left, equals: [])
   }
 }
@@ -250,7 +250,7 @@ struct EditorSignalTests {
   private func start(_ home: EditorHome, _ script: String = "exec sleep 100000") throws -> Child.Running {
     let ready = home.tool.home.path + "/ready"
     try home.editor("echo secret > \"$1.swp\"; echo > '\(ready)'; \(script)")
-    var child = Child(Tool.path, ["item", "edit", "shop", "--editor"], home.tool.environment)
+    var child = Child(Tool.path, ["edit", "shop", "--editor"], home.tool.environment)
     child.create(2, home.tool.home.path + "/errors")
     let running = try child.start()
     try waitUntil("the editor runs") { FileManager.default.fileExists(atPath: ready) }
@@ -307,7 +307,7 @@ struct EditorSignalTests {
     let home = try EditorHome()
     try home.editor("stty -echo; echo RUNNING; exec sleep 100000")
     let screen = try PseudoTerminal()
-    var child = Child(Tool.path, ["item", "edit", "shop", "--editor"], home.tool.environment)
+    var child = Child(Tool.path, ["edit", "shop", "--editor"], home.tool.environment)
     child.leadsSession = true
     for descriptor in Int32(0)...2 { child.open(descriptor, screen.path, flags: O_RDWR) }
     let running = try child.start()

@@ -8,10 +8,10 @@ import Testing
 struct EntryEditTests {
   /// All that an entry has, but its password.
   private func content(_ tool: Tool, _ name: String = "shop") throws -> [String] {
-    let json = try tool("item", "show", name, "--fields", "--json").json
+    let json = try tool("show", name, "--fields", "--json").json
     let fields = try #require(json["fields"] as? [[String: Any]]).compactMap { $0["name"] as? String }
-    return try fields.map { try "\($0)=\(tool("item", "get", name, "--field", "field:\($0)").text)" }
-      + ["notes", "urls", "tags"].map { try tool("item", "get", name, "--field", $0).text }
+    return try fields.map { try "\($0)=\(tool("get", name, "--field", "field:\($0)").text)" }
+      + ["notes", "urls", "tags"].map { try tool("get", name, "--field", $0).text }
   }
 
   @Test(
@@ -22,28 +22,28 @@ struct EntryEditTests {
     let changes: [([String], String)] = [
       (["item", "update", "shop", "--generate", "24"], ""), (["item", "update", "shop"], "another"),
       (["item", "update", "shop", "--generate", "5:words", "--expires", "90d"], ""),
-      (["batch"], #"{"args":["item","update","shop"],"stdin":"of a batch"}"#),
+      (["vault", "batch"], #"{"args":["item","update","shop"],"stdin":"of a batch"}"#),
     ]
     for (words, input) in changes {
-      let password = try tool("item", "get", "shop").text
+      let password = try tool("get", "shop").text
       expect(0, try tool.run(words, input: Array(input.utf8)))
-      #expect(try tool("item", "get", "shop").text != password)
+      #expect(try tool("get", "shop").text != password)
       try expect(content(tool), equals: before, "\(words)")
     }
-    let json = try tool("item", "history", "shop", "--json").json
-    expectHelp(of: ["item", "history"], toName: json)
+    let json = try tool("history", "shop", "--json").json
+    expectHelp(of: ["history"], toName: json)
     expect((json["versions"] as? [Any])?.count, equals: 4)
-    try expect(tool("item", "get", "shop", "--version", "1").text, equals: "geheim")
+    try expect(tool("get", "shop", "--version", "1").text, equals: "geheim")
   }
 
   @Test("one line sets, adds and removes what it names, and nothing else")
   func oneLine() throws {
     let tool = try EntryVerbTests.make()
     let run = try tool(
-      "item", "edit", "shop", "--set", "account=berta", "--set", "comment=a = b", "--set", "tag=new", "--set",
+      "edit", "shop", "--set", "account=berta", "--set", "comment=a = b", "--set", "tag=new", "--set",
       "field:customer=4712", "--unset", "tag=home", "--set", "url=https://new.example/x", "--json")
     expect(0, run)
-    expectHelp(of: ["item", "edit"], toName: ["changed": 1])
+    expectHelp(of: ["edit"], toName: ["changed": 1])
     let json = try run.json
     #expect(json["account"] as? String == "berta" && json["comment"] as? String == "a = b")
     #expect(json["tags"] as? [String] == ["new", "work"] && json["host"] as? String == "new.example")
@@ -54,33 +54,33 @@ struct EntryEditTests {
         "customer=4712", "PIN of card=canary-1234", "line one\nline two\n", "https://new.example/x",
         "new\nwork",
       ])
-    try expect(tool("item", "get", "shop").text, equals: "geheim")
+    try expect(tool("get", "shop").text, equals: "geheim")
     let words = [
       "--unset", "notes", "--unset", "field:customer", "--unset", "tag", "--unset", "label", "--unset", "url",
     ]
-    expect(0, try tool.run(["item", "edit", "shop"] + words))
-    let left = try tool("item", "show", "shop", "--json").json
+    expect(0, try tool.run(["edit", "shop"] + words))
+    let left = try tool("show", "shop", "--json").json
     #expect(left["tags"] == nil && left["host"] == nil && left["notesLines"] as? Int == 0)
     expect((left["fields"] as? [[String: Any]])?.count, equals: 1)
-    expect(0, try tool("item", "edit", "shop", "--unset", "password"))
-    expect(1, try tool("item", "get", "shop"), "it has \"PIN of card\"")
-    expect(0, try tool("item", "undo", "shop"), "changed: password")
+    expect(0, try tool("edit", "shop", "--unset", "password"))
+    expect(1, try tool("get", "shop"), "it has \"PIN of card\"")
+    expect(0, try tool("undo", "shop"), "changed: password")
   }
 
   @Test("hidden values come by a descriptor alone, and the value that is replaced stays as a former version")
   func hidden() throws {
     let tool = try EntryVerbTests.make()
     expect(
-      9, try tool("item", "edit", "shop", "--set", "field:PIN of card=9"),
+      9, try tool("edit", "shop", "--set", "field:PIN of card=9"),
       "the field \"PIN of card\" is hidden: its value never comes by an argument")
-    expect(9, try tool("item", "edit", "shop", "--field", "PIN of card=9"))
-    try expect(tool("item", "get", "shop", "--field", "PIN of card").text, equals: "canary-1234")
-    expect(0, try tool.run(["item", "edit", "shop", "--field-fd", "PIN of card=3"], secrets: [3: "5678"]))
-    expect(0, try tool.run(["item", "edit", "shop", "--notes-fd", "0"], input: Array("from input".utf8)))
-    try expect(tool("item", "get", "shop", "--field", "PIN of card").text, equals: "5678")
-    try expect(tool("item", "get", "shop", "--field", "notes").text, equals: "from input")
+    expect(9, try tool("edit", "shop", "--field", "PIN of card=9"))
+    try expect(tool("get", "shop", "--field", "PIN of card").text, equals: "canary-1234")
+    expect(0, try tool.run(["edit", "shop", "--field-fd", "PIN of card=3"], secrets: [3: "5678"]))
+    expect(0, try tool.run(["edit", "shop", "--notes-fd", "0"], input: Array("from input".utf8)))
+    try expect(tool("get", "shop", "--field", "PIN of card").text, equals: "5678")
+    try expect(tool("get", "shop", "--field", "notes").text, equals: "from input")
     try expect(
-      tool("item", "get", "shop", "--field", "PIN of card", "--version", "1").text, equals: "canary-1234")
+      tool("get", "shop", "--field", "PIN of card", "--version", "1").text, equals: "canary-1234")
   }
 
   @Test(
@@ -98,24 +98,24 @@ struct EntryEditTests {
     ] as [([String], Int32, String)])
   func refused(words: [String], exit: Int32, says: String) throws {
     let tool = try EntryVerbTests.make()
-    let before = try tool("item", "show", "shop", "--json").text
-    expect(exit, try tool.run(["item", "edit", "shop"] + words), says)
-    try expect(tool("item", "show", "shop", "--json").text, equals: before)
+    let before = try tool("show", "shop", "--json").text
+    expect(exit, try tool.run(["edit", "shop"] + words), says)
+    try expect(tool("show", "shop", "--json").text, equals: before)
   }
 
   @Test("a password becomes an entry by its first field; other kinds have none")
   func becomesEntry() throws {
     let tool = try EntryVerbTests.make()
-    expect(0, try tool("item", "add", "plain", input: Array("p".utf8)))
-    expect(0, try tool("item", "edit", "plain", "--set", "field:k=v"))
+    expect(0, try tool("add", "plain", input: Array("p".utf8)))
+    expect(0, try tool("edit", "plain", "--set", "field:k=v"))
     try expect(
-      [tool("item", "get", "plain").text, tool("item", "get", "plain", "--field", "k").text],
+      [tool("get", "plain").text, tool("get", "plain", "--field", "k").text],
       equals: ["p", "v"])
     let uri = Array("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ".utf8)
     expect(0, try tool("otp", "add", "code", input: uri))
-    expect(9, try tool("item", "edit", "code", "--set", "field:k=v"), "whose secret only its component uses")
-    expect(0, try tool("item", "edit", "code", "--set", "tag=work"))
-    try expect(tool("item", "list", "--tag", "work", "--format", "name").text, equals: "shop\ncode\n")
+    expect(9, try tool("edit", "code", "--set", "field:k=v"), "whose secret only its component uses")
+    expect(0, try tool("edit", "code", "--set", "tag=work"))
+    try expect(tool("ls", "--tag", "work", "--format", "name").text, equals: "shop\ncode\n")
   }
 
   @Test("an item behind a passcode of its own is changed with one question for each step", .requirement("Q6"))
@@ -125,15 +125,15 @@ struct EntryEditTests {
     expect(
       0,
       try tool.run(
-        ["item", "add", "bank", "--access", "passcode", "--field-fd", "PIN=3", "--passcode-file", file],
+        ["add", "bank", "--access", "passcode", "--field-fd", "PIN=3", "--passcode-file", file],
         input: [65],
         secrets: [3: "77"]))
-    expect(6, try tool("item", "edit", "bank", "--set", "field:k=v", "--no-input"))
-    expect(0, try tool("item", "edit", "bank", "--set", "field:k=v", "--passcode-file", file))
-    try expect(tool("item", "get", "bank", "--field", "PIN", "--passcode-file", file).text, equals: "77")
-    expect(6, try tool("item", "get", "bank", "--version", "1", "--no-input"))
-    try expect(tool("item", "get", "bank", "--version", "1", "--passcode-file", file).text, equals: "A")
-    expect(6, try tool("item", "undo", "bank", "--no-input"))
-    expect(0, try tool("item", "undo", "bank", "--passcode-file", file), "changed: \"k\"")
+    expect(6, try tool("edit", "bank", "--set", "field:k=v", "--no-input"))
+    expect(0, try tool("edit", "bank", "--set", "field:k=v", "--passcode-file", file))
+    try expect(tool("get", "bank", "--field", "PIN", "--passcode-file", file).text, equals: "77")
+    expect(6, try tool("get", "bank", "--version", "1", "--no-input"))
+    try expect(tool("get", "bank", "--version", "1", "--passcode-file", file).text, equals: "A")
+    expect(6, try tool("undo", "bank", "--no-input"))
+    expect(0, try tool("undo", "bank", "--passcode-file", file), "changed: \"k\"")
   }
 }

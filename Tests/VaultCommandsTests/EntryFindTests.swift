@@ -9,11 +9,11 @@ struct EntryFindTests {
   @Test("a piece of what is open finds an item, whatever the case is; results are sorted by name")
   func open() throws {
     let tool = try EntryVerbTests.make()
-    expect(0, try tool("item", "add", "Äpfel", "--comment", "Straße des 17. Juni", input: [1]))
-    expect(0, try tool("item", "add", "bank", "--label", "my Shop account", "--service", "shop", input: [1]))
+    expect(0, try tool("add", "Äpfel", "--comment", "Straße des 17. Juni", input: [1]))
+    expect(0, try tool("add", "bank", "--label", "my Shop account", "--service", "shop", input: [1]))
     let uri = Array("otpauth://totp/Shop:me?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Shop".utf8)
     expect(0, try tool("otp", "add", "code", input: uri))
-    let found = try tool("item", "find", "sHOp")
+    let found = try tool("find", "sHOp")
     expect(0, found)
     let rows = found.text.split(separator: "\n").map { $0.split(separator: " ", maxSplits: 1)[0] }
     expect(rows, equals: ["bank", "code", "shop"])
@@ -23,12 +23,12 @@ struct EntryFindTests {
       ("WORK", "shop"),
       ("shop.EXAMPLE", "shop"), ("anna", "shop"),
     ] as [(String, String?)] {
-      let run = try tool("item", "find", text, "--format", "name")
+      let run = try tool("find", text, "--format", "name")
       expect(run.text, equals: name.map { $0 + "\n" } ?? "", "\(text)")
       expect(name == nil ? 1 : 0, run, name == nil ? "nothing was found for '\(text)'" : "")
     }
-    let json = try tool("item", "find", "anna", "--json").json
-    expectHelp(of: ["item", "find"], toName: json)
+    let json = try tool("find", "anna", "--json").json
+    expectHelp(of: ["find"], toName: json)
     expect((json["items"] as? [[String: Any]])?.first?["foundIn"] as? [String], equals: ["account"])
   }
 
@@ -40,14 +40,14 @@ struct EntryFindTests {
       ("other.ex", "url"),
       ("4711", "\"customer\""),
     ] {
-      expect(1, try tool("item", "find", text), "--all also looks into")
-      let run = try tool("item", "find", text, "--all")
+      expect(1, try tool("find", text), "--all also looks into")
+      let run = try tool("find", text, "--all")
       #expect(
         run.exit == 0 && run.text == "shop  password  shop.example  anna  \(place)\n",
         "\(run.text)\(run.errors)")
     }
-    expect(1, try tool("item", "find", "geheim", "--all"))
-    expect(12, try tool("item", "find", ""), "TEXT is empty")
+    expect(1, try tool("find", "geheim", "--all"))
+    expect(12, try tool("find", ""), "TEXT is empty")
   }
 
   @Test("--all asks for the passcode once, and counts the entries with an access rule that it leaves out")
@@ -58,12 +58,12 @@ struct EntryFindTests {
       expect(
         0,
         try tool(
-          "item", "add", name, "--access", "passcode", "--field", "x=line", "--passcode-file", file,
+          "add", name, "--access", "passcode", "--field", "x=line", "--passcode-file", file,
           input: [65]))
     }
-    expect(6, try tool("item", "find", "line", "--all", "--no-input"))
+    expect(6, try tool("find", "line", "--all", "--no-input"))
     tool.environment["VAULTCTL_TESTING_DERIVATIONS"] = tool.home.path + "/derivations"
-    let run = try tool("item", "find", "line", "--all", "--passcode-file", file)
+    let run = try tool("find", "line", "--all", "--passcode-file", file)
     expect(0, run, "entries with an access rule, which were not searched: 2")
     #expect(run.text.hasPrefix("shop  ") && run.text.split(separator: "\n").count == 1, "\(run.text)")
     try expect(Data(contentsOf: URL(fileURLWithPath: tool.home.path + "/derivations")).count, equals: 1)
@@ -74,13 +74,13 @@ struct EntryFindTests {
     let tool = try Tool()
     expect(0, try tool("init", "--no-passcode"))
     for (name, tags) in [("b", ["work"]), ("C", ["work", "home"]), ("a", [])] {
-      expect(0, try tool.run(["item", "add", name] + tags.flatMap { ["--tag", $0] }, input: [1]))
+      expect(0, try tool.run(["add", name] + tags.flatMap { ["--tag", $0] }, input: [1]))
       tool.advance(by: 60)
     }
-    expect(0, try tool("item", "edit", "b", "--label", "x", "--expires", "1m"))
+    expect(0, try tool("edit", "b", "--label", "x", "--expires", "1m"))
     tool.advance(by: 120)
     func names(_ words: String...) throws -> String {
-      try tool.run(["item", "list", "--format", "name"] + words).text.replacing("\n", with: " ")
+      try tool.run(["ls", "--format", "name"] + words).text.replacing("\n", with: " ")
     }
     try expect(names(), equals: "b C a ")
     try expect(names("--sort", "name"), equals: "a b C ")
@@ -89,9 +89,9 @@ struct EntryFindTests {
     try expect(names("--tag", "work"), equals: "b C ")
     try expect(names("--tag", "work", "--tag", "home"), equals: "C ")
     try expect(names("--expired"), equals: "b ")
-    let nothing = try tool("item", "list", "--tag", "nope", "--service", "github")
+    let nothing = try tool("ls", "--tag", "nope", "--service", "github")
     #expect(nothing.exit == 0 && nothing.text.isEmpty)
     expect(0, nothing, "no item has the service 'github', and the tag 'nope'")
-    #expect(try tool("item", "list", "--json", "--tag", "nope").errors.isEmpty)
+    #expect(try tool("ls", "--json", "--tag", "nope").errors.isEmpty)
   }
 }

@@ -8,12 +8,12 @@ struct EntryTransferTests {
   @Test("an entry comes back with notes, fields, addresses and tags, and so do the largest ones")
   func roundTrip() throws {
     let tool = try EntryVerbTests.make()
-    expect(0, try tool("item", "add", "wifi", "--no-password"))
-    expect(0, try tool("item", "add", "plain", input: [0xFF, 0]))
+    expect(0, try tool("add", "wifi", "--no-password"))
+    expect(0, try tool("add", "plain", input: [0xFF, 0]))
     let most = try tool.file("most", String(repeating: "\u{1}", count: 64 << 10))
     let large =
       (1...3).flatMap { ["--field-file", "f\($0)=\(most)"] } + (4...64).flatMap { ["--field", "f\($0)=x"] }
-    expect(0, try tool.run(["item", "add", "large", "--generate", "24"] + large))
+    expect(0, try tool.run(["add", "large", "--generate", "24"] + large))
     let lines = try tool("export", "jsonl", "--plain")
     expect(0, lines)
     let other = try Tool()
@@ -21,14 +21,14 @@ struct EntryTransferTests {
     expect(0, try other("import", "jsonl", input: lines.output))
     for name in ["shop", "wifi", "plain", "large"] {
       let (one, two) = (
-        try tool("item", "show", name, "--json").json, try other("item", "show", name, "--json").json
+        try tool("show", name, "--json").json, try other("show", name, "--json").json
       )
       for key in ["fields", "urls", "notesLines", "hasPassword", "tags", "host", "account"] {
         expect(one[key] as? NSObject, equals: two[key] as? NSObject, "\(name) \(key)")
       }
     }
-    try expect(other("item", "get", "shop", "--field", "PIN of card").text, equals: "canary-1234")
-    try expect(other("item", "get", "plain").output, equals: [0xFF, 0])
+    try expect(other("get", "shop", "--field", "PIN of card").text, equals: "canary-1234")
+    try expect(other("get", "plain").output, equals: [0xFF, 0])
     try expect(other("export", "jsonl", "--plain").text.count, equals: lines.text.count)
   }
 
@@ -36,8 +36,8 @@ struct EntryTransferTests {
   func left() throws {
     let tool = try EntryVerbTests.make()
     expect(0, try tool("item", "update", "shop", input: [65]))
-    expect(0, try tool("item", "add", "gone", input: [65]))
-    expect(0, try tool("item", "rm", "gone"))
+    expect(0, try tool("add", "gone", input: [65]))
+    expect(0, try tool("rm", "gone"))
     let path = tool.home.path + "/out"
     let run = try tool("export", "jsonl", path, "--plain")
     expect(0, run, "left out 'gone' (trash)")
@@ -69,7 +69,7 @@ struct EntryTransferTests {
     expect(0, try tool("init", "--no-passcode"))
     let line = #"{"kind":"password","name":"n",\#(members)}"#
     expect(12, try tool("import", "jsonl", input: Array(line.utf8)), says)
-    #expect(try tool("item", "list").text.isEmpty)
+    #expect(try tool("ls").text.isEmpty)
     let uri = "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     let code = #"{"kind":"otp","name":"n","uri":"\#(uri)","notes":"x"}"#
     expect(12, try tool("import", "jsonl", input: Array(code.utf8)), "are for passwords")

@@ -4,8 +4,8 @@ import Testing
 
 /// What people keep in an entry, and what a locked vault shows of it.
 ///
-/// Verified to fail when `item show` prints hidden values; when it opens an entry without `--fields` by asking for the passcode; and when
-/// `item add` reads no notes.
+/// Verified to fail when `show` prints hidden values; when it opens an entry without `--fields` by asking for the passcode; and when
+/// `add` reads no notes.
 @Suite("Entries at the command line", .bounded)
 struct EntryVerbTests {
   /// A vault with the entry `shop`.
@@ -19,7 +19,7 @@ struct EntryVerbTests {
     }
     let notes = try tool.file("notes", "line one\nline two\n")
     var words = [
-      "item", "add", "shop", "--account", "anna", "--url", "https://anna@Shop.example:443/login", "--url",
+      "add", "shop", "--account", "anna", "--url", "https://anna@Shop.example:443/login", "--url",
       "https://other.example", "--notes-file", notes, "--field", "customer=4711=x", "--field-fd",
       "PIN of card=3",
       "--tag", "work", "--tag", "home",
@@ -39,18 +39,18 @@ struct EntryVerbTests {
       "host": "shop.example", "account": "anna",
     ]
     for (part, value) in parts {
-      let run = try tool("item", "get", "shop", "--field", part)
+      let run = try tool("get", "shop", "--field", part)
       expect(0, run)
       expect(run.text, equals: value, "\(part)")
     }
-    let json = try tool("item", "get", "shop", "--json").json
-    expectHelp(of: ["item", "get"], toName: json)
+    let json = try tool("get", "shop", "--json").json
+    expectHelp(of: ["get"], toName: json)
     #expect(json["account"] as? String == "anna" && json["secret"] as? String == "geheim")
     expect((json["urls"] as? [String])?.first, equals: "https://anna@Shop.example:443/login")
-    let pin = try tool("item", "get", "shop", "--field", "PIN of card", "--json").json
-    expectHelp(of: ["item", "get"], toName: pin)
+    let pin = try tool("get", "shop", "--field", "PIN of card", "--json").json
+    expectHelp(of: ["get"], toName: pin)
     #expect(pin["field"] as? String == "PIN of card" && pin["value"] as? String == "canary-1234")
-    let absent = try tool("item", "get", "shop", "--field", "nope")
+    let absent = try tool("get", "shop", "--field", "nope")
     expect(1, absent, "it has password, notes, url, \"customer\", \"PIN of card\": print one with --field")
     #expect(!absent.errors.contains("canary"))
     #expect(absent.text.isEmpty)
@@ -59,32 +59,32 @@ struct EntryVerbTests {
   @Test("an entry without a password says what it has, and other verbs of passwords leave its fields")
   func noPassword() throws {
     let tool = try Self.make()
-    expect(0, try tool("item", "add", "wifi", "--no-password", "--field", "ssid=home"))
-    expect(1, try tool("item", "get", "wifi"), "it has \"ssid\"")
+    expect(0, try tool("add", "wifi", "--no-password", "--field", "ssid=home"))
+    expect(1, try tool("get", "wifi"), "it has \"ssid\"")
     expect(0, try tool("item", "update", "wifi", "--generate", "24"))
-    expect(0, try tool("item", "get", "wifi"))
-    try expect(tool("item", "get", "wifi", "--field", "ssid").text, equals: "home")
-    expect(2, try tool("item", "add", "x", "--no-password", "--generate", "8"), "contradict")
+    expect(0, try tool("get", "wifi"))
+    try expect(tool("get", "wifi", "--field", "ssid").text, equals: "home")
+    expect(2, try tool("add", "x", "--no-password", "--generate", "8"), "contradict")
   }
 
   @Test("a field that is called like another part is found by field:NAME")
   func reservedNames() throws {
     let tool = try Self.make()
-    expect(0, try tool("item", "edit", "shop", "--set", "field:account=other"))
-    try expect(tool("item", "get", "shop", "--field", "account").text, equals: "anna")
-    try expect(tool("item", "get", "shop", "--field", "field:account").text, equals: "other")
+    expect(0, try tool("edit", "shop", "--set", "field:account=other"))
+    try expect(tool("get", "shop", "--field", "account").text, equals: "anna")
+    try expect(tool("get", "shop", "--field", "field:account").text, equals: "other")
   }
 
-  @Test("'item show' lists what an entry has, and no hidden value and no password")
+  @Test("'show' lists what an entry has, and no hidden value and no password")
   func shown() throws {
     let tool = try Self.make()
-    let run = try tool("item", "show", "shop")
+    let run = try tool("show", "shop")
     for line in [
       "host            shop.example", "tags            home, work", "field           customer = 4711=x",
       "field           PIN of card = ********", "notes           2 lines", "password        ********",
       "url             https://other.example",
     ] { #expect(run.text.contains(line + "\n"), "\(run.text)") }
-    let json = try tool("item", "show", "shop", "--json")
+    let json = try tool("show", "shop", "--json")
     for text in [run.text, json.text] { #expect(!text.contains("canary") && !text.contains("geheim")) }
     let fields = try #require(json.json["fields"] as? [[String: Any]])
     expect(fields.map { $0["name"] as? String }, equals: ["customer", "PIN of card"])
@@ -92,13 +92,13 @@ struct EntryVerbTests {
     #expect(try json.json["notesLines"] as? Int == 2 && json.json["hasPassword"] as? Bool == true)
   }
 
-  @Test("in a locked vault 'item show' asks nothing and shows nothing that is sealed; --fields asks")
+  @Test("in a locked vault 'show' asks nothing and shows nothing that is sealed; --fields asks")
   func locked() throws {
     let tool = try Self.make(passcode: "pass word 1")
     let derivations = tool.home.path + "/derivations"
     tool.environment["VAULTCTL_TESTING_DERIVATIONS"] = derivations
     for words in [
-      ["item", "show", "shop"], ["item", "show", "shop", "--json"], ["item", "find", "anna", "--json"],
+      ["show", "shop"], ["show", "shop", "--json"], ["find", "anna", "--json"],
     ] {
       let run = try tool.run(words)
       expect(0, run)
@@ -108,8 +108,8 @@ struct EntryVerbTests {
       #expect(run.text.contains("shop.example"))
     }
     #expect(!FileManager.default.fileExists(atPath: derivations))
-    expect(6, try tool("item", "show", "shop", "--fields", "--no-input"))
-    let run = try tool("item", "show", "shop", "--fields", "--passcode-file", tool.home.path + "/passcode")
+    expect(6, try tool("show", "shop", "--fields", "--no-input"))
+    let run = try tool("show", "shop", "--fields", "--passcode-file", tool.home.path + "/passcode")
     #expect(
       run.exit == 0 && run.text.contains("customer = 4711=x") && !run.text.contains("canary"), "\(run.text)")
   }
@@ -122,27 +122,27 @@ struct EntryVerbTests {
     expect(
       0,
       try tool(
-        "item", "add", "odd", "--no-password", "--field-file", "x=\(odd)", "--field-file", "y=\(lines)"))
+        "add", "odd", "--no-password", "--field-file", "x=\(odd)", "--field-file", "y=\(lines)"))
     let edit = try tool.program(
       "show-all", "#!/bin/sh\nsed -i -e 's/^hidden /field /' -e 's/^base64 hidden /base64 field /' \"$1\"\n")
     tool.environment["EDITOR"] = edit
-    expect(0, try tool("item", "edit", "odd", "--editor"), "changed: \"x\", \"y\"")
-    let run = try tool("item", "show", "odd")
+    expect(0, try tool("edit", "odd", "--editor"), "changed: \"x\", \"y\"")
+    let run = try tool("show", "odd")
     #expect(
       run.text.contains("x = (1 line, 6 bytes)") && run.text.contains("y = (3 lines, 14 bytes)"),
       "\(run.text)")
     #expect(!run.text.contains("\u{1B}"))
-    try expect(tool("item", "get", "odd", "--field", "x").text, equals: "a\u{1B}[2Jb")
-    try expect(tool("item", "get", "odd", "--field", "y").text, equals: "one\ntwo\nthree\n")
+    try expect(tool("get", "odd", "--field", "x").text, equals: "a\u{1B}[2Jb")
+    try expect(tool("get", "odd", "--field", "y").text, equals: "one\ntwo\nthree\n")
   }
 
   @Test("a copy of a field goes to the clipboard, and one of an attribute is refused")
   func copied() throws {
     let tool = try Self.make()
     expect(
-      9, try tool("item", "get", "shop", "--field", "PIN of card", "--copy"), "there is no clipboard here")
-    expect(2, try tool("item", "get", "shop", "--field", "account", "--copy"), "--copy is for what is sealed")
-    expect(2, try tool("item", "get", "shop", "--field", "account", "--version", "1"), "--version is for")
+      9, try tool("get", "shop", "--field", "PIN of card", "--copy"), "there is no clipboard here")
+    expect(2, try tool("get", "shop", "--field", "account", "--copy"), "--copy is for what is sealed")
+    expect(2, try tool("get", "shop", "--field", "account", "--version", "1"), "--version is for")
   }
 }
 
@@ -207,7 +207,7 @@ struct EntryInputTests {
       ("more", [UInt8](repeating: 65, count: 64 << 10 + 1)),
       ("big", [UInt8](repeating: 65, count: 256 << 10 + 1)),
     ] as [(String, [UInt8])] { try Data(bytes).write(to: URL(fileURLWithPath: home + "/" + name)) }
-    let words = ["item", "add", "n"] + test.words.map { $0.replacing("@", with: home) }
+    let words = ["add", "n"] + test.words.map { $0.replacing("@", with: home) }
     // Where it is accepted, the passcode is next.
     let run = try tool.run(words + ["--no-input"], input: [1], secrets: [3: "value"])
     expect(test.exit == 0 ? 6 : test.exit, run, test.exit == 0 ? "the passcode is needed" : test.says)
@@ -220,7 +220,7 @@ struct EntryInputTests {
   func exposed() throws {
     let tool = try EntryVerbTests.make()
     let path = try tool.file("open", "x", mode: 0o644)
-    let run = try tool("item", "edit", "shop", "--field-file", "x=\(path)")
+    let run = try tool("edit", "shop", "--field-file", "x=\(path)")
     expect(0, run, "every user of this system can read the file of --field-file number 1, x, \(path)")
   }
 
@@ -229,7 +229,7 @@ struct EntryInputTests {
     let tool = try EntryVerbTests.make()
     let path = try tool.file("most", String(repeating: "x", count: 64 << 10))
     let words = (1...4).flatMap { ["--field-file", "f\($0)=\(path)"] }
-    expect(12, try tool.run(["item", "add", "n"] + words, input: [1]), "have at most 256 KiB together")
-    expect(1, try tool("item", "get", "n"))
+    expect(12, try tool.run(["add", "n"] + words, input: [1]), "have at most 256 KiB together")
+    expect(1, try tool("get", "n"))
   }
 }

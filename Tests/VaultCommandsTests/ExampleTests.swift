@@ -9,7 +9,7 @@ struct ExampleTests {
   /// What an example stands on; everything else begins with an empty vault.
   private static let setUp = """
     vaultctl init --no-passcode 2>/dev/null >/dev/null
-    vaultctl item add mail --generate 8
+    vaultctl add mail --generate 8
     printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' > uri
     vaultctl otp add rfc < uri; vaultctl otp add door --role verifier < uri
     printf 12345678901234567890 > key
@@ -31,7 +31,7 @@ struct ExampleTests {
       let tool = try Tool()
       var script = Self.opening(tool)
       // A copy of a vault gives no codes.
-      let isCopy = verb.name != "otp code"
+      let isCopy = verb.name != "code"
       if verb.name != "init" { script += isCopy ? "cp -a '\(start.home.path)'/. .\n" : Self.setUp + "\n" }
       script += Self.preparation(of: verb)
       let run = try tool.run(["-o", "pipefail", "-c", script + verb.example], program: bash)
@@ -88,9 +88,9 @@ struct ExampleTests {
   /// A card token, a session, or a system of cards with a consent that waits.
   private static func cards(for verb: any VaultVerb.Type) -> String {
     switch verb.name {
-    case "token get", "token revoke": return "printf %s tok-71c9e0 | vaultctl token put card --ttl 90s\n"
-    case "session close": return "vaultctl session open > session\n"
-    case "consent request", "consent confirm", "consent resend": break
+    case "card get", "card revoke": return "printf %s tok-71c9e0 | vaultctl card put card --ttl 90s\n"
+    case "card session close": return "vaultctl card session open > session\n"
+    case "card consent request", "card consent confirm", "card consent resend": break
     default: return ""
     }
     let system = """
@@ -99,9 +99,9 @@ struct ExampleTests {
       $PEERS/control add-holder u-17 c-4
 
       """
-    guard verb.name != "consent request" else { return system }
+    guard verb.name != "card consent request" else { return system }
     return system + """
-      vaultctl consent request view --user u-17 --card c-4 --transport ~/transport
+      vaultctl card consent request view --user u-17 --card c-4 --transport ~/transport
       $PEERS/control consent-code u-17 > code
 
       """
@@ -144,14 +144,14 @@ struct ExampleTests {
   /// Items that the example of a verb takes away, brings back or restores.
   private static func items(for verb: any VaultVerb.Type) -> String {
     var script = ""
-    if ["item add", "otp add"].contains(verb.name) {
-      script += "vaultctl item rm \(verb.words[0] == "otp" ? "rfc" : "mail")\n"
+    if ["add", "otp add"].contains(verb.name) {
+      script += "vaultctl rm \(verb.words[0] == "otp" ? "rfc" : "mail")\n"
     }
-    if ["item restore", "item undo"].contains(verb.name) {
+    if ["item restore", "undo"].contains(verb.name) {
       script += "vaultctl item update mail --generate 8\n"
     }
-    if verb.words.starts(with: ["item", "trash"]) {
-      script += "vaultctl item add old --generate 8; vaultctl item rm old\n"
+    if verb.words.first == "trash" {
+      script += "vaultctl add old --generate 8; vaultctl rm old\n"
     }
     return script
   }
@@ -162,20 +162,22 @@ struct ExampleTests {
     if verb.words.first == "passcode", verb.words[1] != "set" {
       script += "vaultctl passcode set --new-passcode-file old\n"
     }
-    if ["key", "jwt", "dpop"].contains(verb.words.first), verb.name != "key generate" {
+    if ["key", "jwt"].contains(verb.words.first), verb.name != "key generate" {
       script += "vaultctl key generate shop\n"
     }
     if verb.name == "key import" {
       script += "cp '\(Tool.repository.path)/Tests/Vectors/key-files/p256.chain.p12' tls.p12\n"
       script += "printf 'correct horse' > phrase\n"
     }
-    if ["biometry", "biokey"].contains(verb.words.first) {
+    if verb.words.first == "biometry" {
       script += "vaultctl passcode set --new-passcode-file old\n"
     }
-    if verb.name == "biometry remove" || verb.words.first == "biokey" {
+    if verb.name == "biometry remove" || verb.words.dropFirst().first == "biokey" {
       script += "vaultctl biometry enroll voice --passcode-file old --phrase-file phrase\n"
     }
-    if verb.words.first == "biokey" { script += "vaultctl pin set --new-pin-file pin --passcode-file old\n" }
+    if verb.words.dropFirst().first == "biokey" {
+      script += "vaultctl pin set --new-pin-file pin --passcode-file old\n"
+    }
     if verb.words.first == "pin" {
       script +=
         "vaultctl pin set --new-pin-file pin --unlock-key-out unlock-key; vaultctl pin set --mode camouflaged\n"
@@ -183,10 +185,10 @@ struct ExampleTests {
     if verb.name == "pin undo" {
       script += "vaultctl pin change pin-camouflaged --pin-file pin --new-pin-file new-pin\n"
     }
-    if ["unlock", "lock", "agent", "grant"].contains(verb.words[0]) { script += agent(for: verb) }
-    if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
+    if ["unlock", "lock", "agent"].contains(verb.words[0]) { script += agent(for: verb) }
+    if verb.name == "vault rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
     script += server(for: verb) + cards(for: verb) + clients(for: verb)
-    if ["recovery-code check", "recovery-code remove"].contains(verb.name) {
+    if ["recovery-code verify", "recovery-code remove"].contains(verb.name) {
       script += "vaultctl recovery-code new --out code\n"
     }
     if verb.name == "export" { script += "rm items.jsonl\n" }

@@ -5,12 +5,12 @@ import Testing
 /// Programs that start programs, which inherit no descriptor.
 ///
 /// Verified to fail with the tool from before these tests: each child found no file under `/proc/self/fd`.
-@Suite("vaultctl exec with programs that start programs", .bounded, .requirement("U1"))
+@Suite("vaultctl run with programs that start programs", .bounded, .requirement("U1"))
 struct ExecChildTests {
   private func newTool(_ secret: [UInt8]) throws -> Tool {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "k", input: secret).exit, equals: 0)
+    try expect(tool("add", "k", input: secret).exit, equals: 0)
     return tool
   }
 
@@ -25,7 +25,7 @@ struct ExecChildTests {
       subprocess.check_call(["cat", path])
       subprocess.check_call(["sh", "-c", 'sh -c "cat $F; true"; true'], start_new_session=True)
       """
-    let run = try tool("exec", "--file", "F=k", "--", Shell.need("python3"), "-c", script)
+    let run = try tool("run", "--file", "F=k", "--", Shell.need("python3"), "-c", script)
     expect(run.text, equals: "key\nkeykey", "\(run.errors)")
   }
 
@@ -38,11 +38,11 @@ struct ExecChildTests {
     let tool = try newTool(Array(try Data(contentsOf: URL(fileURLWithPath: path))))
     let open = #"import os, subprocess, sys; sys.exit(subprocess.call([*sys.argv[1:], os.environ["F"]]))"#
     let shown = try tool(
-      "exec", "--file", "F=k", "--", Shell.need("python3"), "-c", open, keygen, "-y", "-f")
+      "run", "--file", "F=k", "--", Shell.need("python3"), "-c", open, keygen, "-y", "-f")
     #expect(shown.exit == 0 && shown.text.hasPrefix("ssh-ed25519 "), "\(shown.errors)")
     // Nobody listens there: before ssh connects, it looks at the key.
     let run = try tool(
-      "exec", "--file", "F=k", "--", "sh", "-c", #""$0" -o BatchMode=yes -i "$F" -p 1 127.0.0.1; exit $?"#,
+      "run", "--file", "F=k", "--", "sh", "-c", #""$0" -o BatchMode=yes -i "$F" -p 1 127.0.0.1; exit $?"#,
       ssh)
     #expect(run.exit == 255 && run.errors.contains("refused"), "\(run.errors)")
     #expect(!run.errors.contains("not accessible"), "\(run.errors)")
@@ -51,7 +51,7 @@ struct ExecChildTests {
   @Test("the path ends with the program")
   func end() throws {
     let tool = try newTool(Array("key".utf8))
-    let run = try tool("exec", "--file", "F=k", "--", "sh", "-c", #"printf %s "$F""#)
+    let run = try tool("run", "--file", "F=k", "--", "sh", "-c", #"printf %s "$F""#)
     #expect(run.text.hasPrefix("/proc/") && !FileManager.default.fileExists(atPath: run.text), "\(run.text)")
   }
 }

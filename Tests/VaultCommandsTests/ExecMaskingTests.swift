@@ -4,7 +4,7 @@ import Testing
 
 /// Verified to fail when a secret that comes in two reads is shown, when standard error is not masked, when signals are not sent on, when
 /// vaultctl keeps descriptors of the program open, and when it does not close an output that nothing reads any more.
-@Suite("vaultctl exec with secrets in the output", .bounded)
+@Suite("vaultctl run with secrets in the output", .bounded)
 struct ExecMaskingTests {
   private static let mark = "<concealed by vaultctl>"
 
@@ -12,15 +12,15 @@ struct ExecMaskingTests {
     let tool = try Tool()
     expect(0, try tool("init", "--no-passcode"))
     expect(
-      0, try tool.run(["item", "add", "mail", "--account", "anna.b"], input: Array("correct-horse".utf8)))
-    expect(0, try tool("item", "add", "tiny", input: Array("12345".utf8)))
+      0, try tool.run(["add", "mail", "--account", "anna.b"], input: Array("correct-horse".utf8)))
+    expect(0, try tool("add", "tiny", input: Array("12345".utf8)))
     return tool
   }
 
   private func start(_ tool: Tool, _ words: [String], _ configure: (inout Child) -> Void) throws
     -> Child.Running
   {
-    var child = Child(Tool.path, ["exec", "--env", "A=mail"] + words, tool.environment)
+    var child = Child(Tool.path, ["run", "--env", "A=mail"] + words, tool.environment)
     configure(&child)
     return try child.start()
   }
@@ -32,7 +32,7 @@ struct ExecMaskingTests {
     try Tool.$usesAgent.withValue(inAgent) {
       let tool = try newTool()
       for words in [["--env", "A=mail"], ["--env", "A=vaultctl://mail"]] {
-        let run = try tool.run(["exec"] + words + ["--", "sh", "-c", "echo \"a=$A\"; echo \"b=$A.\" >&2"])
+        let run = try tool.run(["run"] + words + ["--", "sh", "-c", "echo \"a=$A\"; echo \"b=$A.\" >&2"])
         expect(0, run)
         expect(run.text, equals: "a=\(Self.mark)\n")
         expect(run.errors.hasSuffix("b=\(Self.mark).\n"), equals: true, "\(run.errors)")
@@ -41,7 +41,7 @@ struct ExecMaskingTests {
         ["--fd", "9=mail", "--", "cat", "/proc/self/fd/9"],
         ["--file", "F=vaultctl://mail/password", "--", "sh", "-c", "cat $F $F"],
       ] {
-        let run = try tool.run(["exec"] + words)
+        let run = try tool.run(["run"] + words)
         expect(run.text, equals: Self.mark, "\(run.errors)")
       }
     }
@@ -51,7 +51,7 @@ struct ExecMaskingTests {
   func shown(inAgent: Bool) throws {
     try Tool.$usesAgent.withValue(inAgent) {
       let tool = try newTool()
-      let words = ["exec", "--env", "A=mail", "--env", "B=tiny", "--env", "C=vaultctl://mail/account"]
+      let words = ["run", "--env", "A=mail", "--env", "B=tiny", "--env", "C=vaultctl://mail/account"]
       let program = ["--", "sh", "-c", "echo $A $B $C"]
       try expect(tool.run(words + program).text, equals: "\(Self.mark) 12345 anna.b\n")
       try expect(tool.run(words + ["--no-masking"] + program).text, equals: "correct-horse 12345 anna.b\n")
@@ -89,10 +89,10 @@ struct ExecMaskingTests {
       print(oct(os.fstat(7).st_mode & 0o777), open("/proc/%d/comm" % os.getppid()).read().strip())
       """
     let run = try tool(
-      "exec", "--file", "F=mail", "--fd", "7=mail", "--", Shell.need("python3"), "-c", script)
+      "run", "--file", "F=mail", "--fd", "7=mail", "--", Shell.need("python3"), "-c", script)
     expect(run.text, equals: "0o400 vaultctl-testin\n", "\(run.errors)")
     let other = try tool(
-      "exec", "--file", "F=mail", "--no-masking", "--", "sh", "-c",
+      "run", "--file", "F=mail", "--no-masking", "--", "sh", "-c",
       "[ \"${F#/proc/$$/}\" != \"$F\" ] && cat /proc/$$/comm")
     expect(other.text, equals: "sh\n", "\(other.errors)")
   }
@@ -118,17 +118,17 @@ struct ExecMaskingTests {
   func ends() throws {
     let tool = try newTool()
     for code in [0, 1, 7, 255] {
-      try expect(tool("exec", "--env", "A=mail", "--", "sh", "-c", "exit \(code)").exit, equals: Int32(code))
+      try expect(tool("run", "--env", "A=mail", "--", "sh", "-c", "exit \(code)").exit, equals: Int32(code))
     }
     let program = ["env", "--default-signal", "sh", "-c"]
     for signal in [SIGTERM, SIGINT, SIGPIPE, SIGQUIT, SIGKILL, SIGUSR1] {
-      let words = ["exec", "--env", "A=mail", "--"] + program + ["kill -\(signal) $$"]
+      let words = ["run", "--env", "A=mail", "--"] + program + ["kill -\(signal) $$"]
       try expect(tool.run(words).exit, equals: -signal)
     }
     for (words, exit) in [
       (["--", "/nonexistent"], 13), (["--", "/dev/null"], 13), (["--fd", "99999999=mail", "--", "true"], 2),
     ] {
-      let run = try tool.run(["exec", "--env", "A=mail"] + words)
+      let run = try tool.run(["run", "--env", "A=mail"] + words)
       #expect(run.exit == exit && run.output.isEmpty && !run.errors.isEmpty, "\(words): \(run.errors)")
     }
   }

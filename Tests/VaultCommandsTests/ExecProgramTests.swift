@@ -5,12 +5,12 @@ import Testing
 /// Programs that refuse a file which others may read.
 ///
 /// Verified to fail with the tool from before these tests: its memory files had mode 666.
-@Suite("vaultctl exec with programs that look at the mode of a file", .bounded, .requirement("U1"))
+@Suite("vaultctl run with programs that look at the mode of a file", .bounded, .requirement("U1"))
 struct ExecProgramTests {
   private func newTool(_ name: String, _ secret: [UInt8]) throws -> Tool {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", name, input: secret).exit, equals: 0)
+    try expect(tool("add", name, input: secret).exit, equals: 0)
     return tool
   }
 
@@ -24,7 +24,7 @@ struct ExecProgramTests {
       (printf x > "$F") 2> /dev/null || echo refused
       cat "$F"
       """
-    let run = try tool("exec", "--no-masking", "--file", "F=mail", "--fd", "3=mail", "--", "sh", "-c", script)
+    let run = try tool("run", "--no-masking", "--file", "F=mail", "--fd", "3=mail", "--", "sh", "-c", script)
     expect(run.text, equals: "400\n400\nrefused\nrefused\ncorrect", "\(run.errors)")
   }
 
@@ -50,7 +50,7 @@ struct ExecProgramTests {
     #expect(guide.contains("exec --file PGPASSFILE=pgpass "))
     // The server of this test has a port of its own.
     let tool = try newTool("pgpass", Array(line.replacing(":5432:", with: ":*:").utf8))
-    let run = try tool("exec", "--file", "PGPASSFILE=pgpass", "--", python, "-c", server, psql)
+    let run = try tool("run", "--file", "PGPASSFILE=pgpass", "--", python, "-c", server, psql)
     expect(run.text, equals: "db-password\n", "\(run.errors)")
   }
 

@@ -4,17 +4,17 @@ import Testing
 
 /// Verified to fail when a reference is looked up as a name, when a line break is put into a variable, and when the file of variables is read
 /// a second time.
-@Suite("vaultctl exec with references", .bounded)
+@Suite("vaultctl run with references", .bounded)
 struct ExecReferenceTests {
   private static func fill(_ tool: Tool) throws {
     expect(0, try tool("init", "--no-passcode"))
-    expect(0, try tool.run(["item", "add", "db", "--account", "app"], input: Array("db-pw".utf8)))
-    expect(0, try tool("item", "add", "web/shop", input: Array("shop".utf8)))
-    expect(0, try tool("item", "add", "lines", input: Array("one\ntwo".utf8)))
-    expect(0, try tool("item", "add", "ended", input: Array("one\n".utf8)))
-    expect(0, try tool("item", "add", "cr", input: Array("a\rb".utf8)))
-    expect(0, try tool("item", "add", "nul", input: [65, 0, 66]))
-    expect(0, try tool("item", "add", "op://a/b", input: Array("named".utf8)))
+    expect(0, try tool.run(["add", "db", "--account", "app"], input: Array("db-pw".utf8)))
+    expect(0, try tool("add", "web/shop", input: Array("shop".utf8)))
+    expect(0, try tool("add", "lines", input: Array("one\ntwo".utf8)))
+    expect(0, try tool("add", "ended", input: Array("one\n".utf8)))
+    expect(0, try tool("add", "cr", input: Array("a\rb".utf8)))
+    expect(0, try tool("add", "nul", input: [65, 0, 66]))
+    expect(0, try tool("add", "op://a/b", input: Array("named".utf8)))
   }
 
   private func newTool() throws -> Tool {
@@ -28,7 +28,7 @@ struct ExecReferenceTests {
     try Tool.$usesAgent.withValue(inAgent) {
       let tool = try newTool()
       let run = try tool(
-        "exec", "--env", "A=vaultctl://db/password", "--env", "B=vaultctl://db/account", "--env", "C=db",
+        "run", "--env", "A=vaultctl://db/password", "--env", "B=vaultctl://db/account", "--env", "C=db",
         "--fd",
         "7=vaultctl://web/shop/password", "--file", "F=vaultctl://web%2Fshop", "--", "sh", "-c",
         "printf '%s ' \"$A\" \"$B\" \"$C\"; cat <&7; cat \"$F\"")
@@ -36,7 +36,7 @@ struct ExecReferenceTests {
       expect(run.text, equals: "db-pw app db-pw shopshop")
       expect(run.errors, equals: "vaultctl: resolving db/account, db/password, web/shop/password\n")
       // A name that looks like the reference of another program is a name.
-      let named = try tool("exec", "--env", "A=op://a/b", "--", "sh", "-c", "printf %s \"$A\"")
+      let named = try tool("run", "--env", "A=op://a/b", "--", "sh", "-c", "printf %s \"$A\"")
       #expect(named.text == "named" && named.errors.isEmpty, "\(named.errors)")
     }
   }
@@ -63,12 +63,12 @@ struct ExecReferenceTests {
     let tool = try newTool()
     let uri = "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     expect(0, try tool("otp", "add", "code", input: Array(uri.utf8)))
-    let run = try tool.run(["exec"] + words + ["--", "echo", "ran"])
+    let run = try tool.run(["run"] + words + ["--", "echo", "ran"])
     expect(exit, run, why)
     expect(run.output, equals: [])
     #expect(!run.errors.contains("one\n") && !run.errors.contains("db-pw"))
     // Files and descriptors take any value.
-    expect(0, try tool("exec", "--fd", "3=lines", "--file", "F=vaultctl://nul", "--", "true"))
+    expect(0, try tool("run", "--fd", "3=lines", "--file", "F=vaultctl://nul", "--", "true"))
   }
 
   @Test(
@@ -79,7 +79,7 @@ struct ExecReferenceTests {
       tool.environment["B"] = "before"
       let file = try tool.file("env", "# for the server\n\nA=vaultctl://db/password\nB=$HOME \"x\"\nC=\n")
       let script = "printf '%s|' \"$A\" \"$B\" \"${C-unset}\" \"$D\""
-      let run = try tool("exec", "--env-file", file, "--env", "D=web/shop", "--", "sh", "-c", script)
+      let run = try tool("run", "--env-file", file, "--env", "D=web/shop", "--", "sh", "-c", script)
       expect(run.text, equals: "db-pw|$HOME \"x\"||shop|", "\(run.errors)")
       expect(run.errors, equals: "vaultctl: resolving db/password, web/shop/password\n")
       // A pipe is read once, and the program does not get it.
@@ -106,13 +106,13 @@ struct ExecReferenceTests {
       ]
       for (text, exit, why) in cases {
         let file = try tool.file("env", text)
-        let run = try tool("exec", "--env-file", file, "--env", "D=db", "--", "echo", "ran")
+        let run = try tool("run", "--env-file", file, "--env", "D=db", "--", "echo", "ran")
         expect(exit, run, why)
         expect(run.output, equals: [])
       }
-      expect(13, try tool("exec", "--env-file", tool.home.path + "/none", "--", "true"), "opening")
+      expect(13, try tool("run", "--env-file", tool.home.path + "/none", "--", "true"), "opening")
       let long = try tool.file("env", String(repeating: "#\n", count: 1 << 20) + "A=1")
-      expect(12, try tool("exec", "--env-file", long, "--", "true"), "is too long, at most 2 MiB")
+      expect(12, try tool("run", "--env-file", long, "--", "true"), "is too long, at most 2 MiB")
     }
   }
 
@@ -122,9 +122,9 @@ struct ExecReferenceTests {
     expect(0, try tool.run(["init", "--passcode-fd", "3"], secrets: [3: "passcode"]))
     let file = try tool.file("env", "A=1\n")
     try expect(
-      tool("exec", "--env-file", file, "--no-input", "--", "sh", "-c", "echo $A").text, equals: "1\n")
+      tool("run", "--env-file", file, "--no-input", "--", "sh", "-c", "echo $A").text, equals: "1\n")
     let empty = try tool.file("env", "")
-    expect(0, try tool("exec", "--env-file", empty, "--", "true"))
-    expect(2, try tool("exec", "--", "true"), "nothing to hand over")
+    expect(0, try tool("run", "--env-file", empty, "--", "true"))
+    expect(2, try tool("run", "--", "true"), "nothing to hand over")
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// Verified to fail when the passcode's descriptor stays open, when the vault is not closed (its log stays beside it),
 /// when the memory file is not sealed, and when broken pipes stay ignored.
-@Suite("vaultctl exec", .bounded)
+@Suite("vaultctl run", .bounded)
 struct ExecVerbTests {
   private func newTool(_ passcode: String? = nil) throws -> Tool {
     let tool = try Tool()
@@ -14,7 +14,7 @@ struct ExecVerbTests {
   }
 
   private func add(_ tool: Tool, _ name: String, _ secret: [UInt8], _ passcode: String? = nil) throws {
-    let words = ["item", "add", name] + (passcode == nil ? [] : ["--passcode-fd", "3"])
+    let words = ["add", name] + (passcode == nil ? [] : ["--passcode-fd", "3"])
     try expect(tool.run(words, input: secret, secrets: [3: passcode ?? ""]).exit, equals: 0)
   }
 
@@ -24,16 +24,16 @@ struct ExecVerbTests {
     let binary: [UInt8] = [0, 10, 255, 0, 13]
     try add(tool, "binary", binary)
     try add(tool, "mail", Array("correct horse".utf8))
-    try expect(tool("exec", "--fd", "7=binary", "--", "sh", "-c", "cat <&7").output, equals: binary)
-    try expect(tool("exec", "--no-masking", "--fd", "0=mail", "--", "cat").text, equals: "correct horse")
+    try expect(tool("run", "--fd", "7=binary", "--", "sh", "-c", "cat <&7").output, equals: binary)
+    try expect(tool("run", "--no-masking", "--fd", "0=mail", "--", "cat").text, equals: "correct horse")
     try expect(
-      tool("exec", "--no-masking", "--file", "F=mail", "--", "sh", "-c", "cat \"$F\" \"$F\"").text,
+      tool("run", "--no-masking", "--file", "F=mail", "--", "sh", "-c", "cat \"$F\" \"$F\"").text,
       equals: "correct horsecorrect horse")
     try expect(
-      tool("exec", "--no-masking", "--env", "V=mail", "--", "sh", "-c", "printf %s \"$V\"").text,
+      tool("run", "--no-masking", "--env", "V=mail", "--", "sh", "-c", "printf %s \"$V\"").text,
       equals: "correct horse")
     let several = try tool(
-      "exec", "--no-masking", "--fd", "3=mail", "--fd", "4=binary", "--file", "F=binary", "--env", "V=mail",
+      "run", "--no-masking", "--fd", "3=mail", "--fd", "4=binary", "--file", "F=binary", "--env", "V=mail",
       "--", "sh", "-c",
       "cmp \"$F\" /proc/self/fd/4 && cmp \"$F\" - <&4 && tr '\\0' ' ' < /proc/$$/cmdline && printf %s \"$V\" && cat <&3"
     )
@@ -47,7 +47,7 @@ struct ExecVerbTests {
     try add(tool, "mail", Array("new".utf8))
     tool.environment["V"] = "old"
     tool.environment["VV"] = "stays"
-    let run = try tool("exec", "--env", "V=mail", "--", "sh", "-c", "env | grep ^VV*= | sort")
+    let run = try tool("run", "--env", "V=mail", "--", "sh", "-c", "env | grep ^VV*= | sort")
     expect(run.text, equals: "V=new\nVV=stays\n")
   }
 
@@ -57,7 +57,7 @@ struct ExecVerbTests {
     try add(tool, "mail", Array("s".utf8), "p")
     // The shell's glob opens the folder itself: ls says what each descriptor is.
     let run = try tool.run(
-      ["exec", "--passcode-fd", "9", "--fd", "5=mail", "--", "ls", "-l", "/proc/self/fd"], secrets: [9: "p"])
+      ["run", "--passcode-fd", "9", "--fd", "5=mail", "--", "ls", "-l", "/proc/self/fd"], secrets: [9: "p"])
     expect(run.exit, equals: 0, "\(run.errors)")
     let open = run.text.split(separator: "\n").compactMap {
       $0.components(separatedBy: " -> ").last
@@ -67,11 +67,11 @@ struct ExecVerbTests {
     #expect(!run.text.contains(" 9 -> "))
     let folder = tool.home.path + "/.local/share/vaultctl"
     let beside = try tool.run(
-      ["exec", "--passcode-fd", "9", "--fd", "5=mail", "--", "ls", folder], secrets: [9: "p"])
+      ["run", "--passcode-fd", "9", "--fd", "5=mail", "--", "ls", folder], secrets: [9: "p"])
     expect(
       beside.text.split(separator: "\n").filter { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") }, equals: [])
     let stdin = try tool.run(
-      ["exec", "--passcode-fd", "0", "--fd", "5=mail", "--", "sh", "-c", "wc -c; wc -c <&5"],
+      ["run", "--passcode-fd", "0", "--fd", "5=mail", "--", "sh", "-c", "wc -c; wc -c <&5"],
       input: Array("p".utf8))
     expect(stdin.text.split(whereSeparator: \.isWhitespace), equals: ["0", "1"], "\(stdin.errors)")
   }
@@ -89,7 +89,7 @@ struct ExecVerbTests {
           except PermissionError: print("refused")
       print(os.read(3, 99).decode())
       """
-    let run = try tool("exec", "--no-masking", "--fd", "3=mail", "--", python, "-c", script)
+    let run = try tool("run", "--no-masking", "--fd", "3=mail", "--", python, "-c", script)
     expect(run.text, equals: "15\nrefused\nrefused\nrefused\ncorrect\n", "\(run.errors)")
   }
 
@@ -98,15 +98,15 @@ struct ExecVerbTests {
     let tool = try newTool()
     try add(tool, "mail", [1])
     for code in [0, 1, 7, 255] {
-      try expect(tool("exec", "--fd", "3=mail", "--", "sh", "-c", "exit \(code)").exit, equals: Int32(code))
+      try expect(tool("run", "--fd", "3=mail", "--", "sh", "-c", "exit \(code)").exit, equals: Int32(code))
     }
     // A test that runs in the background inherits some of these signals as ignored.
     let program = ["env", "--default-signal", "sh", "-c"]
     for signal in [SIGTERM, SIGINT, SIGPIPE, SIGQUIT] {
-      let words = ["exec", "--fd", "3=mail", "--"] + program + ["kill -\(signal) $$"]
+      let words = ["run", "--fd", "3=mail", "--"] + program + ["kill -\(signal) $$"]
       try expect(tool.run(words).exit, equals: -signal)
     }
-    var child = Child(Tool.path, ["exec", "--fd", "3=mail", "--", "sleep", "infinity"], tool.environment)
+    var child = Child(Tool.path, ["run", "--fd", "3=mail", "--", "sleep", "infinity"], tool.environment)
     child.create(2, tool.home.path + "/errors")
     let running = try child.start()
     try waitUntil("vaultctl becomes the program") {
@@ -138,10 +138,10 @@ struct ExecVerbTests {
     try add(tool, "binary", [1, 0, 2])
     let uri = "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     try expect(tool("otp", "add", "code", input: Array(uri.utf8)).exit, equals: 0)
-    let run = try tool.run(["exec"] + words)
+    let run = try tool.run(["run"] + words)
     expect(run.exit, equals: exit, "\(words): \(run.errors)")
     #expect(!run.errors.isEmpty && run.output.isEmpty)
-    let json = try tool.run(["exec", "--json"] + words)
+    let json = try tool.run(["run", "--json"] + words)
     #expect(try json.exit == exit && json.error["exit"] as? Int == Int(exit))
   }
 
@@ -151,11 +151,11 @@ struct ExecVerbTests {
     let tool = try newTool()
     try add(tool, "quiet", [1])
     try add(tool, "loud", [1])
-    try expect(tool("item", "edit", "loud", "--audit", "all").exit, equals: 0)
+    try expect(tool("edit", "loud", "--audit", "all").exit, equals: 0)
     let before = try tool("audit").text.split(separator: "\n").count
-    try expect(tool("exec", "--fd", "3=quiet", "--", "true").exit, equals: 0)
+    try expect(tool("run", "--fd", "3=quiet", "--", "true").exit, equals: 0)
     try expect(tool("audit").text.split(separator: "\n").count, equals: before)
-    try expect(tool("exec", "--fd", "3=loud", "--", "true").exit, equals: 0)
+    try expect(tool("run", "--fd", "3=loud", "--", "true").exit, equals: 0)
     let entries = try #require(try tool("audit", "--json").json["items"] as? [[String: Any]])
     expect(entries.count, equals: before + 1)
     #expect(entries.last?["operation"] as? String == "itemRead" && entries.last?["name"] as? String == "loud")

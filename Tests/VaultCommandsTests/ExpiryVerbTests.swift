@@ -5,7 +5,7 @@ import VaultExpectations
 
 /// What people meet of items that have expired.
 ///
-/// Verified to fail on commit b182f98f, where an expired password is refused and deleted and dates are no expiry; when `item get` or
+/// Verified to fail on commit b182f98f, where an expired password is refused and deleted and dates are no expiry; when `get` or
 /// `exec` does not warn; when the warning is not in JSON; and when an update keeps the date of the old secret.
 @Suite("Items that have expired", .bounded, .requirement("Q6"))
 struct ExpiryVerbTests {
@@ -24,35 +24,36 @@ struct ExpiryVerbTests {
     for day in 1...days {
       tool.environment["VAULTCTL_TESTING_CLOCK"] = String(Self.now + day * 86_400)
       tool.environment["VAULTCTL_TESTING_BOOT"] = String(1000 + day * 86_400)
-      try expect(tool("item", "add", "day \(day)", input: [1]).exit, equals: 0)
+      try expect(tool("add", "day \(day)", input: [1]).exit, equals: 0)
     }
   }
 
   @Test("an expired password is given with a warning that names it, its date and the ways out, for years")
   func given() throws {
-    let added = try tool("item", "add", "bank", "--expires", "2027-01-31", input: Array("old".utf8))
+    let added = try tool("add", "bank", "--expires", "2027-01-31", input: Array("old".utf8))
     #expect(added.exit == 0 && added.errors == "vaultctl: expires 2027-01-31 00:00 UTC\n", "\(added.errors)")
-    #expect(try tool("item", "get", "bank").errors.isEmpty)
+    #expect(try tool("get", "bank").errors.isEmpty)
     try pass(days: 5)
-    let run = try tool("item", "get", "bank")
+    let run = try tool("get", "bank")
     let words =
       "'bank' expired 2027-01-31 00:00 UTC; store a new one with 'vaultctl item update bank', or remove the expiry with "
-      + "'vaultctl item edit bank --no-expiry'"
+      + "'vaultctl edit bank --no-expiry'"
     #expect(
       run.exit == 0 && run.text == "old" && run.errors == "vaultctl: warning: \(words)\n", "\(run.errors)")
-    let json = try tool("item", "get", "bank", "--json")
+    let json = try tool("get", "bank", "--json")
     #expect(try json.exit == 0 && json.errors.isEmpty && json.json["warnings"] as? [String] == [words])
     #expect(try json.json["expired"] as? Bool == true && json.json["expires"] as? Int == 1_801_353_600)
-    let started = try tool("exec", "--env", "X=bank", "--", "sh", "-c", "printf %s \"$X\"")
+    let started = try tool("run", "--env", "X=bank", "--", "sh", "-c", "printf %s \"$X\"")
     #expect(started.exit == 0 && started.text == "old" && started.errors.contains(words), "\(started.errors)")
-    let batch = try tool("batch", "--json", input: Array(#"{"args":["item","get","bank"]}"#.utf8))
+    let batch = try tool("vault", "batch", "--json", input: Array(#"{"args":["get","bank"]}"#.utf8))
     #expect(
       batch.exit == 0 && batch.text.contains("\"expired\":true")
         && batch.text.contains("2027-01-31 00:00 UTC"))
     let export = try tool("export", "jsonl", "--plain")
     #expect(
       export.exit == 0 && export.text.contains(#""expires":1801353600,"secret":"old""#), "\(export.text)")
-    #expect(try tool("doctor").text.contains("1 passwords have expired, and are given with a warning"))
+    #expect(
+      try tool("vault", "doctor").text.contains("1 passwords have expired, and are given with a warning"))
   }
 
   /// Verified to fail when no command warns.
@@ -66,16 +67,16 @@ struct ExpiryVerbTests {
       try expect(tool("init", "--no-passcode").exit, equals: 0)
       for (name, rule) in [("soft", "warn"), ("strict", "refuse")] {
         try expect(
-          tool("item", "add", name, "--expires", "1d", "--expiry", rule, input: [65]).exit, equals: 0)
+          tool("add", name, "--expires", "1d", "--expiry", rule, input: [65]).exit, equals: 0)
       }
       tool.environment["VAULTCTL_AGENT"] = "required"
       tool.environment["VAULTCTL_TESTING_CLOCK"] = later
-      let run = try tool("item", "get", "soft")
+      let run = try tool("get", "soft")
       #expect(
         run.exit == 0 && run.text == "A"
           && run.errors.contains("vaultctl: warning: 'soft' expired 2030-03-13"),
         "\(run.errors)")
-      let refused = try tool("item", "get", "strict")
+      let refused = try tool("get", "strict")
       #expect(
         refused.exit == 7 && refused.text.isEmpty && refused.errors.contains("'strict' expired 2030-03-13"),
         "\(refused.errors)")
@@ -85,28 +86,28 @@ struct ExpiryVerbTests {
   @Test("--expiry refuse refuses it with its date and the ways out, and it stays")
   func refused() throws {
     let words = ["--expires", "2027-01-31T10:00+01:00", "--expiry", "refuse"]
-    let added = try tool.run(["item", "add", "the key"] + words, input: [65])
+    let added = try tool.run(["add", "the key"] + words, input: [65])
     #expect(
       added.errors == "vaultctl: expires 2027-01-31 09:00 UTC, and is refused then\n", "\(added.errors)")
-    try expect(tool("item", "get", "the key").exit, equals: 0)
+    try expect(tool("get", "the key").exit, equals: 0)
     try pass(days: 5)
-    let id = try #require(try tool("item", "show", "the key", "--json").json["id"] as? String)
+    let id = try #require(try tool("show", "the key", "--json").json["id"] as? String)
     for run in [
-      try tool("item", "get", "the key"), try tool("exec", "--env", "X=the key", "--", "true"),
-      try tool("item", "get", "the key", "--json"),
+      try tool("get", "the key"), try tool("run", "--env", "X=the key", "--", "true"),
+      try tool("get", "the key", "--json"),
     ] {
       #expect(run.exit == 7 && run.text.isEmpty, "\(run.errors)")
       #expect(
         run.errors.contains("'the key' expired 2027-01-31 09:00 UTC, and is refused since"), "\(run.errors)")
-      #expect(run.errors.contains("vaultctl item edit --id \(id) --no-expiry"), "\(run.errors)")
+      #expect(run.errors.contains("vaultctl edit --id \(id) --no-expiry"), "\(run.errors)")
     }
-    #expect(try tool("item", "show", "the key").text.contains("expiry          refuse"))
-    #expect(try tool("doctor").text.contains("1 items have expired, and are refused"))
-    try expect(tool("item", "edit", "the key", "--expiry", "warn").exit, equals: 0)
-    try expect(tool("item", "get", "the key").exit, equals: 0)
-    try expect(tool("item", "edit", "the key", "--expiry", "refuse").exit, equals: 0)
-    try expect(tool("item", "edit", "--id", id, "--no-expiry").exit, equals: 0)
-    let open = try tool("item", "get", "the key")
+    #expect(try tool("show", "the key").text.contains("expiry          refuse"))
+    #expect(try tool("vault", "doctor").text.contains("1 items have expired, and are refused"))
+    try expect(tool("edit", "the key", "--expiry", "warn").exit, equals: 0)
+    try expect(tool("get", "the key").exit, equals: 0)
+    try expect(tool("edit", "the key", "--expiry", "refuse").exit, equals: 0)
+    try expect(tool("edit", "--id", id, "--no-expiry").exit, equals: 0)
+    let open = try tool("get", "the key")
     #expect(open.exit == 0 && open.errors.isEmpty)
   }
 
@@ -115,7 +116,7 @@ struct ExpiryVerbTests {
     func update(_ words: [String]) throws -> Tool.Run {
       try tool.run(["item", "update", "bank"] + words, input: [66])
     }
-    try expect(tool("item", "add", "bank", "--expires", "2d", input: [65]).exit, equals: 0)
+    try expect(tool("add", "bank", "--expires", "2d", input: [65]).exit, equals: 0)
     let kept = try update(["--json"])
     try expect(kept.json["expires"] as? Int, equals: Self.now + 2 * 86_400)
     try pass(days: 3)
@@ -123,7 +124,7 @@ struct ExpiryVerbTests {
     #expect(
       removed.exit == 0
         && removed.errors.contains("the expiry of the old secret, 2027-02-01 12:00 UTC, is removed"))
-    let run = try tool("item", "get", "bank")
+    let run = try tool("get", "bank")
     #expect(run.exit == 0 && run.text == "B" && run.errors.isEmpty)
     let new = try update(["--expires", "1y"])
     #expect(new.errors == "vaultctl: expires 2028-02-02 12:00 UTC\n", "\(new.errors)")
@@ -134,30 +135,30 @@ struct ExpiryVerbTests {
   func credential() throws {
     let uri = "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     try expect(tool("otp", "add", "code", input: Array(uri.utf8)).exit, equals: 0)
-    try expect(tool("item", "edit", "code", "--expires", "1d").exit, equals: 0)
-    try expect(tool("item", "edit", "code", "--expiry", "refuse").exit, equals: 9)
+    try expect(tool("edit", "code", "--expires", "1d").exit, equals: 0)
+    try expect(tool("edit", "code", "--expiry", "refuse").exit, equals: 9)
     try pass(days: 5)
-    let run = try tool("otp", "code", "code")
-    #expect(run.exit == 7 && run.errors.contains("vaultctl item edit code --no-expiry"), "\(run.errors)")
+    let run = try tool("code", "code")
+    #expect(run.exit == 7 && run.errors.contains("vaultctl edit code --no-expiry"), "\(run.errors)")
     // Verified to fail when only the verbs that give a secret name it.
     #expect(run.errors.contains("'code' expired 2027-01-31 12:00 UTC\n"), "\(run.errors)")
     let export = try tool("export", "jsonl", "--plain")
     #expect(export.exit == 7 && export.errors.contains("left out 'code' (expired)"), "\(export.errors)")
-    try expect(tool("item", "edit", "code", "--no-expiry").exit, equals: 0)
-    try expect(tool("otp", "code", "code").exit, equals: 0)
+    try expect(tool("edit", "code", "--no-expiry").exit, equals: 0)
+    try expect(tool("code", "code").exit, equals: 0)
   }
 
   @Test("what an export wrote comes back with its expiry and its rule")
   func moved() throws {
     for (name, rule) in [("soft", "warn"), ("strict", "refuse")] {
-      try expect(tool("item", "add", name, "--expires", "30d", "--expiry", rule, input: [65]).exit, equals: 0)
+      try expect(tool("add", name, "--expires", "30d", "--expiry", rule, input: [65]).exit, equals: 0)
     }
     let lines = try tool("export", "jsonl", "--plain").output
     let other = try Tool()
     other.environment["VAULTCTL_TESTING_CLOCK"] = String(Self.now + 60 * 86_400)
     try expect(other("init", "--no-passcode").exit, equals: 0)
     try expect(other("import", "jsonl", input: lines).exit, equals: 0)
-    try expect([other("item", "get", "soft").exit, other("item", "get", "strict").exit], equals: [0, 7])
+    try expect([other("get", "soft").exit, other("get", "strict").exit], equals: [0, 7])
   }
 
   @Test(
@@ -170,18 +171,18 @@ struct ExpiryVerbTests {
       ("hunter2", "--expires is not a time"),
     ])
   func refusedTimes(text: String, words: String) throws {
-    let run = try tool("item", "add", "a", "--expires", text, input: [65])
+    let run = try tool("add", "a", "--expires", text, input: [65])
     #expect(run.exit == 2 && run.errors.contains(words) && !run.errors.contains("hunter2"), "\(run.errors)")
-    try expect(tool("item", "get", "a").exit, equals: 1)
+    try expect(tool("get", "a").exit, equals: 1)
   }
 
   /// Verified to fail when one option reads times by a parser of its own.
   @Test("every option that takes a time takes all its forms")
   func options() throws {
-    try expect(tool("item", "add", "a", input: [65]).exit, equals: 0)
+    try expect(tool("add", "a", input: [65]).exit, equals: 0)
     let uri = "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     for time in ["60", "60s", "1m", "12h30m", "1 h 30 min", "2w"] {
-      try expect(tool("token", "put", "t \(time)", "--ttl", time, input: [65]).exit, equals: 0, "\(time)")
+      try expect(tool("card", "put", "t \(time)", "--ttl", time, input: [65]).exit, equals: 0, "\(time)")
       try expect(
         tool("otp", "add", "o \(time)", "--offline-age", time, input: Array(uri.utf8)).exit, equals: 0,
         "\(time)")
@@ -192,14 +193,14 @@ struct ExpiryVerbTests {
       "2027-02-01", "2027-02-01T10:00", "2027-02-01 10:00 UTC", "2027-02-01T10:00+01:00", "1801440000", "90d",
       "6mo",
     ] {
-      try expect(tool("item", "edit", "a", "--expires", time).exit, equals: 0, "\(time)")
+      try expect(tool("edit", "a", "--expires", time).exit, equals: 0, "\(time)")
       try expect(tool("audit", "--since", time).exit, equals: 0, "\(time)")
       if !time.hasSuffix("d"), !time.hasSuffix("o") {
-        try expect(tool("otp", "code", "o 60", "--at", time).exit, equals: 0, "\(time)")
+        try expect(tool("code", "o 60", "--at", time).exit, equals: 0, "\(time)")
       }
     }
     for time in ["0", "5", "1s"] {
-      try expect(tool("otp", "code", "o 60", "--min-remaining", time).exit, equals: 0, "\(time)")
+      try expect(tool("code", "o 60", "--min-remaining", time).exit, equals: 0, "\(time)")
     }
   }
 }

@@ -21,21 +21,21 @@ struct FormatFixtureTests {
   @Test("everything in it comes out", arguments: formats, ["plain", "guarded", "rotated"])
   func opens(format: String, name: String) throws {
     let fixture = try Fixture(format, name)
-    #expect(try fixture("verify").text.contains("everything is sound"))
+    #expect(try fixture("vault", "check").text.contains("everything is sound"))
     for (item, secret) in try fixture.secrets() {
-      try expect(fixture("item", "get", item).output, equals: secret, "\(item)")
+      try expect(fixture("get", item).output, equals: secret, "\(item)")
     }
     try checkRest(fixture)
-    try expect(fixture("item", "get", "gone").exit, equals: 1)
-    try expect(fixture("item", "get", "here").text, equals: "of this device")
+    try expect(fixture("get", "gone").exit, equals: 1)
+    try expect(fixture("get", "here").text, equals: "of this device")
     if name == "guarded" {
-      try expect(fixture("item", "get", "strict").text, equals: "gone with the passcode")
+      try expect(fixture("get", "strict").text, equals: "gone with the passcode")
     }
     // It goes on from there.
-    try expect(fixture.run(["item", "add", "new"], input: [7]).exit, equals: 0)
-    try expect(fixture("rotate", "epoch").exit, equals: 0)
-    try expect(fixture("item", "get", "password").text, equals: "a password")
-    #expect(try fixture("verify").text.contains("everything is sound"))
+    try expect(fixture.run(["add", "new"], input: [7]).exit, equals: 0)
+    try expect(fixture("vault", "rotate", "epoch").exit, equals: 0)
+    try expect(fixture("get", "password").text, equals: "a password")
+    #expect(try fixture("vault", "check").text.contains("everything is sound"))
   }
 
   @Test("its backup restores by the passphrase alone, without what was of that device", arguments: formats)
@@ -47,12 +47,12 @@ struct FormatFixtureTests {
       secrets: [3: try fixture.word("passphrase")], program: Tool.shippedPath)
     expect(run.exit, equals: 0, "\(run.errors)")
     let restored = Fixture(other, fixture)
-    try expect(restored("item", "get", "password").exit, equals: 4)
+    try expect(restored("get", "password").exit, equals: 4)
     let code = try restored.run(
-      ["item", "get", "password", "--recovery-fd", "4"], secrets: [4: fixture.word("recovery-code")])
+      ["get", "password", "--recovery-fd", "4"], secrets: [4: fixture.word("recovery-code")])
     expect(code.exit, equals: 0, "\(code.errors)")
     for (item, secret) in try fixture.secrets() {
-      let run = try restored("item", "get", item)
+      let run = try restored("get", item)
       if try fixture.expected("thisDeviceOnly", [String].self).contains(item) {
         expect(run.exit, equals: 1)
       } else {
@@ -67,10 +67,11 @@ struct FormatFixtureTests {
     let fixture = try Fixture(format, "guarded")
     try FileManager.default.removeItem(atPath: fixture.folder + "/keys/guarded.key")
     let run = try fixture.run(
-      ["rotate", "device-key", "--recovery-fd", "4"], secrets: [4: try fixture.word("recovery-code")])
+      ["vault", "rotate", "device-key", "--recovery-fd", "4"], secrets: [4: try fixture.word("recovery-code")]
+    )
     expect(run.exit, equals: 0, "\(run.errors)")
-    try expect(fixture("item", "get", "password").text, equals: "a password")
-    try expect(fixture("item", "get", "here").exit, equals: 1)
+    try expect(fixture("get", "password").text, equals: "a password")
+    try expect(fixture("get", "here").exit, equals: 1)
   }
 
   /// Verified to fail when a passcode and a passphrase are taken as they are typed, and when only their prepared form is tried.
@@ -81,7 +82,7 @@ struct FormatFixtureTests {
     let fixture = try Fixture(format, "guarded")
     let (word, typed) = (try fixture.word("passcode"), try fixture.word("passcode-as-typed"))
     try #require(Array(word.utf8) != Array(typed.utf8))
-    let opened = try fixture.run(["item", "get", "password"], secrets: [3: typed])
+    let opened = try fixture.run(["get", "password"], secrets: [3: typed])
     expect(opened.text, equals: "a password", "\(opened.errors)")
     let restored = try Tool()(
       "restore", fixture.folder + "/guarded.backup", "--passphrase-fd", "3",
@@ -90,10 +91,10 @@ struct FormatFixtureTests {
 
     let old = try Fixture(format, "unprepared")
     let name = try #require(try fixture.expected("formC", [String: String].self)["typed"])
-    let bare = try old.run(["item", "get", name], secrets: [3: typed])
+    let bare = try old.run(["get", name], secrets: [3: typed])
     expect(bare.text, equals: "by its bytes", "\(bare.errors)")
-    try expect(old.run(["item", "get", name], secrets: [3: word]).exit, equals: 3)
-    try expect(old.run(["verify"], secrets: [3: typed]).exit, equals: 0)
+    try expect(old.run(["get", name], secrets: [3: word]).exit, equals: 3)
+    try expect(old.run(["vault", "check"], secrets: [3: typed]).exit, equals: 0)
   }
 
   @Test("a vault of a later version is refused: 15, one line that says what to do, and nothing is changed")
@@ -102,7 +103,7 @@ struct FormatFixtureTests {
     try RawSQLite.run("PRAGMA user_version = 2", on: fixture.folder + "/plain.vault")
     let before = try Data(contentsOf: URL(fileURLWithPath: fixture.folder + "/plain.vault"))
     for words in [
-      ["item", "get", "password"], ["item", "list"], ["status"], ["rotate", "epoch"], ["verify"],
+      ["get", "password"], ["ls"], ["status"], ["vault", "rotate", "epoch"], ["vault", "check"],
     ] {
       let run = try fixture.run(words)
       #expect(run.exit == 15 && run.output == [])
@@ -127,11 +128,11 @@ struct FormatFixtureTests {
       #expect((run.errors + run.text).contains("export its items with the program that made it"))
     }
     for words in [
-      ["item", "get", "password"], ["item", "list"], ["status"], ["rotate", "epoch"], ["verify"], ["doctor"],
-      ["audit"], ["rotate", "device-key"], ["export", "jsonl", "--plain"], ["purge"],
+      ["get", "password"], ["ls"], ["status"], ["vault", "rotate", "epoch"], ["vault", "check"], ["doctor"],
+      ["audit"], ["vault", "rotate", "device-key"], ["export", "jsonl", "--plain"], ["vault", "purge"],
     ] { try refused(words) }
     let code = try fixture.readableWord("recovery-code", of: "format-1")
-    try refused(["rotate", "device-key", "--recovery-fd", "4"], [4: code])
+    try refused(["vault", "rotate", "device-key", "--recovery-fd", "4"], [4: code])
     // As the vault that a restore would replace, and as the backup that it reads.
     let present = Tool.repository.path + "/Tests/Fixtures/format-1/guarded.backup"
     try refused(["restore", present, "--passphrase-fd", "3"], [3: passphrase])
@@ -151,23 +152,23 @@ struct FormatFixtureTests {
     let log = try fixture("audit", "--json")
     #expect(try log.exit == 0 && log.json["whole"] as? Bool == true, "\(log.errors)")
     try expect(
-      fixture("item", "get", "long").output,
+      fixture("get", "long").output,
       equals: [UInt8](repeating: 120, count: fixture.expected("longByteCount", Int.self)))
-    let shown = try fixture("item", "show", "password", "--json").json
+    let shown = try fixture("show", "password", "--json").json
     for (key, value) in try fixture.expected("password", [String: String].self) {
       expect(shown[key] as? String, equals: value, "\(key)")
     }
     for (name, code) in try fixture.expected("codesAt59", [String: String].self) {
-      try expect(fixture("otp", "code", name, "--at", "59").text, equals: code + "\n")
+      try expect(fixture("code", name, "--at", "59").text, equals: code + "\n")
     }
     try checkWhatOthersWrite(fixture)
     // A copy of a file gives no code of a counter before it is told where the counter stands.
     let hotp = try fixture.expected("hotp", [String: Any].self)
     let counter = try #require(hotp["counter"] as? Int)
-    try expect(fixture("otp", "code", "hotp").exit, equals: 17)
+    try expect(fixture("code", "hotp").exit, equals: 17)
     try expect(fixture("otp", "counter", "hotp", "--json").json["counter"] as? Int, equals: counter)
     try expect(fixture("otp", "counter", "hotp", "--set", "\(counter)").exit, equals: 0)
-    try expect(fixture("otp", "code", "hotp").text, equals: "\(try #require(hotp["code"] as? String))\n")
+    try expect(fixture("code", "hotp").text, equals: "\(try #require(hotp["code"] as? String))\n")
     let again = try fixture("otp", "verify", "verifier", secrets: [:], input: Array("755224".utf8))
     #expect(again.exit == 3 || again.exit == 2, "a used code is accepted again")
   }
@@ -188,14 +189,14 @@ struct FormatFixtureTests {
     expect(code.text, equals: "\(try #require(suite["code"]))\n", "\(code.errors)")
     let form = try fixture.expected("formC", [String: String].self)
     for typed in [form["typed"], form["name"]] {
-      let item = try fixture("item", "show", #require(typed), "--json").json
+      let item = try fixture("show", #require(typed), "--json").json
       for key in ["name", "service", "account"] {
         expect(
           (item[key] as? String).map { Array($0.utf8) }, equals: form[key].map { Array($0.utf8) }, "\(key)")
       }
     }
     let client = try fixture.expected("client", [String: String].self)
-    let item = try fixture("item", "show", "client", "--json").json
+    let item = try fixture("show", "client", "--json").json
     expect(item["account"] as? String, equals: client["id"])
     expect(item["issuer"] as? String, equals: client["issuer"])
   }
@@ -242,7 +243,7 @@ private struct Fixture {
   func run(_ more: [String], input: [UInt8] = [], secrets: [Int32: String] = [:]) throws -> Tool.Run {
     var secrets = secrets
     var all = more + words
-    let asksNothing = [["item", "show"], ["otp", "show"], ["rotate", "device-key"]]
+    let asksNothing = [["show"], ["otp", "show"], ["vault", "rotate", "device-key"]]
     if hasPasscode, !asksNothing.contains(Array(more.prefix(2))) {
       all += ["--passcode-fd", "3"]
       secrets[3] = try secrets[3] ?? word("passcode")

@@ -11,7 +11,7 @@ struct FormerPlaceTests {
     tool.environment["XDG_DATA_HOME"] = tool.home.path + "/it's data"
     tool.environment["XDG_STATE_HOME"] = tool.home.path + "/my state"
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "mail", input: Array("secret".utf8)).exit, equals: 0)
+    try expect(tool("add", "mail", input: Array("secret".utf8)).exit, equals: 0)
     return tool
   }
 
@@ -46,20 +46,21 @@ struct FormerPlaceTests {
     try move(data(tool, "vaultctl"), to: data(tool, "vault"))
     let before = try files(tool)
     for words in [
-      ["init", "--no-passcode"], ["restore", backup, "--passphrase-file", phrase], ["item", "list"], ["path"],
+      ["init", "--no-passcode"], ["restore", backup, "--passphrase-file", phrase], ["ls"], ["path"],
       ["doctor"],
-      ["item", "add", "x"],
-      ["status"], ["batch"],
+      ["add", "x"],
+      ["status"], ["vault", "batch"],
     ] {
-      let run = try tool.run(words, input: words == ["batch"] ? Array(#"{"args":["item","list"]}"#.utf8) : [])
+      let run = try tool.run(
+        words, input: words == ["vault", "batch"] ? Array(#"{"args":["ls"]}"#.utf8) : [])
       let told = run.errors + run.text
       #expect(
         run.exit == 14 && told.contains(data(tool, "vault/default.vault")), "\(words) \(run.exit) \(told)")
       #expect(told.contains("mv "), "\(words)")
     }
     try expect(files(tool), equals: before)
-    try obey(tool("item", "list"), in: tool)
-    try expect(tool("item", "get", "mail").text, equals: "secret")
+    try obey(tool("ls"), in: tool)
+    try expect(tool("get", "mail").text, equals: "secret")
   }
 
   @Test("a vault that is named is not looked for there, nor one beside which there is a present one")
@@ -67,13 +68,13 @@ struct FormerPlaceTests {
     let tool = try newTool()
     try move(data(tool, "vaultctl"), to: data(tool, "vault"))
     try expect(
-      tool("item", "get", "mail", "--vault", data(tool, "vault/default.vault")).text, equals: "secret")
+      tool("get", "mail", "--vault", data(tool, "vault/default.vault")).text, equals: "secret")
     tool.environment["VAULTCTL_PATH"] = tool.home.path + "/own.vault"
-    try expect(14, tool("item", "list"), "own.vault")
+    try expect(14, tool("ls"), "own.vault")
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     tool.environment["VAULTCTL_PATH"] = nil
     try FileManager.default.copyItem(atPath: data(tool, "vault"), toPath: data(tool, "vaultctl"))
-    try expect(tool("item", "get", "mail").text, equals: "secret")
+    try expect(tool("get", "mail").text, equals: "secret")
   }
 
   /// Verified to fail when the command moves the vault file without what is beside it.
@@ -85,7 +86,7 @@ struct FormerPlaceTests {
     let names = ["default.vault-wal", "default.vault.before-restore", "other.vault"]
     for name in names { try Data().write(to: URL(fileURLWithPath: data(tool, "vault/" + name))) }
     try FileManager.default.createDirectory(atPath: data(tool, "vaultctl"), withIntermediateDirectories: true)
-    try obey(tool("item", "list"), in: tool)
+    try obey(tool("ls"), in: tool)
     let moved = try Set(FileManager.default.contentsOfDirectory(atPath: data(tool, "vaultctl")))
     expect(moved, equals: ["default.vault", "default.vault-wal", "default.vault.before-restore"])
   }
@@ -96,18 +97,18 @@ struct FormerPlaceTests {
     arguments: ["nothing", "other vaults", "other keys"])
   func deviceKey(present: String) throws {
     let tool = try newTool()
-    let key = try #require(try tool("path", "--json").json["deviceKey"] as? String)
+    let key = try #require(try tool("vault", "path", "--json").json["deviceKey"] as? String)
     let vault = (key as NSString).deletingLastPathComponent
     try move(state(tool, "vaultctl"), to: state(tool, "vault"))
     let left = present == "other keys" ? vault : state(tool, "vaultctl")
     if present != "nothing" {
       try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: true)
     }
-    let run = try tool("item", "get", "mail")
+    let run = try tool("get", "mail")
     expect(11, run, "my state/vault/")
     #expect(!run.errors.contains("absent"), "\(run.errors)")
     try obey(run, in: tool)
-    try expect(tool("item", "get", "mail").text, equals: "secret")
+    try expect(tool("get", "mail").text, equals: "secret")
     // The witness has come along.
     #expect(FileManager.default.fileExists(atPath: key + ".seen"))
   }
@@ -116,14 +117,14 @@ struct FormerPlaceTests {
   @Test("what is remembered there of a vault whose key is elsewhere is not passed over")
   func witness() throws {
     let tool = try newTool()
-    let key = try #require(try tool("path", "--json").json["deviceKey"] as? String)
+    let key = try #require(try tool("vault", "path", "--json").json["deviceKey"] as? String)
     let own = tool.home.path + "/own.key"
     try move(key, to: own)
     try move(state(tool, "vaultctl"), to: state(tool, "vault"))
-    let run = try tool("item", "get", "mail", "--device-key", own)
+    let run = try tool("get", "mail", "--device-key", own)
     expect(11, run, "what is remembered of the last commit is still at ")
     try obey(run, in: tool)
-    try expect(tool("item", "get", "mail", "--device-key", own).text, equals: "secret")
+    try expect(tool("get", "mail", "--device-key", own).text, equals: "secret")
   }
 
   @Test(
@@ -135,6 +136,6 @@ struct FormerPlaceTests {
         at: tool.home.appendingPathComponent(folder), withIntermediateDirectories: true)
     }
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "list").exit, equals: 0)
+    try expect(tool("ls").exit, equals: 0)
   }
 }

@@ -23,7 +23,7 @@ struct FormerVariableTests {
   func command(name: String) throws {
     let tool = try Tool()
     for words in [
-      ["init", "--no-passcode"], ["item", "list"], ["version"], ["--help"], ["agent", "status"], ["x"],
+      ["init", "--no-passcode"], ["ls"], ["version"], ["--help"], ["agent", "status"], ["x"],
     ] {
       for others in [[:], [Self.present(name): tool.home.path + "/new"]] as [[String: String]] {
         tool.environment.merge(others) { $1 }
@@ -35,7 +35,7 @@ struct FormerVariableTests {
       }
     }
     try expect(FileManager.default.contentsOfDirectory(atPath: tool.home.path), equals: [])
-    let json = try tool("item", "list", "--json")
+    let json = try tool("ls", "--json")
     #expect(try json.exit == 2 && json.error["code"] as? String == "usage", "\(json.errors)")
   }
 
@@ -43,10 +43,10 @@ struct FormerVariableTests {
   func shipped(name: String) throws {
     let tool = try Tool()
     tool.environment[name] = "x"
-    let run = try tool.run(["version"], program: Tool.shippedPath)
+    let run = try tool.run(["vault", "version"], program: Tool.shippedPath)
     #expect(run.exit == 2 && run.errors == Self.refusal(name, of: "vaultctl"), "\(run.exit) \(run.errors)")
     tool.environment[name] = ""
-    try expect(tool.run(["version"], program: Tool.shippedPath).exit, equals: 0)
+    try expect(tool.run(["vault", "version"], program: Tool.shippedPath).exit, equals: 0)
   }
 
   /// Verified to fail when a value that is not UTF-8 counts as none.

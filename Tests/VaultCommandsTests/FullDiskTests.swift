@@ -51,7 +51,7 @@ struct FullDiskTests {
       says 0 "$T" item get mail; says 0 "$T" item list; says 0 "$T" status; says 0 "$T" verify
       says 0 "$T" otp code time; says 0 "$T" exec --fd 0=mail -- cat
       says 0 "$T" exec --file F=mail -- sh -c 'cat "$F"; exit $?'; says 0 "$T" exec --env V=mail -- sh -c 'echo $V'
-      for verb in 'item get watched' 'otp code counter' 'recovery-code new --out x' 'rotate device-key'; do says 13 "$T" $verb; done
+      for verb in 'get watched' 'code counter' 'recovery-code new --out x' 'vault rotate device-key'; do says 13 "$T" $verb; done
       says 0 "$T" item get mail; } | cat
       """)
     let lines = run.text.split(separator: "\n").map(String.init)
@@ -73,18 +73,18 @@ struct FullDiskTests {
     try Shell.need("strace")
     let tool = try Tool()
     try expect(tool("init", "--no-passcode", "--no-recovery-code").exit, equals: 0)
-    try expect(tool("item", "add", "mail", input: Array("pw".utf8)).exit, equals: 0)
+    try expect(tool("add", "mail", input: Array("pw".utf8)).exit, equals: 0)
     let writes = "inject=pwrite64,fallocate,ftruncate:error=" + error
     for (words, exit) in [
-      (["item", "get", "mail"], 0), (["item", "list"], 0), (["verify"], 0),
-      (["item", "edit", "mail", "--label", "x"], 13),
+      (["get", "mail"], 0), (["ls"], 0), (["vault", "check"], 0),
+      (["edit", "mail", "--label", "x"], 13),
     ] {
       let run = try tool.run(
         ["-f", "-o", "/dev/null", "-e", writes, Tool.path] + words, program: Shell.need("strace"))
       expect(run.exit, equals: Int32(exit), "\(words): \(run.errors)")
       if exit != 0 { #expect(run.errors.contains("the disk is full"), "\(run.errors)") }
     }
-    try expect(tool("item", "show", "mail", "--json").json["label"] as? String, equals: nil)
+    try expect(tool("show", "mail", "--json").json["label"] as? String, equals: nil)
   }
 
   @Test("when there is room again the vault is written as before, and nothing was lost")

@@ -31,7 +31,7 @@ struct GrantVerbTests {
 
   private static func home() throws -> AgentHome {
     let home = try AgentHome()
-    let add = ["item", "add", "near", "--access", "presence", "--passcode-file", home.passcode]
+    let add = ["add", "near", "--access", "presence", "--passcode-file", home.passcode]
     expect(0, try home.tool.run(add, input: Array("tok-near".utf8)))
     expect(0, try home.tool("agent", "start"))
     expect(0, try home.tool("unlock", "--passcode-file", home.passcode))
@@ -50,7 +50,7 @@ struct GrantVerbTests {
   }
 
   private func grants(_ home: AgentHome) throws -> [[String: Any]] {
-    try #require(home.tool("grant", "list", "--json").json["grants"] as? [[String: Any]])
+    try #require(home.tool("agent", "grants", "--json").json["grants"] as? [[String: Any]])
   }
 
   private let quietly = "$T item get near --no-input"
@@ -101,7 +101,7 @@ struct GrantVerbTests {
   }
 
   @Test(
-    "the lock, a change of the item and 'grant revoke' end it",
+    "the lock, a change of the item and 'agent revoke' end it",
     arguments: ["lock", "change", "removal", "revoke"])
   func ends(by event: String) throws {
     let home = try Self.home()
@@ -119,13 +119,13 @@ struct GrantVerbTests {
       expect(0, try home.tool.run(update, input: Array("tok-new".utf8)))
       #expect(try grants(home).isEmpty)
     case "removal":
-      expect(0, try home.tool("item", "rm", "near"))
+      expect(0, try home.tool("rm", "near"))
       #expect(try grants(home).isEmpty)
     default:
       let number = try #require(grants(home).first?["id"] as? Int)
-      expect(1, try home.tool("grant", "revoke", String(number + 1)), "there is no grant")
-      expect(0, try home.tool("grant", "revoke", String(number)))
-      try expect(home.tool("grant", "revoke", "--all").text, equals: "there was no grant\n")
+      expect(1, try home.tool("agent", "revoke", String(number + 1)), "there is no grant")
+      expect(0, try home.tool("agent", "revoke", String(number)))
+      try expect(home.tool("agent", "revoke", "--all").text, equals: "there was no grant\n")
     }
     own.type(quietly)
     try own.wait(exit: event == "removal" ? 1 : 6)
@@ -140,7 +140,7 @@ struct GrantVerbTests {
     try allow("", in: own)
     own.type(quietly)
     try own.wait(exit: 6)
-    try expect(home.tool("grant", "list").text, equals: "no program may do anything without asking\n")
+    try expect(home.tool("agent", "grants").text, equals: "no program may do anything without asking\n")
   }
 
   @Test("without an agent nothing is asked for a grant, and there are none")
@@ -153,12 +153,12 @@ struct GrantVerbTests {
     own.screen.type("1234\n")
     try own.wait(exit: 0)
     #expect(!own.screen.transcript.contains("allow it?"))
-    for words in [["grant", "list"], ["grant", "revoke", "--all"]] {
+    for words in [["agent", "grants"], ["agent", "revoke", "--all"]] {
       expect(13, try home.tool.run(words), "no agent is running")
     }
     for words in [
-      ["grant", "revoke"], ["grant", "revoke", "1", "--all"], ["grant", "revoke", "x"],
-      ["grant", "revoke", "0"],
+      ["agent", "revoke"], ["agent", "revoke", "1", "--all"], ["agent", "revoke", "x"],
+      ["agent", "revoke", "0"],
     ] {
       expect(2, try home.tool.run(words))
     }
@@ -187,7 +187,7 @@ struct GrantVerbTests {
     ])
   func badReason(text: String) throws {
     let home = try AgentHome()
-    expect(2, try home.tool("item", "get", "mail", "--reason", text, "--no-input"), "--reason")
+    expect(2, try home.tool("get", "mail", "--reason", text, "--no-input"), "--reason")
   }
 
   @Test("a verb that asks nobody takes no reason, and each one that asks takes one")

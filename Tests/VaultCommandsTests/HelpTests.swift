@@ -24,7 +24,7 @@ struct HelpTests {
       #expect(
         text.split(separator: "\n").allSatisfy { $0.count <= 100 || $0.hasPrefix("  ") }, "\(verb.name)")
     }
-    for words in [["--help"], ["item", "--help"], ["item", "add", "--help"], ["exec", "-h"]] {
+    for words in [["--help"], ["item", "--help"], ["add", "--help"], ["run", "-h"]] {
       let run = try tool.run(words)
       #expect(run.exit == 0 && run.errors.isEmpty && run.text.contains("Example:\n  "), "\(words)")
     }
@@ -57,7 +57,7 @@ struct HelpTests {
     }
     let disable = Help(VerbTable.program).verb(VerbTable.verb(["otp", "activate", "disable"])!)
     #expect(disable.contains("session      needs the vault; its passcode only for another transport"))
-    let close = Help(VerbTable.program).verb(VerbTable.verb(["session", "close"])!)
+    let close = Help(VerbTable.program).verb(VerbTable.verb(["card", "session", "close"])!)
     #expect(close.contains("asks         nothing") && !close.contains("\n  3 "))
   }
 
@@ -78,16 +78,16 @@ struct HelpTests {
       tool, "pin", "change", "--pin-fd", "3", "--new-pin-fd", "4", secrets: [3: "8306", 4: "2749"])
     try expectMembers(tool, "pin", "status")
     try expectMembers(tool, "pin", "status", "pin")
-    try expectMembers(tool, "otp", "code", "guarded", "--pin-fd", "3", secrets: [3: "2749"])
+    try expectMembers(tool, "code", "guarded", "--pin-fd", "3", secrets: [3: "2749"])
     expect(0, try tool("otp", "add", "time", input: Array(uri.replacing("hotp", with: "totp").utf8)))
-    try expectMembers(tool, "otp", "code", "time")
+    try expectMembers(tool, "code", "time")
     expect(0, try tool("otp", "add", "door", "--role", "verifier", input: Array(uri.utf8)))
     try expectMembers(tool, "otp", "verify", "door", input: "755224")
     expect(0, try tool("key", "generate", "shop"))
     let token = try expectMembers(tool, "jwt", "sign", "shop", input: #"{"exp":4102444800}"#)["token"]
     try expectMembers(tool, "jwt", "verify", "shop", input: #require(token as? String))
-    let session = try expectMembers(tool, "session", "open")["session"] as? String
-    try expectMembers(tool, "session", "close", "--session-fd", "3", secrets: [3: #require(session)])
+    let session = try expectMembers(tool, "card", "session", "open")["session"] as? String
+    try expectMembers(tool, "card", "session", "close", "--session-fd", "3", secrets: [3: #require(session)])
   }
 
   @discardableResult

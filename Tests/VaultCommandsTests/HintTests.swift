@@ -27,18 +27,18 @@ struct HintTests {
     let (tool, outside) = try newTool()
     let home = outside + "/home"
     for path in ["/etc/passwd", try file(outside + "/key", 32), try file(home + "/notes", 33)] {
-      let run = try tool("item", "list", "--device-key", path)
+      let run = try tool("ls", "--device-key", path)
       #expect(run.exit == 11 && !run.errors.contains("chmod"), "\(path): \(run.errors)")
       #expect(run.errors.contains("--device-key"), "\(run.errors)")
     }
     let key = try file(home + "/key", 32)
-    let run = try tool("item", "list", "--device-key", key)
+    let run = try tool("ls", "--device-key", key)
     #expect(run.exit == 11 && run.errors.contains("chmod 600 \(key)"), "\(run.errors)")
     // The path leads out of the home.
     try FileManager.default.createSymbolicLink(atPath: home + "/link", withDestinationPath: outside)
-    #expect(try !tool("item", "list", "--device-key", home + "/link/key").errors.contains("chmod"))
+    #expect(try !tool("ls", "--device-key", home + "/link/key").errors.contains("chmod"))
     try FileManager.default.linkItem(atPath: home + "/key", toPath: home + "/second")
-    #expect(try !tool("item", "list", "--device-key", key).errors.contains("chmod"))
+    #expect(try !tool("ls", "--device-key", key).errors.contains("chmod"))
   }
 
   @Test("a vault and the folder that it is in, likewise, by doctor too")
@@ -47,7 +47,7 @@ struct HintTests {
     for path in ["/etc/passwd", try file(outside + "/vault", 1)] {
       let run = try tool("status", "--vault", path)
       #expect(run.exit != 0 && !run.errors.contains("chmod"), "\(run.errors)")
-      let doctor = try tool("doctor", "--vault", path)
+      let doctor = try tool("vault", "doctor", "--vault", path)
       #expect(doctor.text.contains("permissions") && !doctor.text.contains("chmod"), "\(doctor.text)")
     }
     let own = try file(outside + "/home/vault", 1)

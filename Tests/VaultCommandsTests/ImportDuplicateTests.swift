@@ -13,17 +13,17 @@ struct ImportDuplicateTests {
   }
 
   private func add(_ name: String, _ secret: String, _ more: String...) throws {
-    try expect(tool.run(["item", "add", name] + more, input: Array(secret.utf8)).exit, equals: 0)
+    try expect(tool.run(["add", name] + more, input: Array(secret.utf8)).exit, equals: 0)
   }
 
-  private func secret(_ name: String) throws -> String { try tool("item", "get", name).text }
+  private func secret(_ name: String) throws -> String { try tool("get", name).text }
 
   private func importing(_ mode: String, _ lines: String, _ more: [String] = []) throws -> Tool.Run {
     try tool.run(["import", "jsonl", "--on-duplicate", mode] + more, input: Array(lines.utf8))
   }
 
   private func names() throws -> [String] {
-    try tool("item", "list", "--format", "name").text.split(separator: "\n").map(String.init)
+    try tool("ls", "--format", "name").text.split(separator: "\n").map(String.init)
   }
 
   private static let gitHub = """
@@ -55,8 +55,8 @@ struct ImportDuplicateTests {
     expect(items.map { $0["warnings"] == nil }, equals: [mode == "skip", false, false, true])
     #expect(try Set(names()).isSuperset(of: ["r", "strict", "code", "late"]))
     try expect(secret("r"), equals: mode == "replace" ? "old" : "live")
-    try expect(tool("item", "get", "strict").exit, equals: 7)
-    try expect(tool("otp", "code", "code").exit, equals: 7)
+    try expect(tool("get", "strict").exit, equals: 7)
+    try expect(tool("code", "code").exit, equals: 7)
   }
 
   @Test(
@@ -99,7 +99,7 @@ struct ImportDuplicateTests {
     try expect(names(), equals: ["github-admin", "GitHub", "GitHub token"])
     try expect(["github-admin", "GitHub", "GitHub token"].map(secret), equals: ["mine", "p1", "t2"])
     for name in try names() {
-      try expect(tool("item", "get", name, "--field", "account").text, equals: "alice")
+      try expect(tool("get", name, "--field", "account").text, equals: "alice")
     }
   }
 
@@ -113,7 +113,7 @@ struct ImportDuplicateTests {
     #expect(run.text.contains("line 2: renamed GitHub token -> GitHub token-2: the vault has GitHub token ("))
     #expect(run.text.contains("line 3: renamed alice -> alice-2: the vault has alice (password, alice)"))
     for name in ["GitHub-2", "GitHub token-2", "alice-2"] {
-      try expect(tool("item", "get", name, "--field", "account").text, equals: "alice")
+      try expect(tool("get", name, "--field", "account").text, equals: "alice")
     }
     try expect(["alice", "alice-2"].map(secret), equals: ["old", "new"])
   }
@@ -122,7 +122,7 @@ struct ImportDuplicateTests {
   @Test("a line without an account gets none")
   func noAccount() throws {
     try expect(importing("fail", #"{"kind":"password","name":"wifi","secret":"x"}"#).exit, equals: 0)
-    try expect(tool("item", "get", "wifi", "--field", "account").exit, equals: 1)
+    try expect(tool("get", "wifi", "--field", "account").exit, equals: 1)
     #expect(try !tool("export", "jsonl", "--plain").text.contains("account"))
   }
 
@@ -163,7 +163,7 @@ struct ImportDuplicateTests {
     arguments: [("skip", "skipped"), ("rename", "renamed"), ("replace", "replaced")])
   func named(mode: String, result: String) throws {
     try add("mail", "old", "--service", "s", "--account", "me")
-    let id = try #require(try tool("item", "show", "mail", "--json").json["id"] as? String)
+    let id = try #require(try tool("show", "mail", "--json").json["id"] as? String)
     let line = #"{"kind":"password","name":"mail","secret":"new","service":"other"}"#
     let dry = try importing(mode, line, ["--dry-run"])
     let report = dry.text.split(separator: "\n").first.map(String.init) ?? ""
@@ -201,7 +201,7 @@ struct ImportDuplicateTests {
       "a server has activated")
     let password = #"{"kind":"password","name":"bank","secret":"x"}"#
     expect(8, try importing("replace", password), "it would replace an item of kind otp")
-    try expect(tool("otp", "code", "bank").exit, equals: 0)
+    try expect(tool("code", "bank").exit, equals: 0)
   }
 
   /// Verified to fail when a URI is stored without its warnings.

@@ -40,7 +40,7 @@ struct ImportModelTests {
       try expect(Report.all(in: dry).map(\.decision), equals: reports.map(\.decision))
       try ImportCheck(file: file, reports: reports, before: before, after: after).run()
     }
-    #expect(try tool("verify").text.contains("everything is sound"))
+    #expect(try tool("vault", "check").text.contains("everything is sound"))
   }
 }
 
@@ -94,7 +94,7 @@ private struct Snapshot: Equatable {
   let items: [[UInt8]: Item]
 
   init(of tool: Tool) throws {
-    let listed = try #require(try tool("item", "list", "--json").json["items"] as? [[String: Any]])
+    let listed = try #require(try tool("ls", "--json").json["items"] as? [[String: Any]])
     let lines = try tool("export", "jsonl", "--plain").text.split(separator: "\n").map(String.init)
     expect(lines.count, equals: listed.count)
     var items: [[UInt8]: Item] = [:]

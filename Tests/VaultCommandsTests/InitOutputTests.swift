@@ -38,11 +38,11 @@ struct InitOutputTests {
     let code = try #require(try made.json["recoveryCode"] as? String)
     let device = try tool("recovery-code", "new", "--out", "/dev/full")
     #expect(device.exit == 8 && device.errors.contains("there is something already: /dev/full"))
-    try expect(tool("recovery-code", "check", "--recovery-fd", "3", secrets: [3: code]).exit, equals: 0)
+    try expect(tool("recovery-code", "verify", "--recovery-fd", "3", secrets: [3: code]).exit, equals: 0)
     let path = tool.home.path + "/code"
     let run = try run(tool, ["recovery-code", "new", "--out", path], .full)
     #expect(run.exit == 13 && run.text.contains("what was done is done"), "\(run.text)")
-    try expect(tool("recovery-code", "check", "--recovery-file", path).exit, equals: 0)
+    try expect(tool("recovery-code", "verify", "--recovery-file", path).exit, equals: 0)
   }
 
   private func run(_ tool: Tool, _ words: [String], _ output: Output) throws -> (exit: Int32, text: String) {

@@ -9,10 +9,10 @@ struct InjectVerbTests {
   private func newTool() throws -> Tool {
     let tool = try Tool()
     expect(0, try tool("init", "--no-passcode"))
-    let words = ["item", "add", "db", "--account", "app", "--service", "pg.example"]
+    let words = ["add", "db", "--account", "app", "--service", "pg.example"]
     expect(0, try tool.run(words, input: Array("s3cr3t'\"$".utf8)))
-    expect(0, try tool("item", "add", "web/shop", input: Array("{{ vaultctl://db }}".utf8)))
-    expect(0, try tool("item", "add", "binary", input: [0, 255, 10, 123, 123]))
+    expect(0, try tool("add", "web/shop", input: Array("{{ vaultctl://db }}".utf8)))
+    expect(0, try tool("add", "binary", input: [0, 255, 10, 123, 123]))
     return tool
   }
 
@@ -86,7 +86,7 @@ struct InjectVerbTests {
     let tool = try newTool()
     let uri = "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     expect(0, try tool("otp", "add", "code", input: Array(uri.utf8)))
-    expect(0, try tool("item", "add", "strict", "--expires", "1d", "--expiry", "refuse", input: [65]))
+    expect(0, try tool("add", "strict", "--expires", "1d", "--expiry", "refuse", input: [65]))
     tool.advance(by: 2 * 86_400)
     let run = try inject(tool, template)
     expect(exit, run, words)
@@ -146,7 +146,7 @@ struct InjectVerbTests {
   @Test("an expired password is given with a warning, once")
   func expired() throws {
     let tool = try newTool()
-    expect(0, try tool("item", "add", "soft", "--expires", "1d", input: [65]))
+    expect(0, try tool("add", "soft", "--expires", "1d", input: [65]))
     tool.advance(by: 2 * 86_400)
     let run = try inject(
       tool, "{{ vaultctl://soft }}{{ vaultctl://soft/account }}{{ vaultctl://soft/password }}")
@@ -163,7 +163,7 @@ struct InjectVerbTests {
       "(printf '{{ vaultctl://db }}'; head -c 4000000 /dev/zero) | { \"$0\" inject; echo $? >&2; } | head -c 1"
     let run = try tool.run(["-c", script, Tool.path], program: "/bin/sh")
     #expect(run.errors.hasSuffix("\n141\n"), "\(run.errors)")
-    let batch = try tool("batch", input: Array("{\"args\":[\"inject\"],\"stdin\":\"x\"}\n".utf8))
+    let batch = try tool("vault", "batch", input: Array("{\"args\":[\"inject\"],\"stdin\":\"x\"}\n".utf8))
     expect(2, batch)
     expect(2, try tool("inject", "--in", "x"), "vaultctl inject < FILE")
   }
@@ -190,7 +190,7 @@ struct InjectVerbTests {
     let (psql, python) = (try Shell.need("psql"), try Shell.need("python3"))
     let tool = try Tool()
     expect(0, try tool("init", "--no-passcode"))
-    expect(0, try tool("item", "add", "db", input: Array("pass-word".utf8)))
+    expect(0, try tool("add", "db", input: Array("pass-word".utf8)))
     let template =
       "postgres://app:{{ vaultctl://db/password }}@db.example.org:PORT/app?hostaddr=127.0.0.1&sslmode=disable"
     let run = try tool.run(["-c", Self.server, psql, Tool.path, template], program: python)

@@ -19,10 +19,10 @@ struct ItemVerbTests {
     ] as [[UInt8]])
   func bytes(secret: [UInt8]) throws {
     let tool = try newTool()
-    try expect(tool("item", "add", "n", input: secret).exit, equals: 0)
-    let got = try tool("item", "get", "n")
+    try expect(tool("add", "n", input: secret).exit, equals: 0)
+    let got = try tool("get", "n")
     #expect(got.exit == 0 && got.output == secret && got.errors.isEmpty)
-    let json = try tool("item", "get", "n", "--json").json
+    let json = try tool("get", "n", "--json").json
     expect(Data(base64Encoded: try #require(json["secretBase64"] as? String)), equals: Data(secret))
     #expect(
       (json["secret"] as? String).map { Array($0.utf8) }
@@ -32,9 +32,9 @@ struct ItemVerbTests {
   @Test("an empty secret and one beyond a mebibyte are malformed, and nothing is stored")
   func limits() throws {
     let tool = try newTool()
-    try expect(tool("item", "add", "n", input: []).exit, equals: 12)
-    try expect(tool("item", "add", "n", input: Array(repeating: 1, count: 1 << 20 + 1)).exit, equals: 12)
-    #expect(try tool("item", "list").text.isEmpty)
+    try expect(tool("add", "n", input: []).exit, equals: 12)
+    try expect(tool("add", "n", input: Array(repeating: 1, count: 1 << 20 + 1)).exit, equals: 12)
+    #expect(try tool("ls").text.isEmpty)
   }
 
   @Test(
@@ -47,24 +47,24 @@ struct ItemVerbTests {
     ])
   func names(name: String, isAllowed: Bool) throws {
     let tool = try newTool()
-    let run = try tool("item", "add", name, input: [1])
+    let run = try tool("add", name, input: [1])
     #expect(run.exit == (isAllowed ? 0 : 12), "\(run.errors)")
     #expect(!run.errors.contains("\u{1B}"))
-    #expect(try tool("item", "list", "--format", "name").text == (isAllowed ? name + "\n" : ""))
+    #expect(try tool("ls", "--format", "name").text == (isAllowed ? name + "\n" : ""))
   }
 
   @Test("a name that exists is refused with 8 and kept; service and account can be those of other items")
   func duplicates() throws {
     let tool = try newTool()
-    try expect(tool("item", "add", "a", "--service", "s", "--account", "me", input: [1]).exit, equals: 0)
-    let same = try tool("item", "add", "a", "--json", input: [2])
+    try expect(tool("add", "a", "--service", "s", "--account", "me", input: [1]).exit, equals: 0)
+    let same = try tool("add", "a", "--json", input: [2])
     expect(same.exit, equals: 8)
     try expect(same.error["code"] as? String, equals: "duplicateItem")
-    try expect(tool("item", "add", "b", "--service", "s", "--account", "me", input: [2]).exit, equals: 0)
-    try expect(tool("item", "add", "c", input: [3]).exit, equals: 0)
-    try expect(tool("item", "edit", "c", "--service", "s", "--account", "me").exit, equals: 0)
+    try expect(tool("add", "b", "--service", "s", "--account", "me", input: [2]).exit, equals: 0)
+    try expect(tool("add", "c", input: [3]).exit, equals: 0)
+    try expect(tool("edit", "c", "--service", "s", "--account", "me").exit, equals: 0)
     for (number, name) in ["a", "b", "c"].enumerated() {
-      try expect(tool("item", "get", name).output, equals: [UInt8(number + 1)])
+      try expect(tool("get", name).output, equals: [UInt8(number + 1)])
     }
   }
 
@@ -72,8 +72,8 @@ struct ItemVerbTests {
   @Test(
     "service and account that several items have are refused by each verb, and the items are named",
     arguments: [
-      ["item", "get"], ["item", "show"], ["item", "update", "--generate", "24"], ["item", "rm"],
-      ["otp", "code"],
+      ["get"], ["show"], ["item", "update", "--generate", "24"], ["rm"],
+      ["code"],
       ["otp", "rm"],
     ])
   func several(words: [String]) throws {
@@ -81,52 +81,52 @@ struct ItemVerbTests {
     let uri = Array("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ".utf8)
     let same = ["--service", "s", "--account", "me"]
     for name in ["one", "two"] {
-      try expect(tool.run(["item", "add", name] + same, input: [1]).exit, equals: 0)
+      try expect(tool.run(["add", name] + same, input: [1]).exit, equals: 0)
       try expect(tool("otp", "add", "code " + name, input: uri).exit, equals: 0)
-      try expect(tool.run(["item", "edit", "code " + name] + same).exit, equals: 0)
+      try expect(tool.run(["edit", "code " + name] + same).exit, equals: 0)
     }
-    let before = try tool("item", "list", "--json").output
+    let before = try tool("ls", "--json").output
     let named = words[0] == "otp" ? "'code one', 'code two'" : "'one', 'code one', 'two', 'code two'"
     let run = try tool.run(words + same)
     #expect(run.exit == 2 && run.output.isEmpty, "\(run.errors)")
     #expect(run.errors.contains("several items have that service and account: \(named)"), "\(run.errors)")
-    #expect(try tool("item", "list", "--json").output == before)
+    #expect(try tool("ls", "--json").output == before)
   }
 
   @Test("an item is found by name, by id, by service and account; nothing else is echoed for it")
   func targets() throws {
     let tool = try newTool()
-    try expect(tool("item", "add", "a", "--service", "s", "--account", "me", input: [7]).exit, equals: 0)
-    try expect(tool("item", "add", "plain", input: [8]).exit, equals: 0)
-    let id = try #require(try tool("item", "show", "a", "--json").json["id"] as? String)
-    try expect(tool("item", "get", "--id", id).output, equals: [7])
-    try expect(tool("item", "get", "--service", "s", "--account", "me").output, equals: [7])
-    try expect(tool("item", "get", "--account", "plain").output, equals: [8])
-    try expect(tool("item", "get", "--service", "s").exit, equals: 2)
-    try expect(tool("item", "get", "a", "--id", id).exit, equals: 2)
-    try expect(tool("item", "get", "--service", "x", "--account", "me").exit, equals: 1)
-    try expect(tool("item", "get", "--id", String(repeating: "0", count: 32)).exit, equals: 1)
-    try expect(tool("item", "get", "nobody").exit, equals: 1)
+    try expect(tool("add", "a", "--service", "s", "--account", "me", input: [7]).exit, equals: 0)
+    try expect(tool("add", "plain", input: [8]).exit, equals: 0)
+    let id = try #require(try tool("show", "a", "--json").json["id"] as? String)
+    try expect(tool("get", "--id", id).output, equals: [7])
+    try expect(tool("get", "--service", "s", "--account", "me").output, equals: [7])
+    try expect(tool("get", "--account", "plain").output, equals: [8])
+    try expect(tool("get", "--service", "s").exit, equals: 2)
+    try expect(tool("get", "a", "--id", id).exit, equals: 2)
+    try expect(tool("get", "--service", "x", "--account", "me").exit, equals: 1)
+    try expect(tool("get", "--id", String(repeating: "0", count: 32)).exit, equals: 1)
+    try expect(tool("get", "nobody").exit, equals: 1)
   }
 
   @Test("update, edit and rename change what they name and nothing else")
   func changes() throws {
     let tool = try newTool()
-    try expect(tool("item", "add", "a", "--label", "old", "--comment", "c", input: [1]).exit, equals: 0)
+    try expect(tool("add", "a", "--label", "old", "--comment", "c", input: [1]).exit, equals: 0)
     try expect(tool("item", "update", "a", input: [2, 3]).exit, equals: 0)
-    try expect(tool("item", "edit", "a", "--label", "new", "--comment", "").exit, equals: 0)
-    try expect(tool("item", "rename", "a", "b").exit, equals: 0)
-    let shown = try tool("item", "show", "b", "--json").json
+    try expect(tool("edit", "a", "--label", "new", "--comment", "").exit, equals: 0)
+    try expect(tool("mv", "a", "b").exit, equals: 0)
+    let shown = try tool("show", "b", "--json").json
     expect(shown["label"] as? String, equals: "new")
     #expect(shown["comment"] == nil)
     expect(shown["account"] as? String, equals: "a", "a rename changes the name alone")
-    try expect(tool("item", "get", "b").output, equals: [2, 3])
-    try expect(tool("item", "get", "a").exit, equals: 1)
-    try expect(tool("item", "add", "a", input: [4]).exit, equals: 0, "the old name is free again")
-    try expect(tool("item", "rename", "b", "a").exit, equals: 8)
-    try expect(tool("item", "edit", "b").exit, equals: 2)
-    try expect(tool("item", "rm", "b").exit, equals: 0)
-    try expect(tool("item", "rm", "b").exit, equals: 1)
+    try expect(tool("get", "b").output, equals: [2, 3])
+    try expect(tool("get", "a").exit, equals: 1)
+    try expect(tool("add", "a", input: [4]).exit, equals: 0, "the old name is free again")
+    try expect(tool("mv", "b", "a").exit, equals: 8)
+    try expect(tool("edit", "b").exit, equals: 2)
+    try expect(tool("rm", "b").exit, equals: 0)
+    try expect(tool("rm", "b").exit, equals: 1)
   }
 
   @Test("generated secrets have the length and alphabet asked for, and no two are equal")
@@ -137,29 +137,29 @@ struct ItemVerbTests {
       ("300:all", "^[!-~]{300}$"), ("6:words", "^([a-z]{3,8}-){5}[a-z]{3,8}$"), ("1", "^[A-Za-z0-9]$"),
     ]
     for (index, (shape, pattern)) in shapes.enumerated() {
-      try expect(tool("item", "add", "g\(index)", "--generate", shape).exit, equals: 0)
-      let first = try tool("item", "get", "g\(index)").text
+      try expect(tool("add", "g\(index)", "--generate", shape).exit, equals: 0)
+      let first = try tool("get", "g\(index)").text
       #expect(first.range(of: pattern, options: .regularExpression) != nil, "\(shape): \(first)")
       guard shape != "1" else { continue }
       try expect(tool("item", "update", "g\(index)", "--generate", shape).exit, equals: 0)
-      #expect(try tool("item", "get", "g\(index)").text != first)
+      #expect(try tool("get", "g\(index)").text != first)
     }
-    try expect(tool("item", "add", "x", "--generate", "24:emoji").exit, equals: 2)
+    try expect(tool("add", "x", "--generate", "24:emoji").exit, equals: 2)
   }
 
   @Test("lists show what was asked for, and control characters of labels reach no terminal")
   func lists() throws {
     let tool = try newTool()
-    try expect(tool("item", "list", "--json").text, equals: "{\"items\":[]}\n")
+    try expect(tool("ls", "--json").text, equals: "{\"items\":[]}\n")
     for name in ["c", "a", "b"] {
       try expect(
-        tool("item", "add", name, "--service", name == "b" ? "other" : "s", input: [1]).exit, equals: 0)
+        tool("add", name, "--service", name == "b" ? "other" : "s", input: [1]).exit, equals: 0)
     }
-    try expect(tool("item", "list", "--format", "name").text, equals: "c\na\nb\n")
-    try expect(tool("item", "list", "--service", "s", "--format", "name").text, equals: "c\na\n")
-    #expect(try tool("item", "list", "--kind", "otp", "--format", "name").text.isEmpty)
-    #expect((try tool("item", "list", "--json").json["items"] as? [[String: Any]])?.count == 3)
-    try expect(tool("item", "add", "d", "--label", "a\u{1B}[2Jb", input: [1]).exit, equals: 12)
+    try expect(tool("ls", "--format", "name").text, equals: "c\na\nb\n")
+    try expect(tool("ls", "--service", "s", "--format", "name").text, equals: "c\na\n")
+    #expect(try tool("ls", "--kind", "otp", "--format", "name").text.isEmpty)
+    #expect((try tool("ls", "--json").json["items"] as? [[String: Any]])?.count == 3)
+    try expect(tool("add", "d", "--label", "a\u{1B}[2Jb", input: [1]).exit, equals: 12)
   }
 
   /// Verified to fail when the widths are those of the first 256. Verified to fail on commit b8da9bc, which prints
@@ -169,14 +169,14 @@ struct ItemVerbTests {
   func longList() throws {
     let tool = try newTool()
     let names = (0..<600).map { $0 == 599 ? "the longest name of all" : "n\($0)" }
-    let lines = names.map { #"{"args":["item","add","\#($0)","--service","s"],"stdin":"x"}"# + "\n" }
-    try expect(tool("batch", input: Array(lines.joined().utf8)).exit, equals: 0)
+    let lines = names.map { #"{"args":["add","\#($0)","--service","s"],"stdin":"x"}"# + "\n" }
+    try expect(tool("vault", "batch", input: Array(lines.joined().utf8)).exit, equals: 0)
     let text = names.map { $0.padding(toLength: 25, withPad: " ", startingAt: 0) + "password  s  \($0)\n" }
-    try expect(tool("item", "list").text, equals: text.joined())
-    try expect(tool("item", "list", "--format", "name").text, equals: names.map { $0 + "\n" }.joined())
-    let json = try tool("item", "list", "--json").json
+    try expect(tool("ls").text, equals: text.joined())
+    try expect(tool("ls", "--format", "name").text, equals: names.map { $0 + "\n" }.joined())
+    let json = try tool("ls", "--json").json
     #expect((json["items"] as? [[String: Any]])?.map { $0["name"] as? String } == names)
-    let inBatch = try tool("batch", input: Array(#"{"args":["item","list"]}"#.utf8)).json
+    let inBatch = try tool("vault", "batch", input: Array(#"{"args":["ls"]}"#.utf8)).json
     #expect((inBatch["result"] as? NSDictionary) == json as NSDictionary)
     do {
       var store = try Store.open(
@@ -191,12 +191,12 @@ struct ItemVerbTests {
         try store.updateItem(last!)
       }
     }
-    let left = try tool("item", "list", "--format", "name")
+    let left = try tool("ls", "--format", "name")
     #expect(left.exit == 10 && left.text == names.dropLast().map { $0 + "\n" }.joined())
     let id = try #require(
       (json["items"] as? [[String: Any]])?.last?["id"] as? String)
     #expect(left.errors.contains(id), "\(left.errors)")
-    let whole = try tool("item", "list", "--json")
+    let whole = try tool("ls", "--json")
     #expect(try whole.exit == 10 && (whole.json["items"] as? [Any])?.count == 599)
   }
 }

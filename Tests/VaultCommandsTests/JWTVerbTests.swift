@@ -152,7 +152,9 @@ struct JWTVerbTests {
     expect(
       12, try sign(tool, "{ \(room)}"), "the text of the claims is too long, at most 128 KiB are allowed")
     expect(1, try tool("jwt", "sign", "nothing", input: [1]), "'vaultctl key list' shows the names")
-    expect(12, try tool("dpop", "shop", "--method", "(", "--url", "https://a.example"), "such as GET or POST")
+    expect(
+      12, try tool("jwt", "dpop", "shop", "--method", "(", "--url", "https://a.example"),
+      "such as GET or POST")
   }
 
   /// Verified to fail when the query stays in `htu`.
@@ -161,7 +163,7 @@ struct JWTVerbTests {
     let tool = try newTool()
     let url = "https://API.example:443/cards?pin=1#x"
     let run = try tool(
-      "dpop", "shop", "--method", "GET", "--url", url, "--nonce", "n-1", "--token-fd", "3", "--json",
+      "jwt", "dpop", "shop", "--method", "GET", "--url", url, "--nonce", "n-1", "--token-fd", "3", "--json",
       secrets: [3: "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU\n"])
     expect(run.exit, equals: 0, "\(run.errors)")
     let proof = try #require(try run.json["proof"] as? String)
@@ -173,13 +175,13 @@ struct JWTVerbTests {
     expect(payload["ath"] as? String, equals: "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo")
     #expect((payload["jti"] as? String)?.count == 22 && payload["iat"] is Int)
     #expect((try run.json["thumbprint"] as? String)?.count == 43)
-    #expect(try tool("dpop", "shop", "--method", "GET", "--url", url).text != proof + "\n")
+    #expect(try tool("jwt", "dpop", "shop", "--method", "GET", "--url", url).text != proof + "\n")
   }
 
   @Test("a long token is taken, and what is no request or no token is refused")
   func refusedProofs() throws {
     let tool = try newTool()
-    let request = ["dpop", "shop", "--method", "GET", "--url", "https://a.example/"]
+    let request = ["jwt", "dpop", "shop", "--method", "GET", "--url", "https://a.example/"]
     try expect(
       tool.run(request + ["--token-fd", "3"], secrets: [3: String(repeating: "t", count: 20_000)]).exit,
       equals: 0)
@@ -191,10 +193,10 @@ struct JWTVerbTests {
       ["--method", "GET", "--url", "https://u:p@a/"],
       ["--method", "GET", "--url", "https://a/", "--nonce", String(repeating: "n", count: 10 << 10)],
     ] {
-      let run = try tool.run(["dpop", "shop"] + words)
+      let run = try tool.run(["jwt", "dpop", "shop"] + words)
       #expect(run.exit == 12 && run.text.isEmpty, "\(words): \(run.errors)")
     }
-    try expect(tool("dpop", "shop", "--method", "GET").exit, equals: 2)
-    try expect(tool("dpop", "nobody", "--method", "GET", "--url", "https://a/").exit, equals: 1)
+    try expect(tool("jwt", "dpop", "shop", "--method", "GET").exit, equals: 2)
+    try expect(tool("jwt", "dpop", "nobody", "--method", "GET", "--url", "https://a/").exit, equals: 1)
   }
 }

@@ -134,22 +134,22 @@ struct KeyVerbTests {
       "key", "import", "x", "--passphrase-fd", "3", input: file(name), secrets: [3: "correct horse"])
     #expect(run.exit == exit && run.output.isEmpty, "\(run.errors)")
     #expect(run.errors.hasPrefix("vaultctl: ") && run.errors.split(separator: "\n").count <= 2)
-    try expect(tool("item", "list", "--json").text, equals: "{\"items\":[]}\n")
+    try expect(tool("ls", "--json").text, equals: "{\"items\":[]}\n")
   }
 
   @Test("the private key of a key is printed only if it was made so")
   func exportable() throws {
     let tool = try newTool("key", "generate", "fixed")
-    let refused = try tool("item", "get", "fixed")
+    let refused = try tool("get", "fixed")
     #expect(refused.exit == 9 && refused.output.isEmpty && refused.errors.contains("key sign"))
     for words in [["--fd", "5=fixed"], ["--file", "F=fixed"], ["--env", "V=fixed"]] {
-      let started = try tool.run(["exec"] + words + ["--", "echo", "started"])
+      let started = try tool.run(["run"] + words + ["--", "echo", "started"])
       #expect(started.exit == 9 && started.output.isEmpty, "\(words)")
     }
     let exported = try tool("export", "jsonl", "--plain")
     #expect(exported.output.isEmpty && exported.errors.contains("left out 'fixed'"))
     try expect(tool("key", "generate", "open", "--type", "rsa2048", "--exportable").exit, equals: 0)
-    try write(tool("item", "get", "open"), to: "key.der", in: tool)
+    try write(tool("get", "open"), to: "key.der", in: tool)
     try Shell.need("openssl")
     #expect(try openssl("pkey", "-inform", "DER", "-in", "key.der", "-check", "-noout", in: tool))
   }
@@ -179,7 +179,7 @@ struct KeyVerbTests {
     try expect(tool("key", "verify", "shop", "--signature-file", path, input: [1]).exit, equals: 12)
     try expect(
       tool("key", "verify", "shop", "--signature-file", path, "--format", "raw", input: [1]).exit, equals: 3)
-    try expect(tool("item", "add", "mail", "--generate", "24").exit, equals: 0)
+    try expect(tool("add", "mail", "--generate", "24").exit, equals: 0)
     try expect(tool("key", "public", "mail").exit, equals: 1)
   }
 }

@@ -17,7 +17,7 @@ struct LineTests {
     try expect(tool.run(words, secrets: passcode.map { [3: $0] } ?? [:]).exit, equals: 0)
     let opening = passcode == nil ? [] : ["--passcode-fd", "3"]
     let added = try tool.run(
-      ["item", "add", "it"] + opening, input: Array("old".utf8), secrets: passcode.map { [3: $0] } ?? [:])
+      ["add", "it"] + opening, input: Array("old".utf8), secrets: passcode.map { [3: $0] } ?? [:])
     expect(added.exit, equals: 0)
     return tool
   }
@@ -38,7 +38,7 @@ struct LineTests {
       "caf\u{E9}\u{A0}passcode",
     ] {
       let path = try tool.file("pc", text)
-      let run = try tool("item", "get", "it", "--passcode-file", path)
+      let run = try tool("get", "it", "--passcode-file", path)
       #expect(run.exit == 0 && run.text == "old", "\(run.exit) \(run.errors)")
     }
     let utf16 = Self.passcode.utf16.map { String(UnicodeScalar(UInt8($0 & 0x7F))) + "\0" }.joined()
@@ -50,15 +50,15 @@ struct LineTests {
       (utf16, "is UTF-16"), ("a\u{1B}b", "control character"),
     ] {
       let path = try tool.file("pc", text)
-      let run = try tool("item", "get", "it", "--passcode-file", path)
+      let run = try tool("get", "it", "--passcode-file", path)
       #expect(run.exit == 12 && run.errors.contains(what), "\(run.exit) \(run.errors)")
     }
     // A credential of systemd is the same line.
     tool.environment["CREDENTIALS_DIRECTORY"] = tool.home.path
     _ = try tool.file("vaultctl.passcode", Self.mark + Self.passcode + "\r\n", mode: 0o400)
-    try expect(tool("item", "get", "it").text, equals: "old")
+    try expect(tool("get", "it").text, equals: "old")
     tool.environment["CREDENTIALS_DIRECTORY"] = nil
-    let wrong = try tool("item", "get", "it", "--passcode-file", tool.file("pc", "wrong"))
+    let wrong = try tool("get", "it", "--passcode-file", tool.file("pc", "wrong"))
     #expect(wrong.exit == 3 && wrong.errors.contains("4 attempts left"), "\(wrong.errors)")
   }
 
@@ -96,15 +96,15 @@ struct LineTests {
   @Test("lines of JSON may begin with a mark; UTF-16 is told")
   func jsonLines() throws {
     let tool = try tool()
-    let line = #"{"args":["item","list"]}"# + "\r\n"
-    try expect(tool("batch", input: Array((Self.mark + line).utf8)).exit, equals: 0)
+    let line = #"{"args":["ls"]}"# + "\r\n"
+    try expect(tool("vault", "batch", input: Array((Self.mark + line).utf8)).exit, equals: 0)
     let item = #"{"kind":"password","name":"new","secret":"s"}"# + "\n"
     let imported = try tool("import", "jsonl", input: Array((Self.mark + item).utf8))
     #expect(imported.exit == 0, "\(imported.errors)")
     for text in [
       [0xFF, 0xFE] + wide(line), wide(line),
     ] {
-      let run = try tool("batch", input: text)
+      let run = try tool("vault", "batch", input: text)
       #expect(
         run.exit == 12 && (run.errors + run.text).contains("UTF-16"), "\(run.exit) \(run.errors) \(run.text)")
     }
@@ -130,9 +130,9 @@ struct LineTests {
   @Test("a name in another form is the same name")
   func names() throws {
     let tool = try tool()
-    try expect(tool("item", "add", "cafe\u{301}", input: [1]).exit, equals: 0)
-    try expect(tool("item", "add", "caf\u{E9}", input: [1]).exit, equals: 8)
-    for form in ["caf\u{E9}", "cafe\u{301}"] { try expect(tool("item", "get", form).output, equals: [1]) }
+    try expect(tool("add", "cafe\u{301}", input: [1]).exit, equals: 0)
+    try expect(tool("add", "caf\u{E9}", input: [1]).exit, equals: 8)
+    for form in ["caf\u{E9}", "cafe\u{301}"] { try expect(tool("get", form).output, equals: [1]) }
   }
 
   /// Verified to fail when what follows the line is not looked at, and when the first line of a key is taken.
@@ -148,8 +148,8 @@ struct LineTests {
       try expect(child.wait(), equals: 12)
       let object = words.split(separator: " ")
       try screen.wait(for: "vaultctl item \(object[0]) '\(object[1])' < FILE")
-      try expect(tool("item", "get", "it").text, equals: "old")
-      try expect(tool("item", "get", "key").exit, equals: 1)
+      try expect(tool("get", "it").text, equals: "old")
+      try expect(tool("get", "key").exit, equals: 1)
     }
   }
 
@@ -161,13 +161,13 @@ struct LineTests {
     ] {
       let tool = try tool()
       let screen = try PseudoTerminal()
-      let child = try tool.start(["item", "add", "new"], on: screen)
+      let child = try tool.start(["add", "new"], on: screen)
       try screen.wait(for: "secret: ")
       screen.type(text)
       try screen.wait(for: "secret again: ")
       screen.type("s3cret\r")
       try expect(child.wait(), equals: 0)
-      try expect(tool("item", "get", "new").text, equals: "s3cret")
+      try expect(tool("get", "new").text, equals: "s3cret")
     }
   }
 
@@ -189,11 +189,11 @@ struct LineTests {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     for version in [2, 5] { _ = try tool.file("libraries/libunistring.so.\(version)", "no library") }
     tool.environment["LD_LIBRARY_PATH"] = folder
-    let plain = try tool("item", "get", "it", "--passcode-fd", "3", secrets: [3: Self.passcode])
+    let plain = try tool("get", "it", "--passcode-fd", "3", secrets: [3: Self.passcode])
     #expect(plain.exit == 0, "\(plain.errors)")
-    let run = try tool("item", "get", "it", "--passcode-fd", "3", secrets: [3: "cafe\u{301} passcode"])
+    let run = try tool("get", "it", "--passcode-fd", "3", secrets: [3: "cafe\u{301} passcode"])
     #expect(run.exit == 15 && run.errors.contains("libunistring2"), "\(run.exit) \(run.errors)")
-    let name = try tool("item", "get", "\u{4E2D}")
+    let name = try tool("get", "\u{4E2D}")
     #expect(name.exit == 15 && name.errors.contains("libunistring2"), "\(name.exit) \(name.errors)")
   }
 }

@@ -21,7 +21,7 @@ struct MemberVerbTests {
     expect(phrase.exit, equals: 0, "\(phrase.errors)")
     for (name, rule) in [("watched", "presence"), ("finger", "biometry-any"), ("locked", "passcode")] {
       let added = try tool(
-        "item", "add", name, "--access", rule, "--accessible", "after-first-unlock", "--passcode-fd", "3",
+        "add", name, "--access", rule, "--accessible", "after-first-unlock", "--passcode-fd", "3",
         input: Array(name.utf8), secrets: [3: "p"])
       expect(added.exit, equals: 0, "\(added.errors)")
     }
@@ -77,21 +77,21 @@ struct MemberVerbTests {
       tool("biometry", "enroll", "--source", "login", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 8
     )
     // An empty phrase leaves the question to PAM.
-    #expect(try onTerminal(tool, ["item", "get", "watched"], "1234\n") == (0, "watched"))
-    #expect(try onTerminal(tool, ["item", "get", "watched"], "4321\n") == (3, ""))
-    #expect(try onTerminal(tool, ["item", "get", "watched"], "\u{3}") == (5, ""))
-    try expect(tool("item", "get", "watched", "--no-input").exit, equals: 6)
-    try expect(tool("item", "get", "watched").exit, equals: 6)
+    #expect(try onTerminal(tool, ["get", "watched"], "1234\n") == (0, "watched"))
+    #expect(try onTerminal(tool, ["get", "watched"], "4321\n") == (3, ""))
+    #expect(try onTerminal(tool, ["get", "watched"], "\u{3}") == (5, ""))
+    try expect(tool("get", "watched", "--no-input").exit, equals: 6)
+    try expect(tool("get", "watched").exit, equals: 6)
     // Whoever gives the passcode is asked by nobody else.
-    let given = try tool("item", "get", "watched", "--no-input", "--passcode-fd", "3", secrets: [3: "p"])
+    let given = try tool("get", "watched", "--no-input", "--passcode-fd", "3", secrets: [3: "p"])
     #expect(given.exit == 0 && given.text == "watched", "\(given.errors)")
-    let phrase = try tool("item", "get", "finger", "--no-input", "--phrase-fd", "3", secrets: [3: "my voice"])
+    let phrase = try tool("get", "finger", "--no-input", "--phrase-fd", "3", secrets: [3: "my voice"])
     #expect(phrase.exit == 0 && phrase.text == "finger", "\(phrase.errors)")
-    let shown = try tool("item", "show", "watched").text
+    let shown = try tool("show", "watched").text
     #expect(
       shown.contains("  advisory in this process: PAM gives no key: whoever has the device key"), "\(shown)")
     for name in ["locked", "finger"] {
-      #expect(try tool("item", "show", name).text.contains("enforced by key derivation"))
+      #expect(try tool("show", name).text.contains("enforced by key derivation"))
     }
   }
 
@@ -120,18 +120,18 @@ struct MemberVerbTests {
       "/usr/bin/env", ["clang", "-shared", "-fPIC", "-o", library, source],
       ["PATH": tool.environment["PATH"] ?? ""])
     try #require(try compiler.start().wait() == 0)
-    try expect(tool("item", "get", "watched").exit, equals: 6)
+    try expect(tool("get", "watched").exit, equals: 6)
     tool.environment["LD_PRELOAD"] = library
-    let opened = try tool("item", "get", "watched")
+    let opened = try tool("get", "watched")
     #expect(opened.exit == 0 && opened.text == "watched", "\(opened.errors)")
     // The yes is for presence: biometry by a phrase wants the phrase.
-    let biometry = try tool("item", "get", "finger")
+    let biometry = try tool("get", "finger")
     #expect(biometry.exit == 6 && biometry.output.isEmpty)
-    let closed = try tool("item", "get", "locked")
+    let closed = try tool("get", "locked")
     #expect(closed.exit == 6 && closed.output.isEmpty)
-    let wrong = try tool("item", "get", "locked", "--passcode-fd", "3", secrets: [3: "wrong"])
+    let wrong = try tool("get", "locked", "--passcode-fd", "3", secrets: [3: "wrong"])
     #expect(wrong.exit == 3 && wrong.output.isEmpty)
-    try expect(tool("item", "get", "locked", "--passcode-fd", "3", secrets: [3: "p"]).text, equals: "locked")
+    try expect(tool("get", "locked", "--passcode-fd", "3", secrets: [3: "p"]).text, equals: "locked")
   }
 
   private static let library = """
@@ -152,7 +152,7 @@ struct MemberVerbTests {
       """
     tool.environment["VAULTCTL_PINENTRY"] = try tool.program("pinentry", script)
     // Neither a terminal nor a display: nobody can be asked.
-    let nobody = try tool("item", "get", "locked")
+    let nobody = try tool("get", "locked")
     expect(nobody.exit, equals: 6)
     // Why nobody could be asked, and both ways out. Verified to fail when the prompt's own reason is dropped.
     for words in [
@@ -161,23 +161,23 @@ struct MemberVerbTests {
       #expect(nobody.errors.contains(words), "\(nobody.errors)")
     }
     tool.environment["DISPLAY"] = ":0"
-    for words in [["item", "get", "locked"], ["item", "get", "locked", "--prompt", "pinentry"]] {
+    for words in [["get", "locked"], ["get", "locked", "--prompt", "pinentry"]] {
       let run = try tool.run(words)
       #expect(run.exit == 0 && run.text == "locked", "\(run.errors)")
     }
-    try expect(tool("item", "get", "locked", "--prompt", "terminal").exit, equals: 6)
-    try expect(tool("item", "get", "locked", "--prompt", "none").exit, equals: 6)
-    try expect(tool("item", "add", "new", "--generate", "8").exit, equals: 0)
+    try expect(tool("get", "locked", "--prompt", "terminal").exit, equals: 6)
+    try expect(tool("get", "locked", "--prompt", "none").exit, equals: 6)
+    try expect(tool("add", "new", "--generate", "8").exit, equals: 0)
     let heard = try String(contentsOfFile: tool.home.path + "/heard", encoding: .utf8)
     #expect(heard.contains("SETPROMPT vault passcode:"))
     #expect(heard.contains("read the secret: 'locked'"))
-    #expect(heard.contains("vaultctl item add 'new'"))
+    #expect(heard.contains("vaultctl add 'new'"))
     tool.environment["VAULTCTL_PINENTRY"] = "pinentry"
-    let bad = try tool("item", "get", "locked", "--prompt", "pinentry")
+    let bad = try tool("get", "locked", "--prompt", "pinentry")
     expect(bad.exit, equals: 6)
     #expect(bad.errors.contains("VAULTCTL_PINENTRY") && bad.errors.contains("--passcode-fd"), "\(bad.errors)")
     #expect(
-      try tool("item", "add", "other", "--generate", "8", "--prompt", "pinentry").errors.contains(
+      try tool("add", "other", "--generate", "8", "--prompt", "pinentry").errors.contains(
         "VAULTCTL_PINENTRY"))
   }
 
@@ -185,11 +185,11 @@ struct MemberVerbTests {
   func doctor() throws {
     let tool = try newTool()
     tool.environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=/nonexistent"
-    let text = try tool("doctor").text
+    let text = try tool("vault", "doctor").text
     #expect(text.contains("ok       prompt: nobody can be asked from here"))
     #expect(text.contains("ok       fingerprint: fingers cannot be members: there is no system bus"))
     tool.environment["DISPLAY"] = ":0"
     tool.environment["VAULTCTL_PINENTRY"] = "/bin/true"
-    #expect(try tool("doctor").text.contains("secrets are asked for by /bin/true"))
+    #expect(try tool("vault", "doctor").text.contains("secrets are asked for by /bin/true"))
   }
 }

@@ -94,13 +94,13 @@ struct OAuthVerbTests {
     expect(0, try rig("oauth", "refresh", "shop"))
     let second = try rig.tool.run(words + ["--json", "--nonce", "api-1"]).json
     #expect(second["authorization"] as? String == "DPoP at-2-6f1d90c2" && second["proof"] is String)
-    expect(9, try rig.tool("item", "get", "shop"))
+    expect(9, try rig.tool("get", "shop"))
     expect(0, try rig("oauth", "revoke", "shop"))
     expect(1, try rig.tool.run(words), "vaultctl oauth token")
     expect(1, try rig("oauth", "refresh", "shop"))
-    expect(0, try rig.tool("item", "rm", "shop"))
+    expect(0, try rig.tool("rm", "shop"))
     #expect(try rig.register().json["registered"] as? Bool == true)
-    try expect(rig.tool("verify").exit, equals: 0)
+    try expect(rig.tool("vault", "check").exit, equals: 0)
   }
 
   /// Verified to fail without the note.
@@ -369,7 +369,7 @@ struct OAuthVerbTests {
     // Again: nothing is asked, and what has no effect is named.
     let again = try rig.tool.run(words + secret + rig.transport, secrets: [3: "other"])
     expect(0, again, "no effect: --client-id, --auth, --client-secret-fd;")
-    expect(0, try rig.tool("item", "rm", "shop"))
+    expect(0, try rig.tool("rm", "shop"))
     // A server that does not describe itself.
     try rig.set(["describes": false])
     let bare = try rig.tool.run(words + secret + rig.transport, secrets: [3: "s-5d11"])

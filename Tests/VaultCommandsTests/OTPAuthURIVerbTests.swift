@@ -26,10 +26,10 @@ struct OTPAuthURIVerbTests {
       let uri = Self.head + separator + "digits=8"
       let added = try tool("otp", "add", name, input: Array(uri.utf8))
       #expect(added.exit == 0 && added.errors.isEmpty, "\(added.errors)")
-      try expect(tool("otp", "code", name, "--at", "59").text, equals: "94287082\n")
+      try expect(tool("code", name, "--at", "59").text, equals: "94287082\n")
       let imported = try tool("import", "jsonl", input: line(name + "i", uri))
       #expect(imported.exit == 0 && imported.errors.isEmpty, "\(imported.errors)")
-      try expect(tool("otp", "code", name + "i", "--at", "59").text, equals: "94287082\n")
+      try expect(tool("code", name + "i", "--at", "59").text, equals: "94287082\n")
     }
   }
 
@@ -84,17 +84,17 @@ struct OTPAuthURIVerbTests {
       for name in [name, name + "i"] {
         try expect(tool("otp", "show", name, "--json").json["weak"] as? String, equals: words)
         #expect(try tool("otp", "list").text.contains("weak: \(words)"))
-        #expect(try tool("doctor").text.contains("the credential '\(name)' has \(words)"))
+        #expect(try tool("vault", "doctor").text.contains("the credential '\(name)' has \(words)"))
       }
     }
-    try expect(tool("otp", "code", "few", "--at", "59").text, equals: "87082\n")
+    try expect(tool("code", "few", "--at", "59").text, equals: "87082\n")
     let suite = ["--suite", "OCRA-1:HOTP-SHA1-6:Q", "--secret-format", "hex"]
     try expect(tool.run(["otp", "add", "signer"] + suite, input: Array("0102".utf8)).exit, equals: 12)
     let signer = try tool.run(["otp", "add", "signer", "--allow-weak"] + suite, input: Array("0102".utf8))
     #expect(signer.exit == 0 && signer.errors.contains("16 bits only"), "\(signer.errors)")
-    #expect(try tool("doctor").text.contains("'signer' has a secret of 16 bits"))
+    #expect(try tool("vault", "doctor").text.contains("'signer' has a secret of 16 bits"))
     try expect(tool("otp", "add", "strong", input: Array(Self.head.utf8)).exit, equals: 0)
-    #expect(try !tool("doctor").text.contains("'strong'"))
+    #expect(try !tool("vault", "doctor").text.contains("'strong'"))
 
     let other = try newTool()
     let lines = try tool("export", "jsonl", "--plain").output
@@ -102,7 +102,7 @@ struct OTPAuthURIVerbTests {
     try expect(other("import", "jsonl", "--allow-weak", input: lines).exit, equals: 0)
     try expect(
       other("otp", "show", "signer", "--json").json["weak"] as? String, equals: "a secret of 16 bits")
-    try expect(other("otp", "code", "few", "--at", "59").text, equals: "87082\n")
+    try expect(other("code", "few", "--at", "59").text, equals: "87082\n")
   }
 
   @Test("a number of digits, and an algorithm, that no option allows send to another program")
@@ -173,7 +173,7 @@ struct OTPAuthURIVerbTests {
       expect(read["issuer"] as? String, equals: credential.issuer, "\(credential.uri)")
       expect(read["account"] as? String, equals: credential.account, "\(credential.uri)")
       let moment = credential.uri.hasPrefix("otpauth://hotp") ? [] : ["--at", "59"]
-      let code = try tool.run(["otp", "code", "n\(index)"] + moment).text
+      let code = try tool.run(["code", "n\(index)"] + moment).text
       expect((read["pyotp"] as? String).map { $0 + "\n" }, equals: code, "\(credential.uri)")
       expect((read["oathtool"] as? String).map { $0 + "\n" }, equals: code, "\(credential.uri)")
     }

@@ -24,9 +24,9 @@ struct OTPVerbTests {
     let tool = try newTool(["rfc": "otpauth://hotp/x?secret=\(Self.key)&counter=0"])
     for (counter, code) in Self.rfc4226.enumerated() {
       if counter % 2 == 0 {
-        try expect(tool("otp", "code", "rfc").text, equals: code + "\n")
+        try expect(tool("code", "rfc").text, equals: code + "\n")
       } else {
-        let run = try tool("otp", "code", "rfc", "--json")
+        let run = try tool("code", "rfc", "--json")
         #expect(
           run.text == #"{"name":"rfc","type":"hotp","code":"\#(code)","digits":6,"counter":\#(counter)}"#
             + "\n")
@@ -47,13 +47,13 @@ struct OTPVerbTests {
     let secret = base32(
       Array((0..<length).map { UInt8(ascii: "1") + UInt8($0 % 10) }.map { $0 > 0x39 ? 0x30 : $0 }))
     let tool = try newTool(["t": "otpauth://totp/x?secret=\(secret)&algorithm=\(algorithm)&digits=8"])
-    let json = try tool("otp", "code", "t", "--at", String(at), "--json").json
+    let json = try tool("code", "t", "--at", String(at), "--json").json
     expect(json["code"] as? String, equals: code)
     expect(json["type"] as? String, equals: "totp")
     expect(json["validFrom"] as? Int, equals: at - at % 30)
     expect(json["validTo"] as? Int, equals: at - at % 30 + 30)
     expect(json["remaining"] as? Int, equals: remaining)
-    try expect(tool("otp", "code", "t", "--at", String(at)).text, equals: code + "\n")
+    try expect(tool("code", "t", "--at", String(at)).text, equals: code + "\n")
   }
 
   @Test("--next is the next period's code, --min-remaining waits, both and --at are refused for counters")
@@ -63,18 +63,18 @@ struct OTPVerbTests {
       "h": "otpauth://hotp/x?secret=\(Self.key)&counter=0",
     ])
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "59"
-    try expect(tool("otp", "code", "t").text, equals: "94287082\n")
-    try expect(tool("otp", "code", "t", "--next").text, equals: "37359152\n")
-    try expect(tool("otp", "code", "t", "--min-remaining", "1").text, equals: "94287082\n")
-    try expect(tool("otp", "code", "t", "--min-remaining", "2").text, equals: "37359152\n")
-    try expect(tool("otp", "code", "t", "--min-remaining", "31").exit, equals: 2)
-    try expect(tool("otp", "code", "t", "--min-remaining", "2", "--at", "59").exit, equals: 2)
+    try expect(tool("code", "t").text, equals: "94287082\n")
+    try expect(tool("code", "t", "--next").text, equals: "37359152\n")
+    try expect(tool("code", "t", "--min-remaining", "1").text, equals: "94287082\n")
+    try expect(tool("code", "t", "--min-remaining", "2").text, equals: "37359152\n")
+    try expect(tool("code", "t", "--min-remaining", "31").exit, equals: 2)
+    try expect(tool("code", "t", "--min-remaining", "2", "--at", "59").exit, equals: 2)
     for words in [["--at", "59"], ["--next"], ["--min-remaining", "5"]] {
-      try expect(tool.run(["otp", "code", "h"] + words).exit, equals: 2)
+      try expect(tool.run(["code", "h"] + words).exit, equals: 2)
     }
     try expect(tool("otp", "counter", "h").text, equals: "0\n", "a refused code used no counter")
     try expect(tool("otp", "counter", "t").exit, equals: 9)
-    try expect(tool("otp", "code", "t", "--at", "1970-01-01T00:00:59Z").text, equals: "94287082\n")
+    try expect(tool("code", "t", "--at", "1970-01-01T00:00:59Z").text, equals: "94287082\n")
   }
 
   @Test("a verifier accepts a code once, counts a wrong one, never prints one", arguments: ["hotp", "totp"])
@@ -86,7 +86,7 @@ struct OTPVerbTests {
     func verify(_ text: String) throws -> Int32 {
       try tool("otp", "verify", "v", input: Array(text.utf8)).exit
     }
-    try expect(tool("otp", "code", "v").exit, equals: 9)
+    try expect(tool("code", "v").exit, equals: 9)
     for malformed in [
       "", "75522", code + "0", code + "." + code, code + "\n" + code, "٧٥٥٢٢٤",
       String(repeating: "1", count: 100),
@@ -112,8 +112,8 @@ struct OTPVerbTests {
     let tool = try newTool(["p": uri])
     try expect(tool("otp", "add", "v", "--role", "verifier", input: Array(uri.utf8)).exit, equals: 0)
     try expect(tool("otp", "counter", "p", "--set", "500").exit, equals: 0)
-    let first = try tool("otp", "code", "p").text
-    let second = try tool("otp", "code", "p").text
+    let first = try tool("code", "p").text
+    let second = try tool("code", "p").text
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
     try expect(tool("otp", "resync", "v", input: Array(first.utf8)).exit, equals: 12)
     try expect(tool("otp", "resync", "v", input: Array((first + second).utf8)).exit, equals: 0)
@@ -144,8 +144,8 @@ struct OTPVerbTests {
     try expect(tool("otp", "add", "u", input: exported.output).exit, equals: 0)
     try expect(tool("otp", "export", "u").output, equals: exported.output)
     try expect(
-      tool("otp", "code", "t", "--at", "100").text, equals: tool("otp", "code", "u", "--at", "100").text)
-    try expect(tool("item", "get", "t").exit, equals: 9)
+      tool("code", "t", "--at", "100").text, equals: tool("code", "u", "--at", "100").text)
+    try expect(tool("get", "t").exit, equals: 9)
     try expect(tool("item", "update", "t", input: [1]).exit, equals: 9)
     try expect(tool("otp", "export", "t", "--json").json["uri"] as? String, equals: exported.text)
   }
@@ -183,16 +183,16 @@ struct OTPVerbTests {
     let tool = try newTool([
       "t": "otpauth://totp/Ex:me?secret=\(Self.key)", "h": "otpauth://hotp/x?secret=\(Self.key)&counter=3",
     ])
-    try expect(tool("item", "add", "plain", input: [1]).exit, equals: 0)
+    try expect(tool("add", "plain", input: [1]).exit, equals: 0)
     expect(Set(try tool("otp", "list", "--format", "name").text.split(separator: "\n")), equals: ["t", "h"])
     let shown = try tool("otp", "show", "h", "--json").json
     #expect(shown["counter"] as? Int == 3 && shown["role"] as? String == "prover")
     try expect(tool("otp", "show", "plain").exit, equals: 1)
     try expect(tool("otp", "rm", "plain").exit, equals: 1)
-    try expect(tool("item", "get", "plain").exit, equals: 0)
+    try expect(tool("get", "plain").exit, equals: 0)
     try expect(tool("otp", "confirm", "t").exit, equals: 9)
     try expect(tool("otp", "rm", "t").exit, equals: 0)
-    try expect(tool("otp", "code", "t").exit, equals: 1)
+    try expect(tool("code", "t").exit, equals: 1)
   }
 
   @Test("codes of four shells at once are all distinct")

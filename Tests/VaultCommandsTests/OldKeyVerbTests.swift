@@ -17,7 +17,7 @@ struct OldKeyVerbTests {
     old = try (0..<2).map { _ in
       let id = try #require(try tool("status", "--json").json["deviceKey"] as? String)
       let content = try #require(FileManager.default.contents(atPath: id))
-      try expect(tool("rotate", "device-key").exit, equals: 0)
+      try expect(tool("vault", "rotate", "device-key").exit, equals: 0)
       #expect(
         FileManager.default.createFile(
           atPath: id, contents: content, attributes: [.posixPermissions: 0o600]))
@@ -36,10 +36,10 @@ struct OldKeyVerbTests {
           .deletingPathExtension.uppercased()),
     ]
     for path in capitals { try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: path)) }
-    let listed = try tool("doctor")
+    let listed = try tool("vault", "doctor")
     #expect(listed.exit == 0 && !listed.text.contains(name.lowercased()), "\(listed.text)")
     for path in capitals { #expect(listed.text.contains("no key is looked for there: \(path)")) }
-    let run = try tool("doctor", "--remove-old-keys")
+    let run = try tool("vault", "doctor", "--remove-old-keys")
     #expect(run.exit == 0 && run.text.contains("2 old device keys were removed"), "\(run.text)")
     for path in capitals { #expect(FileManager.default.fileExists(atPath: path)) }
     for path in old { #expect(!FileManager.default.fileExists(atPath: path)) }
@@ -52,7 +52,7 @@ struct OldKeyVerbTests {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     try Data(repeating: 7, count: 32).write(
       to: URL(fileURLWithPath: folder + "/" + name.lowercased() + ".key"))
-    #expect(try tool("doctor").text.contains("1 device key of another vault id: \(folder)"))
+    #expect(try tool("vault", "doctor").text.contains("1 device key of another vault id: \(folder)"))
   }
 
   @Test("the key that a killed rotation left is named with the way out, and removed with the old ones")
@@ -66,24 +66,24 @@ struct OldKeyVerbTests {
     let note = try tool.file(".local/share/vaultctl/default.vault.rotating", "\(id) \(name) \(padded)")
     try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: keys.file(name)))
     let line = "an interrupted command has left a device key that the vault never had: \(name)"
-    let listed = try tool("doctor")
+    let listed = try tool("vault", "doctor")
     #expect(listed.exit == 0 && listed.text.contains(line), "\(listed.text)")
-    let run = try tool("doctor", "--remove-old-keys")
+    let run = try tool("vault", "doctor", "--remove-old-keys")
     #expect(run.exit == 0 && run.text.contains("3 old device keys were removed"), "\(run.text)")
     #expect(try keys.count == 1 && !FileManager.default.fileExists(atPath: note))
-    try expect(tool("verify").exit, equals: 0)
+    try expect(tool("vault", "check").exit, equals: 0)
   }
 
   @Test(
     "a directory with the name of a replaced key is named, and the other keys are removed",
-    arguments: ["doctor --remove-old-keys", "purge"])
+    arguments: ["doctor --remove-old-keys", "vault", "purge"])
   func directory(words: String) throws {
     try FileManager.default.removeItem(atPath: old[0])
     try FileManager.default.createDirectory(atPath: old[0], withIntermediateDirectories: false)
     let run = try tool.run(words.split(separator: " ").map(String.init))
     expect(run.exit, equals: 0, "\(run.errors)")
     #expect(!FileManager.default.fileExists(atPath: old[1]))
-    let listed = try tool("doctor").text
+    let listed = try tool("vault", "doctor").text
     #expect(listed.contains("no key is looked for there: \(old[0])") && listed.contains("move it away"))
     try expect(keys.count, equals: 2, "the directory and the present key")
   }
@@ -98,18 +98,18 @@ struct OldKeyVerbTests {
     } else {
       try Data("mine".utf8).write(to: URL(fileURLWithPath: file))
     }
-    let run = try tool("doctor", "--remove-old-keys")
+    let run = try tool("vault", "doctor", "--remove-old-keys")
     #expect(run.exit == 13 && run.errors.contains("not every old device key was removed"), "\(run.errors)")
     let line = "no replaced device key was removed, because \(file) cannot be read and may need one of them"
     expect(run.text.components(separatedBy: line).count, equals: 2, "\(run.text)")
     // The rest of the report is there.
     #expect(run.text.contains("passcode: ") && run.text.contains("permissions: "))
-    let rotation = try tool("rotate", "device-key")
+    let rotation = try tool("vault", "rotate", "device-key")
     #expect(rotation.exit == 0 && rotation.errors.contains("\(file) cannot be read and may need it"))
-    let purge = try tool("purge")
+    let purge = try tool("vault", "purge")
     #expect(purge.exit == 0 && purge.errors.contains(line), "\(purge.errors)")
     for path in old { #expect(FileManager.default.fileExists(atPath: path)) }
     try FileManager.default.removeItem(atPath: file)
-    #expect(try tool("doctor", "--remove-old-keys").exit == 0 && keys.count == 1)
+    #expect(try tool("vault", "doctor", "--remove-old-keys").exit == 0 && keys.count == 1)
   }
 }

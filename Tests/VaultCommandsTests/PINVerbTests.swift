@@ -34,7 +34,7 @@ struct PINVerbTests {
   }
 
   private func code(_ tool: Tool, _ pin: String, _ more: String...) throws -> Tool.Run {
-    try tool.run(["otp", "code", "bank", "--pin-fd", "3"] + more, secrets: [3: pin])
+    try tool.run(["code", "bank", "--pin-fd", "3"] + more, secrets: [3: pin])
   }
 
   @Test(
@@ -107,7 +107,7 @@ struct PINVerbTests {
     try expect(code(tool, "8306").exit, equals: 3)
     try expect(code(tool, "394827").text, equals: Self.codes[1] + "\n")
     try expect(
-      tool("otp", "code", "shop", "--pin-fd", "3", secrets: [3: "394827"]).text, equals: Self.codes[0] + "\n")
+      tool("code", "shop", "--pin-fd", "3", secrets: [3: "394827"]).text, equals: Self.codes[0] + "\n")
   }
 
   @Test(
@@ -126,8 +126,8 @@ struct PINVerbTests {
     let verified = try tool("pin", "verify", "pin-camouflaged", "--pin-fd", "3", secrets: [3: "8306"])
     #expect(verified.exit == 9 && verified.output.isEmpty)
     for words in [
-      ["item", "get", "pin-camouflaged"], ["item", "get", "bank"], ["otp", "export", "bank"],
-      ["item", "rm", "pin-camouflaged"],
+      ["get", "pin-camouflaged"], ["get", "bank"], ["otp", "export", "bank"],
+      ["rm", "pin-camouflaged"],
     ] { try expect(tool.run(words).exit, equals: 9, "\(words)") }
     let verifier = try tool(
       "otp", "add", "door", "--role", "verifier", "--pin-mode", "camouflaged", "--pin-fd", "3",
@@ -245,13 +245,13 @@ struct PINVerbTests {
     func unlocked(_ words: String...) throws -> Int32 {
       try tool.run(words + ["--passcode-fd", "4"], secrets: [4: "pass"]).exit
     }
-    try expect(unlocked("item", "rm", "pin"), equals: 9, "a PIN is not removed while something is behind it")
-    try expect(unlocked("item", "rename", "pin", "work"), equals: 0)
+    try expect(unlocked("rm", "pin"), equals: 9, "a PIN is not removed while something is behind it")
+    try expect(unlocked("mv", "pin", "work"), equals: 0)
     let code = try tool(
-      "otp", "code", "bank", "--pin-fd", "3", "--passcode-fd", "4", secrets: [3: "8306", 4: "pass"])
+      "code", "bank", "--pin-fd", "3", "--passcode-fd", "4", secrets: [3: "8306", 4: "pass"])
     expect(code.text, equals: Self.codes[0] + "\n", "\(code.errors)")
     try expect(
-      tool("otp", "code", "bank", "--no-input", "--passcode-fd", "4", secrets: [4: "pass"]).exit, equals: 6)
+      tool("code", "bank", "--no-input", "--passcode-fd", "4", secrets: [4: "pass"]).exit, equals: 6)
   }
 
   @Test("contradictions are refused before anything is asked or stored")

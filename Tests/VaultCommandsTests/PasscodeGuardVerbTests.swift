@@ -15,7 +15,7 @@ struct PasscodeGuardVerbTests {
     for (name, accessible) in [("guarded", "when-unlocked"), ("open", "after-first-unlock")] {
       let more = ["--accessible", accessible, "--passcode-fd", "3"]
       for (words, input) in [
-        (["item", "add", name], [1, 2, 3]), (["otp", "add", name + "-code"], Self.uri),
+        (["add", name], [1, 2, 3]), (["otp", "add", name + "-code"], Self.uri),
         (["key", "generate", name + "-key", "--type", "ed25519"], []),
       ] {
         let run = try tool.run(words + more, input: input, secrets: [3: "pass"])
@@ -34,7 +34,7 @@ struct PasscodeGuardVerbTests {
 
   /// The items that the passcode guards, each as the words of its line.
   private func guardedItems() throws -> [[Substring]] {
-    try tool("item", "list").text.split(separator: "\n").filter { $0.hasPrefix("guarded") }.map {
+    try tool("ls").text.split(separator: "\n").filter { $0.hasPrefix("guarded") }.map {
       $0.split(separator: " ")
     }
   }
@@ -44,12 +44,12 @@ struct PasscodeGuardVerbTests {
   func guarded() throws {
     let before = try guardedItems()
     for (pattern, name) in [
-      (["item", "edit", "NAME", "--service", "https://other.example"], "guarded"),
-      (["item", "edit", "NAME", "--account", "eve"], "guarded"),
-      (["item", "edit", "NAME", "--expires", "1h"], "guarded"),
+      (["edit", "NAME", "--service", "https://other.example"], "guarded"),
+      (["edit", "NAME", "--account", "eve"], "guarded"),
+      (["edit", "NAME", "--expires", "1h"], "guarded"),
       (["otp", "counter", "NAME", "--set", "900"], "guarded-code"), (["otp", "rm", "NAME"], "guarded-code"),
-      (["key", "rm", "NAME"], "guarded-key"), (["item", "rename", "NAME", "NAME-2"], "guarded"),
-      (["item", "rm", "NAME"], "guarded"),
+      (["key", "rm", "NAME"], "guarded-key"), (["mv", "NAME", "NAME-2"], "guarded"),
+      (["rm", "NAME"], "guarded"),
     ] {
       func words(_ name: String) -> [String] { pattern.map { $0.replacing("NAME", with: name) } }
       let locked = try tool.run(words(name) + ["--no-input"])
@@ -58,10 +58,10 @@ struct PasscodeGuardVerbTests {
       let other = name.replacing("guarded", with: "open")
       let open = try tool.run(words(other) + ["--no-input"])
       expect(open.exit, equals: 0, "\(words(other)): \(open.errors)")
-      if pattern[1] == "rename" { try expect(tool("item", "rename", "open-2", "open").exit, equals: 0) }
+      if pattern[1] == "rename" { try expect(tool("mv", "open-2", "open").exit, equals: 0) }
     }
-    try expect(tool("item", "edit", "guarded", "--label", "a label", "--comment", "b").exit, equals: 0)
-    try expect(unlocked("item", "rm", "guarded").exit, equals: 0)
+    try expect(tool("edit", "guarded", "--label", "a label", "--comment", "b").exit, equals: 0)
+    try expect(unlocked("rm", "guarded").exit, equals: 0)
     try expect(unlocked("otp", "counter", "guarded-code", "--set", "900").exit, equals: 0)
   }
 
@@ -69,11 +69,11 @@ struct PasscodeGuardVerbTests {
   @Test("a member is removed from a locked vault, unless items would be lost with it")
   func member() throws {
     let add = try tool.run(
-      ["item", "add", "bound", "--access", "biometry-current-set", "--passcode-fd", "3"], input: [1],
+      ["add", "bound", "--access", "biometry-current-set", "--passcode-fd", "3"], input: [1],
       secrets: [3: "pass"])
     expect(add.exit, equals: 0, "\(add.errors)")
     try expect(tool("biometry", "remove", "voice", "--no-input").exit, equals: 6)
-    try expect(unlocked("item", "rm", "--now", "bound").exit, equals: 0)
+    try expect(unlocked("rm", "--now", "bound").exit, equals: 0)
     try expect(tool("biometry", "remove", "voice", "--no-input").exit, equals: 0)
   }
 
@@ -93,10 +93,10 @@ struct PasscodeGuardVerbTests {
     #expect(refused.exit == 6 && refused.errors.contains("--passcode-fd"), "\(refused.errors)")
     let wrong = try tool.run(over + ["--passcode-fd", "3"], secrets: [3: "wrong", 4: "mine"])
     #expect(wrong.exit == 3 && wrong.errors.contains("4 attempts left"), "\(wrong.errors)")
-    try expect(tool("item", "show", "guarded").exit, equals: 0)
+    try expect(tool("show", "guarded").exit, equals: 0)
     let done = try tool.run(over + ["--passcode-fd", "3", "--json"], secrets: [3: "pass", 4: "mine"])
     #expect(try done.exit == 0 && done.json["passcodeDelay"] == nil, "\(done.errors)")
-    let phrase = try tool.run(["item", "get", "guarded", "--passcode-fd", "3"], secrets: [3: "pass"])
+    let phrase = try tool.run(["get", "guarded", "--passcode-fd", "3"], secrets: [3: "pass"])
     expect(phrase.exit, equals: 0, "\(phrase.errors)")
   }
 }

@@ -18,9 +18,9 @@ struct ProcessTests {
   @Test("a result that cannot be written is exit 13, or SIGPIPE where its reader has gone, never success")
   func writeErrors() throws {
     let tool = try newTool()
-    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
+    try expect(tool("add", "a", input: [1]).exit, equals: 0)
     for words in [
-      ["item", "get", "a"], ["item", "list", "--json"], ["version"], ["--help"], ["completion", "bash"],
+      ["get", "a"], ["ls", "--json"], ["version"], ["--help"], ["completion", "bash"],
     ] {
       var full = Child(Tool.path, words, tool.environment)
       full.open(1, "/dev/full", flags: O_WRONLY)
@@ -45,23 +45,23 @@ struct ProcessTests {
   @Test("closed descriptors never become files of ours")
   func closedDescriptors() throws {
     let tool = try newTool()
-    var child = Child(Tool.path, ["item", "add", "a", "--generate", "8"], tool.environment)
+    var child = Child(Tool.path, ["add", "a", "--generate", "8"], tool.environment)
     for descriptor in Int32(0)...2 { child.close(descriptor) }
     try expect(child.start().wait(), equals: 0)
-    try expect(tool("verify").exit, equals: 0)
+    try expect(tool("vault", "check").exit, equals: 0)
   }
 
   @Test("a passcode is asked for on the terminal, without echo, and says for what")
   func prompt() throws {
     let tool = try newTool("correct horse")
     try expect(
-      tool("item", "add", "a", "--passcode-fd", "3", input: [7], secrets: [3: "correct horse"]).exit,
+      tool("add", "a", "--passcode-fd", "3", input: [7], secrets: [3: "correct horse"]).exit,
       equals: 0)
     let screen = try PseudoTerminal()
-    let running = try tool.start(["item", "get", "a"], on: screen, typed: false)
+    let running = try tool.start(["get", "a"], on: screen, typed: false)
     try screen.wait(
       for:
-        "vaultctl item get 'a': unlock the vault\r\n  3 tries left; an empty answer cancels\r\nvault passcode: "
+        "vaultctl get 'a': unlock the vault\r\n  3 tries left; an empty answer cancels\r\nvault passcode: "
     )
     #expect(!screen.echoes)
     screen.type("correct horse\n")
@@ -77,10 +77,10 @@ struct ProcessTests {
     let tool = try newTool("p")
     try expect(
       tool(
-        "item", "add", "bank", "--access", "passcode", "--passcode-fd", "3", input: [7], secrets: [3: "p"]
+        "add", "bank", "--access", "passcode", "--passcode-fd", "3", input: [7], secrets: [3: "p"]
       ).exit, equals: 0)
     let screen = try PseudoTerminal()
-    let running = try tool.start(["item", "get", "bank"], on: screen, typed: false)
+    let running = try tool.start(["get", "bank"], on: screen, typed: false)
     try screen.wait(for: "read the secret: 'bank'")
     try screen.wait(for: "passcode: ")
     #expect(!screen.echoes)
@@ -91,7 +91,7 @@ struct ProcessTests {
     try expect(running.wait(), equals: 0)
     try expect(output(tool), equals: [7])
     #expect(screen.echoes && !screen.drain().contains("wrong"))
-    let declined = try tool.start(["item", "get", "bank"], on: screen, typed: false)
+    let declined = try tool.start(["get", "bank"], on: screen, typed: false)
     try screen.wait(for: "passcode: ")
     screen.type("\u{3}")
     try expect(declined.wait(), equals: 5)
@@ -103,7 +103,7 @@ struct ProcessTests {
     let tool = try newTool()
     for (second, exit) in [("secret", Int32(0)), ("secrte", 12)] {
       let screen = try PseudoTerminal()
-      let running = try tool.start(["item", "add", "n\(exit)"], on: screen)
+      let running = try tool.start(["add", "n\(exit)"], on: screen)
       try screen.wait(for: "secret: ")
       screen.type("secret\n")
       try screen.wait(for: "secret again: ")
@@ -111,15 +111,15 @@ struct ProcessTests {
       try expect(running.wait(), equals: exit)
       #expect(screen.echoes)
     }
-    try expect(tool("item", "get", "n0").text, equals: "secret")
-    try expect(tool("item", "get", "n12").exit, equals: 1)
+    try expect(tool("get", "n0").text, equals: "secret")
+    try expect(tool("get", "n12").exit, equals: 1)
   }
 
   @Test("Ctrl-C at a prompt is exit 5, and echo is back", arguments: ["\u{3}", "\u{4}"])
   func cancelled(key: String) throws {
     let tool = try newTool("p")
     let screen = try PseudoTerminal()
-    let running = try tool.start(["item", "add", "a", "--generate", "8"], on: screen, typed: false)
+    let running = try tool.start(["add", "a", "--generate", "8"], on: screen, typed: false)
     try screen.wait(for: "passcode: ")
     screen.type("half" + key + (key == "\u{4}" ? key : ""))
     try expect(running.wait(), equals: 5)
@@ -138,7 +138,7 @@ struct ProcessTests {
   func signalled(signal: Int32) throws {
     let tool = try newTool("p")
     let screen = try PseudoTerminal()
-    let running = try tool.start(["item", "add", "a", "--generate", "8"], on: screen, typed: false)
+    let running = try tool.start(["add", "a", "--generate", "8"], on: screen, typed: false)
     try screen.wait(for: "passcode: ")
     #expect(!screen.echoes)
     running.kill(signal)
@@ -160,9 +160,9 @@ struct ProcessTests {
   @Test("on a terminal a newline follows a secret, in a pipe nothing does")
   func newline() throws {
     let tool = try newTool()
-    try expect(tool("item", "add", "a", input: Array("secret".utf8)).exit, equals: 0)
+    try expect(tool("add", "a", input: Array("secret".utf8)).exit, equals: 0)
     let screen = try PseudoTerminal()
-    var child = Child(Tool.path, ["item", "get", "a"], tool.environment)
+    var child = Child(Tool.path, ["get", "a"], tool.environment)
     child.open(1, screen.path, flags: O_RDWR)
     try expect(child.start().wait(), equals: 0)
     expect(screen.drain(), equals: "secret\r\n")
@@ -173,7 +173,7 @@ struct ProcessTests {
     let tool = try newTool("p")
     let screen = try PseudoTerminal()
     for words in [
-      ["item", "add", "a", "--no-input"], ["item", "add", "a", "--generate", "8", "--prompt", "none"],
+      ["add", "a", "--no-input"], ["add", "a", "--generate", "8", "--prompt", "none"],
     ] {
       try expect(tool.start(words, on: screen).wait(), equals: 6)
     }
@@ -189,7 +189,7 @@ struct ProcessTests {
     #expect(run.exit == 13 && run.errors.split(separator: "\n").count >= 2, "\(run.errors)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: open).isEmpty)
     try expect(tool("init", "--no-passcode", "--vault", "/proc/v").exit, equals: 13)
-    #expect(try tool("item", "list", "--vault", "/etc/hostname").exit != 0)
-    try expect(tool("item", "list", "--vault", tool.home.path).exit, equals: 13)
+    #expect(try tool("ls", "--vault", "/etc/hostname").exit != 0)
+    try expect(tool("ls", "--vault", tool.home.path).exit, equals: 13)
   }
 }

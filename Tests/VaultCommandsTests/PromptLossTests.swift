@@ -7,7 +7,7 @@ import Testing
 struct PromptLossTests {
   private static let passcode = PromptTurnTests.passcode
 
-  /// Starts `item get a`, gives the foreground to another process group when the latch `go` is released, and shows the line that is
+  /// Starts `get a`, gives the foreground to another process group when the latch `go` is released, and shows the line that is
   /// typed there.
   private static let leader = """
     import os, signal, sys

@@ -31,7 +31,7 @@ struct PromptRivalTests {
   func changedMode() throws {
     let tool = try PromptTurnTests.newTool()
     let screen = try PseudoTerminal()
-    let running = try tool.start(["item", "get", "a"], on: screen)
+    let running = try tool.start(["get", "a"], on: screen)
     try screen.wait(for: "vault passcode: ", times: 1)
     try change(screen) { $0.c_lflag |= tcflag_t(ECHO) }
     try screen.wait(for: "vault passcode: ", times: 2)
@@ -46,7 +46,7 @@ struct PromptRivalTests {
   func keptChange() throws {
     let tool = try PromptTurnTests.newTool()
     let screen = try PseudoTerminal()
-    let running = try tool.start(["item", "get", "a"], on: screen)
+    let running = try tool.start(["get", "a"], on: screen)
     try screen.wait(for: "vault passcode: ", times: 1)
     try change(screen) { $0.c_iflag ^= tcflag_t(IXON) }
     try screen.wait(for: "vault passcode: ", times: 2)
@@ -70,7 +70,7 @@ struct PromptRivalTests {
     let tool = try PromptTurnTests.newTool()
     let screen = try PseudoTerminal()
     // Leads its session, as a command of `ssh -t` or of a new window does.
-    let running = try tool.start(["item", "get", "a"], on: screen)
+    let running = try tool.start(["get", "a"], on: screen)
     try screen.wait(for: "vault passcode: ", times: 1)
     screen.type("\u{1A}")
     try screen.wait(for: "vault passcode: ", times: 2)

@@ -8,7 +8,7 @@ struct PromptStyleTests {
 
   private func newTool() throws -> Tool {
     let tool = try PromptTurnTests.newTool()
-    let words = ["item", "add", "bank", "--access", "passcode", "--passcode-fd", "3"]
+    let words = ["add", "bank", "--access", "passcode", "--passcode-fd", "3"]
     try expect(tool.run(words, input: [7], secrets: [3: Self.passcode]).exit, equals: 0)
     return tool
   }
@@ -35,7 +35,7 @@ struct PromptStyleTests {
     }
     try expect(second.wait(), equals: 0)
     try expect(
-      tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "another"]).text, equals: "secret-a")
+      tool("get", "a", "--passcode-fd", "3", secrets: [3: "another"]).text, equals: "secret-a")
   }
 
   /// Verified to fail when the code, or the passphrase, is asked for first.
@@ -82,8 +82,8 @@ struct PromptStyleTests {
     try screen.wait(for: "end=0.")
     try expect(running.wait(), equals: 0)
     expect(screen.transcript.components(separatedBy: "vault passcode: ").count, equals: 2)
-    try expect(tool("item", "get", "bank", "--no-input").exit, equals: 6)
-    let read = try tool("item", "get", "bank", "--passcode-fd", "3", secrets: [3: Self.passcode])
+    try expect(tool("get", "bank", "--no-input").exit, equals: 6)
+    let read = try tool("get", "bank", "--passcode-fd", "3", secrets: [3: Self.passcode])
     expect(read.text, equals: "new")
   }
 
@@ -92,7 +92,7 @@ struct PromptStyleTests {
   func empty(name: String) throws {
     let tool = try newTool()
     let screen = try PseudoTerminal()
-    let running = try tool.start(["item", "get", name], on: screen)
+    let running = try tool.start(["get", name], on: screen)
     try screen.wait(for: "  3 tries left; an empty answer cancels\r\nvault passcode: ")
     screen.type("\n")
     try expect(running.wait(), equals: 5)
@@ -114,10 +114,10 @@ struct PromptStyleTests {
     try expect(running.wait(), equals: 0)
     let rule = ["--access", "biometry-any", "--accessible", "after-first-unlock"]
     let added = try tool.run(
-      ["item", "add", "v", "--passcode-fd", "3"] + rule, input: [9], secrets: [3: Self.passcode])
+      ["add", "v", "--passcode-fd", "3"] + rule, input: [9], secrets: [3: Self.passcode])
     expect(added.exit, equals: 0, "\(added.errors)")
-    let reading = try tool.start(["item", "get", "v"], on: screen)
-    try screen.wait(for: "vaultctl item get: read the secret: 'v'\r\n")
+    let reading = try tool.start(["get", "v"], on: screen)
+    try screen.wait(for: "vaultctl get: read the secret: 'v'\r\n")
     try screen.wait(for: "phrase of right hand: ")
     screen.type("my voice\n")
     try expect(reading.wait(), equals: 0)
@@ -129,10 +129,10 @@ struct PromptStyleTests {
   func names(name: String) throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "n", "--label", name, input: [1]).exit, equals: 0)
+    try expect(tool("add", "n", "--label", name, input: [1]).exit, equals: 0)
     for words in [
-      ["item", "add", name], ["item", "add", "m", "--service", name], ["item", "rename", "n", name],
-      ["item", "edit", "n", "--account", name], ["otp", "add", name], ["biometry", "enroll", name],
+      ["add", name], ["add", "m", "--service", name], ["mv", "n", name],
+      ["edit", "n", "--account", name], ["otp", "add", name], ["biometry", "enroll", name],
     ] {
       let run = try tool.run(words)
       expect(run.exit, equals: 12, "\(words.prefix(2)): \(run.exit) \(run.errors)")
@@ -141,8 +141,8 @@ struct PromptStyleTests {
     let line = "{\"kind\":\"password\",\"name\":\"\(name)\",\"secret\":\"x\"}\n"
     try expect(tool("import", "jsonl", input: Array(line.utf8)).exit, equals: 12)
     // A name may be looked for that an earlier version stored.
-    try expect(tool("item", "get", name).exit, equals: 1)
-    let shown = try tool("item", "show", "n").text
+    try expect(tool("get", name).exit, equals: 1)
+    let shown = try tool("show", "n").text
     #expect(shown.utf8.allSatisfy { $0 < 0x80 }, "\(shown)")
   }
 }

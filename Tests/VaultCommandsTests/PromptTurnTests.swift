@@ -13,7 +13,7 @@ struct PromptTurnTests {
     try expect(tool.run(["init", "--passcode-fd", "3"], secrets: [3: passcode]).exit, equals: 0)
     for name in ["a", "b"] {
       let added = try tool(
-        "item", "add", name, "--passcode-fd", "3", input: Array("secret-\(name)".utf8), secrets: [3: passcode]
+        "add", name, "--passcode-fd", "3", input: Array("secret-\(name)".utf8), secrets: [3: passcode]
       )
       expect(added.exit, equals: 0)
     }

@@ -15,7 +15,7 @@ struct ProvidedSecretTests {
     let key = tool.home.path + "/key"
     let passcode = ["--passcode-file", tool.home.path + "/pass"]
     try expect(tool.run(["init", "--no-recovery-code", "--device-key", key] + passcode).exit, equals: 0)
-    let run = try tool.run(["item", "add", "mail", "--device-key", key] + passcode, input: [112, 119])
+    let run = try tool.run(["add", "mail", "--device-key", key] + passcode, input: [112, 119])
     expect(run.exit, equals: 0, "\(run.errors)")
     return tool
   }
@@ -118,14 +118,14 @@ struct ProvidedSecretTests {
   @Test(
     "a device key comes one way, by a descriptor of its own, and from an absolute folder of credentials",
     arguments: [
-      ("item get mail --device-key-fd 3 --device-key key", 2, "--device-key-fd and --device-key are given"),
-      ("item get mail --device-key-fd 3 --passcode-fd 3", 2, "name the same descriptor"),
-      ("item add x --device-key-fd 0 --passcode-file pass", 2, "which this command reads as data"),
-      ("item get mail --device-key-fd 4 --passcode-file pass", 11, "/dev/fd/4: Is a directory"),
-      ("item get mail --device-key-fd 5 --passcode-file pass", 11, "/dev/fd/5 has not 32 bytes"),
-      ("item get mail --device-key-fd 6 --passcode-file pass", 11, "/dev/fd/6 has no bytes"),
-      ("item get mail --device-key pass --passcode-file pass", 11, "pass has not 32 bytes"),
-      ("item get mail --passcode-file pass --no-input", 11, "there is no "),
+      ("get mail --device-key-fd 3 --device-key key", 2, "--device-key-fd and --device-key are given"),
+      ("get mail --device-key-fd 3 --passcode-fd 3", 2, "name the same descriptor"),
+      ("add x --device-key-fd 0 --passcode-file pass", 2, "which this command reads as data"),
+      ("get mail --device-key-fd 4 --passcode-file pass", 11, "/dev/fd/4: Is a directory"),
+      ("get mail --device-key-fd 5 --passcode-file pass", 11, "/dev/fd/5 has not 32 bytes"),
+      ("get mail --device-key-fd 6 --passcode-file pass", 11, "/dev/fd/6 has no bytes"),
+      ("get mail --device-key pass --passcode-file pass", 11, "pass has not 32 bytes"),
+      ("get mail --passcode-file pass --no-input", 11, "there is no "),
     ])
   func ways(words: String, exit: Int32, message: String) throws {
     let run = try shell(
@@ -155,7 +155,7 @@ struct ProvidedSecretTests {
     #expect([11, 13].contains(run.exit) && run.text.isEmpty, "\(run.text)\(run.errors)")
   }
 
-  /// Runs `item get mail` as nobody, whose vault it is.
+  /// Runs `get mail` as nobody, whose vault it is.
   private func asUser(_ provide: String, with key: String) throws -> Tool.Run {
     try needRoot("a file of root for another user")
     let tool = try newTool()

@@ -16,13 +16,13 @@ struct RecoveryCodeVerbTests {
     #expect(try String(contentsOfFile: path, encoding: .utf8).contains(/^([A-Z2-7]{4}-){7}[A-Z2-7]{4}\n$/))
     try expect(check(tool, file: path).exit, equals: 0)
     try expect(check(tool, old).exit, equals: 3)
-    #expect(try tool("doctor").text.contains("a recovery code was made"))
+    #expect(try tool("vault", "doctor").text.contains("a recovery code was made"))
     // The code of the file recovers, the other does not.
     try FileManager.default.removeItem(atPath: tool.home.path + "/.local/state/vaultctl")
     try expect(check(tool, file: path).exit, equals: 0, "no device key is needed")
-    try expect(tool("rotate", "device-key", "--recovery-fd", "3", secrets: [3: old]).exit, equals: 3)
-    try expect(tool("rotate", "device-key", "--recovery-file", path).exit, equals: 0)
-    try expect(tool("verify").exit, equals: 0)
+    try expect(tool("vault", "rotate", "device-key", "--recovery-fd", "3", secrets: [3: old]).exit, equals: 3)
+    try expect(tool("vault", "rotate", "device-key", "--recovery-file", path).exit, equals: 0)
+    try expect(tool("vault", "check").exit, equals: 0)
   }
 
   @Test("what is in the way is told first, and after a refusal there is no file and the old code works")
@@ -74,12 +74,12 @@ struct RecoveryCodeVerbTests {
     try expect(check(tool, otherCode).exit, equals: 3)
     for text in ["nonsense", String(code.dropLast())] { try expect(check(tool, text).exit, equals: 12) }
     try expect(Data(contentsOf: URL(fileURLWithPath: vault)), equals: before)
-    try expect(tool("recovery-code", "check", "--no-input").exit, equals: 6)
+    try expect(tool("recovery-code", "verify", "--no-input").exit, equals: 6)
     #expect(try other("recovery-code", "remove", "--json").json["recoveryCode"] as? Bool == false)
     try expect(check(other, otherCode).exit, equals: 3)
     let again = try other("recovery-code", "remove")
     #expect(again.exit == 9 && again.errors.contains("recovery-code new"))
-    #expect(try other("doctor").text.contains("recovery-code new"))
+    #expect(try other("vault", "doctor").text.contains("recovery-code new"))
     try expect(check(Tool(), code).exit, equals: 14)
   }
 
@@ -94,7 +94,7 @@ struct RecoveryCodeVerbTests {
     try screen.wait(for: "the last two groups: ")
     try expect(check(tool, old).exit, equals: 0)
     // Another process changes the keys while the person writes: the same code is sealed for the new ones.
-    try expect(tool("rotate", "epoch").exit, equals: 0)
+    try expect(tool("vault", "rotate", "epoch").exit, equals: 0)
     screen.type(code.suffix(9).lowercased() + "\n")
     try expect(running.wait(), equals: 0)
     try expect(String(contentsOfFile: tool.home.path + "/output", encoding: .utf8), equals: "")
@@ -179,7 +179,7 @@ struct RecoveryCodeVerbTests {
     expect(kept.exit, equals: 0, "\(kept.errors)")
     #expect(try (kept.json["forgot"] as? [String: Any])?["recoveryCode"] as? Bool == false)
     try expect(check(tool, code).exit, equals: 0)
-    try expect(tool("verify", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
+    try expect(tool("vault", "check", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
 
     let (dropping, dropped) = try newTool("--no-passcode", "--recovery-code")
     let run = try dropping.run(set + ["--drop-recovery-code", "--no-input"], secrets: [3: "p"])
@@ -208,7 +208,7 @@ struct RecoveryCodeVerbTests {
     screen.type(code.suffix(9) + "\n")
     try expect(running.wait(), equals: 0)
     #expect(try check(tool, code).exit == 0 && check(tool, old).exit == 3)
-    try expect(tool("verify", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
+    try expect(tool("vault", "check", "--passcode-fd", "3", secrets: [3: "p"]).exit, equals: 0)
 
     let (keeping, kept) = try newTool("--no-passcode", "--recovery-code")
     let file = try keeping.file("pass", "p")
@@ -251,11 +251,11 @@ struct RecoveryCodeVerbTests {
   }
 
   private func check(_ tool: Tool, _ code: String, _ options: String...) throws -> Tool.Run {
-    try tool.run(["recovery-code", "check", "--recovery-fd", "3", "--json"] + options, secrets: [3: code])
+    try tool.run(["recovery-code", "verify", "--recovery-fd", "3", "--json"] + options, secrets: [3: code])
   }
 
   private func check(_ tool: Tool, file: String) throws -> Tool.Run {
-    try tool("recovery-code", "check", "--recovery-file", file)
+    try tool("recovery-code", "verify", "--recovery-file", file)
   }
 
   /// Starts the tool on a terminal that controls it; standard output is a file.

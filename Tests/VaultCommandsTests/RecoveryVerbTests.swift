@@ -24,7 +24,7 @@ struct RecoveryVerbTests {
   func json() throws {
     let tool = try Tool()
     try expect(tool("init", "--passcode-fd", "3", secrets: [3: "right"]).exit, equals: 0)
-    let absent = try tool("item", "get", "nothing", "--json", "--passcode-fd", "3", secrets: [3: "right"])
+    let absent = try tool("get", "nothing", "--json", "--passcode-fd", "3", secrets: [3: "right"])
     #expect(try absent.error["recovery"] as? String == "startOver" && absent.error["condition"] == nil)
     let asked = try tool("passcode", "change", "--json", "--no-input")
     try expect(asked.error["recovery"] as? String, equals: "retryable")
@@ -50,17 +50,17 @@ struct RecoveryVerbTests {
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     for (options, isDebug) in [([], false), (["--log-level", "debug"], true)] {
       let name = isDebug ? "b" : "a"
-      let run = try tool.run(["item", "add", name, "--generate", "24", "--log", "VAULT"] + options)
+      let run = try tool.run(["add", name, "--generate", "24", "--log", "VAULT"] + options)
       #expect(run.exit == 0 && run.text.isEmpty, "\(run.errors)")
       #expect(run.errors.contains("[VAULT_STORAGE] [INFO]"))
       expect(run.errors.contains("[DEBUG]"), equals: isDebug)
       #expect(!run.errors.contains(tool.home.path))
     }
-    let plain = try tool("item", "get", "a")
+    let plain = try tool("get", "a")
     #expect(plain.errors.isEmpty)
-    let logged = try tool("item", "get", "a", "--json", "--log", "AUTH,VAULT", "--log-level", "debug")
+    let logged = try tool("get", "a", "--json", "--log", "AUTH,VAULT", "--log-level", "debug")
     #expect(logged.exit == 0 && logged.text.contains("\"name\""), "\(logged.text)")
-    let refused = try tool("item", "get", "none", "--json", "--log", "VAULT")
+    let refused = try tool("get", "none", "--json", "--log", "VAULT")
     #expect(refused.exit == 1 && refused.errors.split(separator: "\n").last?.hasPrefix("{\"error\"") == true)
   }
 
@@ -73,7 +73,7 @@ struct RecoveryVerbTests {
     ])
   func refused(options: [String]) throws {
     let tool = try Tool()
-    let run = try tool.run(["path"] + options)
+    let run = try tool.run(["vault", "path"] + options)
     #expect(run.exit == 2 && run.output.isEmpty, "\(run.errors)")
   }
 }

@@ -9,7 +9,7 @@ struct RestoreReplaceTests {
     let tool = try Tool()
     let backup = tool.home.path + "/b.vault"
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
+    try expect(tool("add", "mail", input: [1, 2, 3]).exit, equals: 0)
     try expect(tool("backup", backup, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit, equals: 0)
     return (tool, backup)
   }
@@ -29,7 +29,7 @@ struct RestoreReplaceTests {
   )
   func wrongFiles() throws {
     let (tool, backup) = try filled()
-    let vault = try #require(try tool("path", "--json").json["path"] as? String)
+    let vault = try #require(try tool("vault", "path", "--json").json["path"] as? String)
     func damage(_ name: String, _ bytes: Data) throws -> String {
       let path = tool.home.path + "/" + name
       #expect(
@@ -72,7 +72,7 @@ struct RestoreReplaceTests {
     let nothing = try restore(tool, backup, "--json")
     #expect(try nothing.exit == 9 && (nothing.json["wouldDrop"] as? [Any])?.isEmpty == true)
     #expect(try (nothing.json["wouldChange"] as? [Any])?.isEmpty == true)
-    try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
+    try expect(tool("add", "late", input: [9]).exit, equals: 0)
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
     try expect(tool("otp", "add", "code", input: Array(uri.utf8)).exit, equals: 0)
     try expect(tool("item", "update", "mail", input: [7]).exit, equals: 0)
@@ -82,7 +82,7 @@ struct RestoreReplaceTests {
     let dropped = try #require(try run.json["wouldDrop"] as? [[String: Any]])
     expect(dropped.map { $0["name"] as? String }, equals: ["late", "code"])
     expect(dropped.map { $0["kind"] as? String }, equals: ["password", "otp"])
-    let id = try #require(try tool("item", "show", "late", "--json").json["id"] as? String)
+    let id = try #require(try tool("show", "late", "--json").json["id"] as? String)
     expect(dropped.first?["id"] as? String, equals: id)
     #expect(try (run.error["hint"] as? String)?.contains("--replace") == true)
     let shown = try restore(tool, backup)
@@ -93,7 +93,7 @@ struct RestoreReplaceTests {
     let changed = try #require(try run.json["wouldChange"] as? [[String: Any]])
     expect(changed.map { $0["name"] as? String }, equals: ["mail"])
     try expect(contents(tool), equals: before)
-    #expect(try tool("item", "get", "late").output == [9] && tool("item", "get", "mail").output == [7])
+    #expect(try tool("get", "late").output == [9] && tool("get", "mail").output == [7])
     // A wrong passphrase lists nothing.
     let wrong = try tool("restore", backup, "--passphrase-fd", "3", secrets: [3: "wrong"])
     #expect(wrong.exit == 3 && wrong.output.isEmpty)
@@ -104,7 +104,7 @@ struct RestoreReplaceTests {
   )
   func replaced() throws {
     let (tool, backup) = try filled()
-    try expect(tool("item", "add", "late", input: [9]).exit, equals: 0)
+    try expect(tool("add", "late", input: [9]).exit, equals: 0)
     try expect(tool("item", "update", "mail", input: [7]).exit, equals: 0)
     let run = try restore(tool, backup, "--replace", "--json")
     expect(run.exit, equals: 0, "\(run.errors)")
@@ -112,10 +112,10 @@ struct RestoreReplaceTests {
     expect(dropped.map { $0["name"] as? String }, equals: ["late"])
     let changed = try #require(try run.json["changed"] as? [[String: Any]])
     expect(changed.map { $0["name"] as? String }, equals: ["mail"])
-    try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(tool("get", "mail").output, equals: [1, 2, 3])
     let aside = try #require(try run.json["oldVault"] as? String)
-    try expect(tool("item", "get", "late", "--vault", aside).output, equals: [9])
-    try expect(tool("item", "get", "mail", "--vault", aside).output, equals: [7])
+    try expect(tool("get", "late", "--vault", aside).output, equals: [9])
+    try expect(tool("get", "mail", "--vault", aside).output, equals: [7])
     // When there is no vault, the option changes nothing.
     let other = try Tool()
     let fresh = try restore(other, backup, "--replace", "--json")

@@ -27,7 +27,7 @@ struct SharedProcessTests {
       crowd.meet()
       for (index, request) in requests[number].enumerated() {
         let words = [
-          "item", "add", "n\(number)-\(index)", "--json", "--log", "VAULT", "--log-level", "debug",
+          "add", "n\(number)-\(index)", "--json", "--log", "VAULT", "--log-level", "debug",
         ]
         let ending = request.run(words)
         endings.withLock { $0.append(ending) }
@@ -55,9 +55,9 @@ struct SharedProcessTests {
   func signals() throws {
     let (ended, other) = (try Request(vaults, input: "secret"), try Request(vaults, input: "secret"))
     #expect(ended.interruption.came(SIGTERM))
-    expect(ended.run(["item", "add", "first"]), equals: .signal(SIGTERM))
+    expect(ended.run(["add", "first"]), equals: .signal(SIGTERM))
     expect(ended.text, equals: "")
-    expect(other.run(["item", "add", "second"]), equals: .exit(.done))
+    expect(other.run(["add", "second"]), equals: .exit(.done))
     try expect(vaults.core.items(matching: Query()).map(\.name), equals: ["second"])
   }
 
@@ -72,7 +72,7 @@ struct SharedProcessTests {
 
   @Test("the end of a command whose reader has gone is an outcome, SIGPIPE, and the process goes on")
   func lostReader() throws {
-    for words in [["item", "list", "--json"], ["item", "list", "--help"]] {
+    for words in [["ls", "--json"], ["ls", "--help"]] {
       for isIgnored in [false, true] {
         let pipe = try PipeEnds()
         pipe.closeReading()
@@ -91,8 +91,8 @@ struct SharedProcessTests {
     let pipe = try PipeEnds()
     let request = try Request(vaults)
     request.world.standardInput = pipe.reader
-    let ending = onThread { request.run(["item", "add", "mail"]) }
-    expect(try Request(vaults, input: "other").run(["item", "add", "other"]), equals: .exit(.done))
+    let ending = onThread { request.run(["add", "mail"]) }
+    expect(try Request(vaults, input: "other").run(["add", "other"]), equals: .exit(.done))
     request.interruption.clientIsGone()
     try await expect(ending.value, equals: .signal(SIGHUP))
     try expect(vaults.core.items(matching: Query()).map(\.name), equals: ["other"])
@@ -109,7 +109,7 @@ struct SharedProcessTests {
     let request = try Request(vaults)
     request.world.standardOutput = pipe.writer
     let ending = onThread { request.run(["status"]) }
-    expect(try Request(vaults, input: "other").run(["item", "add", "other"]), equals: .exit(.done))
+    expect(try Request(vaults, input: "other").run(["add", "other"]), equals: .exit(.done))
     request.interruption.clientIsGone()
     try await expect(ending.value, equals: .signal(SIGHUP))
     #expect(pipe.reader >= 0)
@@ -119,7 +119,7 @@ struct SharedProcessTests {
   func clientVerb() throws {
     let request = try Request(vaults, input: #"{"args":["doctor"]}"# + "\n")
     request.world.host = AnsweringHost { .terminal(.cancelled) }
-    expect(request.run(["batch"]), equals: .exit(.refused))
+    expect(request.run(["vault", "batch"]), equals: .exit(.refused))
     #expect(request.text.contains("notInAgent"), "\(request.text)")
   }
 
@@ -184,7 +184,7 @@ struct SharedPasscodeTests {
     let request = try Request(vaults)
     let file = try vaults.file("wrong", "guess")
     expect(
-      request.run(["item", "get", "mail", "--passcode-file", file]), equals: .exit(.authenticationFailed))
+      request.run(["get", "mail", "--passcode-file", file]), equals: .exit(.authenticationFailed))
     expect(request.text, equals: "")
     try expect(vaults.core.status().passcodeFailures, equals: 1)
     #expect(vaults.core.isUnlocked)
@@ -195,7 +195,7 @@ struct SharedPasscodeTests {
     let before = try vaults.core.auditEntries().count
     let request = try Request(vaults)
     let file = try vaults.file("right", "right")
-    expect(request.run(["item", "get", "mail", "--passcode-file", file]), equals: .exit(.done))
+    expect(request.run(["get", "mail", "--passcode-file", file]), equals: .exit(.done))
     expect(request.text, equals: "s3cret")
     let new = try vaults.core.auditEntries().dropFirst(before)
     expect(new.map(\.operation), equals: [.given])
@@ -205,10 +205,10 @@ struct SharedPasscodeTests {
 
   @Test("a batch judges its passcode once, whatever its lines are")
   func batch() throws {
-    let lines = #"{"args":["item","get","mail"]}"# + "\n"
+    let lines = #"{"args":["get","mail"]}"# + "\n"
     let request = try Request(vaults, input: lines + lines)
     let file = try vaults.file("wrong", "guess")
-    let words = ["batch", "--keep-going", "--passcode-file", file]
+    let words = ["vault", "batch", "--keep-going", "--passcode-file", file]
     expect(request.run(words), equals: .exit(.authenticationFailed))
     try expect(vaults.core.status().passcodeFailures, equals: 1)
     #expect(!request.text.contains("s3cret"))
@@ -226,7 +226,7 @@ struct SharedPasscodeTests {
       return .terminal(.cancelled)
     }
     let before = try core.auditEntries().count
-    expect(request.run(["item", "get", "mail"]), equals: .exit(.done))
+    expect(request.run(["get", "mail"]), equals: .exit(.done))
     expect(request.text, equals: "s3cret")
     let new = try core.auditEntries().dropFirst(before)
     #expect(!new.contains { $0.result == .cancelled }, "\(new)")
@@ -234,12 +234,12 @@ struct SharedPasscodeTests {
 
   @Test("a looking command uses no secret, and one that unlocks the vault says so")
   func uses() throws {
-    expect(try Request(vaults).run(["item", "list"]), equals: .exit(.done))
+    expect(try Request(vaults).run(["ls"]), equals: .exit(.done))
     expect(try Request(vaults).run(["status"]), equals: .exit(.done))
     expect(vaults.uses.load(ordering: .relaxed), equals: 0)
     vaults.core.lock()
     let file = try vaults.file("right", "right")
-    let words = ["item", "get", "mail", "--passcode-file", file]
+    let words = ["get", "mail", "--passcode-file", file]
     expect(try Request(vaults).run(words), equals: .exit(.done))
     #expect(vaults.unlocks.load(ordering: .relaxed) > 0)
   }

@@ -38,9 +38,9 @@ struct StrengthVerbTests {
   func doctor() throws {
     let tool = try Tool()
     try expect(tool("init", "--passcode-fd", "3", secrets: [3: "1"]).exit, equals: 0)
-    #expect(try tool("doctor").text.contains("whether it can be guessed was not looked at"))
+    #expect(try tool("vault", "doctor").text.contains("whether it can be guessed was not looked at"))
     func finding(_ passcode: String) throws -> String {
-      try tool("doctor", "--passcode-fd", "3", secrets: [3: passcode]).text
+      try tool("vault", "doctor", "--passcode-fd", "3", secrets: [3: passcode]).text
     }
     #expect(try finding("1").contains("warning  passcode: the passcode can be guessed, it has about 3 bits"))
     let words = ["passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "4"]
@@ -53,9 +53,9 @@ struct StrengthVerbTests {
   func generated() throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    let made = try tool("item", "add", "phrase", "--generate", "6:words")
+    let made = try tool("add", "phrase", "--generate", "6:words")
     #expect(made.errors.contains("66 bits") && !made.errors.contains("guessed"), "\(made.errors)")
-    let phrase = try tool("item", "get", "phrase").text
+    let phrase = try tool("get", "phrase").text
     let run = try tool("backup", tool.home.path + "/b", "--passphrase-fd", "3", secrets: [3: phrase])
     #expect(run.exit == 0 && run.errors.isEmpty, "\(run.errors)")
   }

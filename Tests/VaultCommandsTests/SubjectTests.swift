@@ -33,20 +33,20 @@ struct SubjectTests {
 
   @Test("an option that a command does not have is named with the command")
   func options() throws {
-    let message = try message(["item", "get", "x", "--frobnicate=secret"])
-    #expect(message.contains("--frobnicate") && message.contains("'vaultctl item get'"), "\(message)")
+    let message = try message(["get", "x", "--frobnicate=secret"])
+    #expect(message.contains("--frobnicate") && message.contains("'vaultctl get'"), "\(message)")
     #expect(!message.contains("secret"))
     #expect(try self.message(["--frobnicate"]).contains("--frobnicate"))
   }
 
   @Test("an argument too many is named by its place and its command, and never repeated")
   func arguments() throws {
-    let message = try message(["item", "get", "x", "hunter"])
-    #expect(message.contains("argument 4") && message.contains("'vaultctl item get'"), "\(message)")
+    let message = try message(["get", "x", "hunter"])
+    #expect(message.contains("argument 4") && message.contains("'vaultctl get'"), "\(message)")
     #expect(!message.contains("hunter"))
     // A text that only looks like an option may be a pasted secret.
     for word in ["--Hunter2", "--hunter2", "-hunter", "--\(String(repeating: "x", count: 40))"] {
-      #expect(try !self.message(["item", "get", "x", word]).contains(word), "\(word)")
+      #expect(try !self.message(["get", "x", word]).contains(word), "\(word)")
     }
   }
 
@@ -65,7 +65,7 @@ struct SubjectTests {
       #expect(run.exit == 12 && run.errors.contains("\"\(key)\""), "\(run.exit) \(run.errors)")
       #expect(!run.errors.contains("hunter"))
     }
-    let batch = try tool("batch", input: Array(#"{"argz":["hunter"]}"#.utf8))
+    let batch = try tool("vault", "batch", input: Array(#"{"argz":["hunter"]}"#.utf8))
     #expect(batch.exit == 12 && batch.errors.contains("\"argz\""), "\(batch.exit) \(batch.errors)")
     #expect(!batch.errors.contains("hunter"))
   }

@@ -37,7 +37,7 @@ struct SyncVerbTests {
   }
 
   private func online(pin: String = "8306") throws -> Tool.Run {
-    try run("otp", "code", "bank", "--online", "--transport", peer.transport, pin: pin)
+    try run("code", "bank", "--online", "--transport", peer.transport, pin: pin)
   }
 
   private func judges(_ run: Tool.Run, data: String? = nil) throws {
@@ -50,8 +50,8 @@ struct SyncVerbTests {
     .requirement("A9"))
   func offlineCodes() throws {
     try activate("--offline-codes", "2", "--offline-seconds", "86400")
-    for _ in 0..<2 { try judges(run("otp", "code", "bank")) }
-    let late = try run("otp", "code", "bank")
+    for _ in 0..<2 { try judges(run("code", "bank")) }
+    let late = try run("code", "bank")
     #expect(late.exit == 17 && late.output.isEmpty)
     try expect(late.error["code"] as? String, equals: "outOfStep")
     #expect(try (late.error["hint"] as? String)?.contains("otp sync") == true)
@@ -62,7 +62,7 @@ struct SyncVerbTests {
     let done = try sync()
     expect(done.exit, equals: 0, "\(done.errors)")
     #expect(try done.json["state"] as? String == "active" && done.json["counter"] as? Int == 3)
-    try judges(run("otp", "code", "bank"))
+    try judges(run("code", "bank"))
     #expect(try peer.complaints().isEmpty)
   }
 
@@ -80,7 +80,7 @@ struct SyncVerbTests {
     if type == "ocra" {
       try judges(run("transaction", "sign", "bank", input: "Pay"), data: "Pay")
     } else {
-      try judges(run("otp", "code", "bank"))
+      try judges(run("code", "bank"))
     }
     #expect(try peer.complaints().isEmpty)
   }
@@ -93,7 +93,7 @@ struct SyncVerbTests {
     #expect(blocked.exit == 4 && blocked.output.isEmpty)
     try expect(blocked.error["code"] as? String, equals: "blocked")
     for words in [
-      ["otp", "code", "bank"], ["otp", "code", "bank", "--online", "--transport", peer.transport],
+      ["code", "bank"], ["code", "bank", "--online", "--transport", peer.transport],
     ] {
       try expect(tool.run(words + ["--pin-fd", "3"], secrets: [3: "8306"]).exit, equals: 4)
     }
@@ -102,10 +102,10 @@ struct SyncVerbTests {
       "no PIN is asked for")
     try peer.control("unblock", "anna")
     try expect(tool("otp", "sync", "bank", "--transport", peer.transport, "--no-input").exit, equals: 0)
-    try judges(run("otp", "code", "bank"))
+    try judges(run("code", "bank"))
     try peer.control("disable", "anna")
     try expect(sync().exit, equals: 9)
-    try expect(run("otp", "code", "bank").exit, equals: 9)
+    try expect(run("code", "bank").exit, equals: 9)
     try peer.control("unblock", "anna")
     try expect(sync().exit, equals: 9, "a new activation alone ends that")
   }
@@ -156,7 +156,7 @@ struct SyncVerbTests {
     try expect(tool("otp", "counter", "bank").text, equals: "1\n", "the counter stays used")
     if isPrinted {
       let again = try tool.run(
-        ["otp", "code", "bank", "--online", "--transport", peer.transport, "--pin-fd", "3"],
+        ["code", "bank", "--online", "--transport", peer.transport, "--pin-fd", "3"],
         secrets: [3: "8306"])
       #expect(again.exit == 0 && again.text.utf8.count == 7)
     }
@@ -197,10 +197,10 @@ struct SyncVerbTests {
   @Test(
     "options that contradict each other, and paths that are none",
     arguments: [
-      ["otp", "code", "bank", "--online"], ["otp", "code", "bank", "--transport", "/bin/true"],
+      ["code", "bank", "--online"], ["code", "bank", "--transport", "/bin/true"],
       ["otp", "sync", "bank"], ["otp", "sync", "bank", "--transport", "peer"],
-      ["otp", "code", "bank", "--online", "--transport", "/bin/true", "--at", "59"],
-      ["otp", "code", "bank", "--online", "--transport", "/bin/true", "--next"],
+      ["code", "bank", "--online", "--transport", "/bin/true", "--at", "59"],
+      ["code", "bank", "--online", "--transport", "/bin/true", "--next"],
       ["pin", "verify", "--transport", "/bin/true"], ["pin", "verify", "--credential", "bank"],
       ["otp", "add", "new", "--offline-codes", "0"], ["otp", "add", "new", "--offline-age", "0s"],
       ["otp", "add", "new", "--role", "verifier", "--offline-codes", "5"],
@@ -218,12 +218,12 @@ struct SyncVerbTests {
     let added = try tool.run(
       ["otp", "add", "x", "--offline-codes", "1", "--offline-age", "30d"], input: Self.uri)
     expect(added.exit, equals: 0, "\(added.errors)")
-    try expect(tool("otp", "code", "x").text, equals: "755224\n")
-    let late = try tool("otp", "code", "x", "--json")
+    try expect(tool("code", "x").text, equals: "755224\n")
+    let late = try tool("code", "x", "--json")
     #expect(try late.exit == 17 && (late.error["hint"] as? String)?.contains("otp counter") == true)
     try expect(tool("otp", "sync", "x", "--transport", peer.transport).exit, equals: 9)
     try expect(tool("otp", "counter", "x", "--set", "1").exit, equals: 0)
-    try expect(tool("otp", "code", "x").text, equals: "287082\n")
+    try expect(tool("code", "x").text, equals: "287082\n")
     let signer = try tool.run(
       [
         "otp", "add", "y", "--suite", "OCRA-1:HOTP-SHA256-8:QH64", "--secret-format", "raw",

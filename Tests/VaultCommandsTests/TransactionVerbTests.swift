@@ -99,7 +99,7 @@ struct TransactionVerbTests {
     let tool = try newTool()
     let suite = "OCRA-1:HOTP-SHA256-8:C-QH64"
     try add(tool, "bank", suite)
-    for words in [["otp", "list"], ["otp", "show", "bank"], ["item", "show", "bank"], ["item", "list"]] {
+    for words in [["otp", "list"], ["otp", "show", "bank"], ["show", "bank"], ["ls"]] {
       #expect(try tool.run(words).text.contains(suite), "\(words)")
       #expect(
         try tool.run(words + ["--json"]).text.contains(#""type":"ocra","role":"prover","suite":"\#(suite)""#))
@@ -107,8 +107,8 @@ struct TransactionVerbTests {
     try expect(tool("otp", "show", "bank", "--json").json["counter"] as? Int, equals: 0)
     try expect(tool("otp", "counter", "bank", "--set", "5").text, equals: "5\n")
     for (words, hint) in [
-      (["otp", "code", "bank"], "transaction sign"), (["otp", "verify", "bank"], "transaction verify"),
-      (["otp", "export", "bank"], "export jsonl"), (["item", "get", "bank"], "otp"),
+      (["code", "bank"], "transaction sign"), (["otp", "verify", "bank"], "transaction verify"),
+      (["otp", "export", "bank"], "export jsonl"), (["get", "bank"], "otp"),
     ] {
       let run = try tool.run(words, input: Array("123456".utf8))
       #expect(run.exit == 9 && run.errors.contains(hint) && run.text.isEmpty, "\(words): \(run.errors)")
@@ -348,7 +348,7 @@ struct TransactionVerbTests {
     let batch = try plain.map { vector in
       String(decoding: try JSONSerialization.data(withJSONObject: ["args": vector.words]), as: UTF8.self)
     }
-    let answers = try tool("batch", input: Array(batch.joined(separator: "\n").utf8))
+    let answers = try tool("vault", "batch", input: Array(batch.joined(separator: "\n").utf8))
     expect(answers.exit, equals: 0, "\(answers.errors)")
     let codes = try answers.text.split(separator: "\n").map { line in
       let answer = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]

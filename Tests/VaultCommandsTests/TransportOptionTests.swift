@@ -49,7 +49,7 @@ struct TransportOptionTests {
     let tool = try Tool()
     for words in [
       ["oauth", "register", "shop", "--template", "t1", "--url", "https://as.example"],
-      ["consent", "request", "view", "--user", "u", "--card", "c"],
+      ["card", "consent", "request", "view", "--user", "u", "--card", "c"],
     ] {
       expect(14, try tool.run(words), "no vault")
       expect(14, try tool.run(words + ["--transport", "/absent"]), "no vault")
@@ -79,14 +79,14 @@ struct TransportOptionTests {
       Tool.path, ["otp", "activate", "start", "bank", "--code-file", code, "--transport", path],
       tool.environment)
     for number in Int32(0)...2 { child.open(number, "/dev/null", flags: O_RDWR) }
-    let before = try tool("item", "list").output
+    let before = try tool("ls").output
     let running = try child.start()
     let pid = try process(tool)
     running.kill(signal)
     try waitUntil("the tool ends") { !running.isRunning }
     try expect(running.wait(), equals: signal == SIGINT ? 130 : -signal)
     try waitUntil("the transport ends") { hasEnded(pid) }
-    try expect(tool("item", "list").output, equals: before)
+    try expect(tool("ls").output, equals: before)
     #expect(FileManager.default.fileExists(atPath: file))
     try expect(tool("otp", "activate", "status", "bank").exit, equals: 1)
   }
@@ -107,12 +107,12 @@ struct TransportOptionTests {
   @Test("a path that is another file in each process is refused before anything is stored")
   func kernelPath() throws {
     let tool = try newTool()
-    let before = try tool("item", "list").output
+    let before = try tool("ls").output
     for path in ["/dev/stdin", "/proc/self/fd/0"] {
       let run = try tool.run(["otp", "activate", "start", "bank", "--transport", path])
       #expect(run.exit == 16 && run.errors.contains("another file in each process"), "\(run.errors)")
     }
-    try expect(tool("item", "list").output, equals: before)
+    try expect(tool("ls").output, equals: before)
   }
 
   @Test("a code is asked for once, as its own question, and does not show")

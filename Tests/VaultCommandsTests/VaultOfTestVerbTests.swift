@@ -10,8 +10,8 @@ struct VaultOfTestVerbTests {
     let (tool, recovery) = try filled()
     let before = try contents(of: tool)
     for words in [
-      ["status"], ["item", "list"], ["item", "get", "mail"], ["verify"], ["audit"], ["purge"],
-      ["rotate", "epoch"], ["rotate", "device-key"], ["export", "jsonl", "--plain"],
+      ["status"], ["ls"], ["get", "mail"], ["vault", "check"], ["audit"], ["vault", "purge"],
+      ["vault", "rotate", "epoch"], ["vault", "rotate", "device-key"], ["export", "jsonl", "--plain"],
       ["recovery-code", "remove"],
     ] {
       let run = try tool.run(words, program: Tool.shippedPath)
@@ -23,8 +23,8 @@ struct VaultOfTestVerbTests {
     for words in [
       ["passcode", "set", "--new-passcode-fd", "3", "--recovery-fd", "4"],
       ["backup", tool.home.path + "/other.backup", "--passphrase-fd", "3"],
-      ["recovery-code", "check", "--recovery-fd", "4"],
-      ["rotate", "device-key", "--recovery-fd", "4"],
+      ["recovery-code", "verify", "--recovery-fd", "4"],
+      ["vault", "rotate", "device-key", "--recovery-fd", "4"],
     ] {
       let run = try tool.run(words, secrets: secrets, program: Tool.shippedPath)
       #expect(run.exit == 9 && run.output.isEmpty, "\(words): \(run.errors)")
@@ -38,17 +38,19 @@ struct VaultOfTestVerbTests {
     try FileManager.default.removeItem(atPath: tool.home.path + "/.local/state/vaultctl")
     let before = try contents(of: tool)
     let run = try tool(
-      "rotate", "device-key", "--recovery-fd", "4", secrets: [4: recovery], program: Tool.shippedPath)
+      "vault", "rotate", "device-key", "--recovery-fd", "4", secrets: [4: recovery], program: Tool.shippedPath
+    )
     #expect(run.exit == 9 && run.errors.contains("made or changed by a test"), "\(run.errors)")
     try expect(contents(of: tool), equals: before)
-    try expect(tool("rotate", "device-key", "--recovery-fd", "4", secrets: [4: recovery]).exit, equals: 0)
-    try expect(tool("item", "get", "mail").output, equals: [1, 2, 3])
+    try expect(
+      tool("vault", "rotate", "device-key", "--recovery-fd", "4", secrets: [4: recovery]).exit, equals: 0)
+    try expect(tool("get", "mail").output, equals: [1, 2, 3])
   }
 
   @Test("doctor says it, and ends with 9")
   func doctor() throws {
     let (tool, _) = try filled()
-    let run = try tool("doctor", "--json", program: Tool.shippedPath)
+    let run = try tool("vault", "doctor", "--json", program: Tool.shippedPath)
     let findings = try #require(try run.json["items"] as? [[String: Any]])
     let finding = try #require(findings.first { $0["check"] as? String == "vault" })
     #expect(run.exit == 9 && finding["state"] as? String == "problem")
@@ -73,8 +75,8 @@ struct VaultOfTestVerbTests {
   func changed() throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode", program: Tool.shippedPath).exit, equals: 0)
-    try expect(tool("item", "list").exit, equals: 0)
-    try expect(tool("item", "list", program: Tool.shippedPath).exit, equals: 0)
+    try expect(tool("ls").exit, equals: 0)
+    try expect(tool("ls", program: Tool.shippedPath).exit, equals: 0)
     try expect(tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "one"]).exit, equals: 0)
     let run = try tool("status", "--json", program: Tool.shippedPath)
     #expect(try run.exit == 9 && run.error["code"] as? String == "policy")
@@ -85,7 +87,7 @@ struct VaultOfTestVerbTests {
     let tool = try Tool()
     let made = try tool("init", "--no-passcode", "--recovery-code", "--json")
     let recovery = try #require(try made.json["recoveryCode"] as? String)
-    try expect(tool("item", "add", "mail", input: [1, 2, 3]).exit, equals: 0)
+    try expect(tool("add", "mail", input: [1, 2, 3]).exit, equals: 0)
     return (tool, recovery)
   }
 

@@ -8,16 +8,16 @@ struct VaultVerbTests {
   func missing() throws {
     let tool = try Tool()
     let lines = [
-      ["status"], ["doctor"], ["verify"], ["item", "list"], ["item", "add", "x", "--generate", "8"],
-      ["item", "get", "x"], ["passcode", "set", "--new-passcode-fd", "3"], ["audit"], ["otp", "list"],
-      ["otp", "code", "x"],
+      ["status"], ["doctor"], ["vault", "check"], ["ls"], ["add", "x", "--generate", "8"],
+      ["get", "x"], ["passcode", "set", "--new-passcode-fd", "3"], ["audit"], ["otp", "list"],
+      ["code", "x"],
     ]
     for line in lines {
       let run = try tool.run(line, secrets: [3: "p"])
       #expect(run.exit == 14 && run.errors.contains("vaultctl init"), "\(line): \(run.exit) \(run.errors)")
     }
     #expect(try FileManager.default.subpathsOfDirectory(atPath: tool.home.path).isEmpty)
-    try expect(tool("path").exit, equals: 0)
+    try expect(tool("vault", "path").exit, equals: 0)
   }
 
   @Test("init never touches what is there, and keeps the key apart from the vault")
@@ -39,15 +39,15 @@ struct VaultVerbTests {
     let again = try tool("init", "--no-passcode")
     expect(again.exit, equals: 8)
     try expect(Data(contentsOf: URL(fileURLWithPath: vault)), equals: before)
-    try expect(tool("path").text, equals: vault + "\n")
-    try expect(tool("path", "--json").json["deviceKey"] as? String, equals: key)
+    try expect(tool("vault", "path").text, equals: vault + "\n")
+    try expect(tool("vault", "path", "--json").json["deviceKey"] as? String, equals: key)
   }
 
   @Test("a vault that is empty, truncated, altered or not a vault is damage, exit 10, and stays as it is")
   func damage() throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode", "--vault", tool.home.path + "/v").exit, equals: 0)
-    try expect(tool("item", "add", "a", "--vault", tool.home.path + "/v", input: [1]).exit, equals: 0)
+    try expect(tool("add", "a", "--vault", tool.home.path + "/v", input: [1]).exit, equals: 0)
     let whole = try Data(contentsOf: tool.home.appendingPathComponent("v"))
     var flipped = whole
     flipped[whole.count / 2] ^= 1
@@ -59,7 +59,7 @@ struct VaultVerbTests {
       let path = tool.home.path + "/" + name
       try content.write(to: URL(fileURLWithPath: path))
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-      let run = try tool("item", "get", "a", "--vault", path)
+      let run = try tool("get", "a", "--vault", path)
       expect(run.exit, equals: 10, "\(name): \(run.exit) \(run.errors)")
       #expect(run.errors.split(separator: "\n").count >= 2, "\(name): what to do next is missing")
       #expect(run.output.isEmpty)
@@ -74,12 +74,12 @@ struct VaultVerbTests {
     let key = tool.home.path + "/key"
     tool.environment["VAULTCTL_DEVICE_KEY"] = key
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
+    try expect(tool("add", "a", input: [1]).exit, equals: 0)
     let good = try Data(contentsOf: URL(fileURLWithPath: key))
     var messages: Set<String> = []
     func check(_ change: () throws -> Void) throws {
       try change()
-      let run = try tool("item", "get", "a", "--json")
+      let run = try tool("get", "a", "--json")
       #expect(run.exit == 11 && run.output.isEmpty, "\(run.errors)")
       messages.insert(try #require(try run.error["message"] as? String))
     }
@@ -93,26 +93,26 @@ struct VaultVerbTests {
     }
     expect(messages.count, equals: 4, "\(messages)")
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
-    try expect(tool("item", "get", "a").output, equals: [1])
+    try expect(tool("get", "a").output, equals: [1])
   }
 
   @Test("status, doctor and verify say how it is, for people and as JSON")
   func reports() throws {
     let tool = try Tool()
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
+    try expect(tool("add", "a", input: [1]).exit, equals: 0)
     let status = try tool("status", "--json").json
     expect(status["items"] as? Int, equals: 1)
     #expect(status["passcode"] as? Bool == false)
     #expect((status["kinds"] as? [String: Int]) == ["password": 1])
-    let verify = try tool("verify", "--json").json
+    let verify = try tool("vault", "check", "--json").json
     #expect(verify["sound"] as? Bool == true)
     expect(verify["secrets"] as? Int, equals: 1)
-    let doctor = try tool("doctor", "--json")
+    let doctor = try tool("vault", "doctor", "--json")
     expect(doctor.exit, equals: 0)
     let findings = try #require(try doctor.json["items"] as? [[String: Any]])
     #expect(findings.contains { $0["check"] as? String == "passcode" && $0["state"] as? String == "warning" })
-    #expect(try tool("doctor").text.contains("vaultctl passcode set"))
+    #expect(try tool("vault", "doctor").text.contains("vaultctl passcode set"))
   }
 
   @Test("doctor names what keeps the vault from opening and ends with that exit code")
@@ -121,7 +121,7 @@ struct VaultVerbTests {
     tool.environment["VAULTCTL_DEVICE_KEY"] = tool.home.path + "/key"
     try expect(tool("init", "--no-passcode").exit, equals: 0)
     try FileManager.default.removeItem(atPath: tool.home.path + "/key")
-    let run = try tool("doctor")
+    let run = try tool("vault", "doctor")
     #expect(run.exit == 11 && run.text.contains("problem"))
   }
 
@@ -130,12 +130,12 @@ struct VaultVerbTests {
     let tool = try Tool()
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
     try expect(tool("init", "--no-passcode").exit, equals: 0)
-    try expect(tool("item", "add", "a", input: [1]).exit, equals: 0)
+    try expect(tool("add", "a", input: [1]).exit, equals: 0)
     tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000100"
-    try expect(tool("item", "add", "b", "--audit", "all", input: [1]).exit, equals: 0)
-    try expect(tool("item", "get", "a").exit, equals: 0)
-    try expect(tool("item", "get", "b").exit, equals: 0)
-    try expect(tool("item", "rm", "b").exit, equals: 0)
+    try expect(tool("add", "b", "--audit", "all", input: [1]).exit, equals: 0)
+    try expect(tool("get", "a").exit, equals: 0)
+    try expect(tool("get", "b").exit, equals: 0)
+    try expect(tool("rm", "b").exit, equals: 0)
     func operations(_ words: String...) throws -> [String] {
       let items = try #require(try tool.run(["audit", "--json"] + words).json["items"] as? [[String: Any]])
       return items.compactMap { $0["operation"] as? String }
@@ -147,6 +147,6 @@ struct VaultVerbTests {
     try expect(operations("--item", "a"), equals: ["itemAdded"])
     try expect(operations("--item", "b"), equals: ["itemAdded", "itemRead", "itemTrashed"])
     try expect(tool("audit", "--item", "never").exit, equals: 1)
-    #expect(try tool("audit", "--verify", "--json").json["auditChainChecked"] as? Bool == true)
+    #expect(try tool("audit", "--check", "--json").json["auditChainChecked"] as? Bool == true)
   }
 }

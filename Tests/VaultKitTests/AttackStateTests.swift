@@ -57,7 +57,7 @@ struct AttackStateTests {
     expect(.damaged) { () throws(VaultError) in _ = try place.openCore() }
   }
 
-  /// Verified to fail when a rotation that is under way is all that `rotate epoch` ends.
+  /// Verified to fail when a rotation that is under way is all that `vault rotate epoch` ends.
   @Test("a rotation that was asked for makes new keys also where one was under way")
   func begunByAnother() throws {
     let core = try place.makeCore(passcode: "passcode")

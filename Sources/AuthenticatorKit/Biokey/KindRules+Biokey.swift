@@ -38,5 +38,5 @@ extension Attributes {
 
 extension Hint {
   package static let manageBiokeys: Hint =
-    "\("list or reset the biokeys through their component", tool: "use 'vaultctl biokey list' or 'vaultctl biokey reset'")"
+    "\("list or reset the biokeys through their component", tool: "use 'vaultctl biometry biokey list' or 'vaultctl biometry biokey reset'")"
 }

@@ -76,5 +76,5 @@ extension AuditOperation {
 }
 
 extension Hint {
-  package static let takeToken: Hint = "\("take it through its component", tool: "use 'vaultctl token get'")"
+  package static let takeToken: Hint = "\("take it through its component", tool: "use 'vaultctl card get'")"
 }

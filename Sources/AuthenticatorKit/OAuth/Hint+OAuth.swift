@@ -4,7 +4,7 @@ package import VaultKit
 extension Hint {
   package static let registerClient: Hint = """
     register\(" the client", tool: " with 'vaultctl oauth register'"); a registration that is there is deleted first\
-    \(tool: " with 'vaultctl item rm'")
+    \(tool: " with 'vaultctl rm'")
     """
   package static let giveClient: Hint = """
     register the client at the server by hand, and give it here\

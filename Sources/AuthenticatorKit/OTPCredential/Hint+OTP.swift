@@ -8,7 +8,7 @@ extension Hint {
   package static let setCounter: Hint =
     "ask the server for its counter and set it\(tool: " with 'vaultctl otp counter NAME --set N'")"
   package static let forceCounter: Hint = "\("force it", tool: "add --force") if the server really is behind"
-  package static let makeCode: Hint = "\("make codes with it", tool: "use 'vaultctl otp code'")"
+  package static let makeCode: Hint = "\("make codes with it", tool: "use 'vaultctl code'")"
   package static let verifyCode: Hint = "\("verify codes with it", tool: "use 'vaultctl otp verify'")"
   package static let signQuestion: Hint = """
     \("sign a question with it, or verify the code of one", tool: "use 'vaultctl transaction sign'")\
@@ -20,7 +20,7 @@ extension Hint {
     "export the items of the vault\(tool: " with 'vaultctl export jsonl FILE --plain'")"
   package static let addSuite: Hint = """
     add one with \("a suite", tool: "'vaultctl otp add --suite'"), or \
-    \("make or verify codes", tool: "use 'vaultctl otp code' or 'vaultctl otp verify'")
+    \("make or verify codes", tool: "use 'vaultctl code' or 'vaultctl otp verify'")
     """
   package static let allowWeak: Hint = """
     compare it with what the service shows; where the service chose a short secret, or codes of 4 or 5 digits, \

@@ -105,6 +105,6 @@ extension Attributes {
 
 extension Hint {
   package static let useCredential: Hint = """
-    \("make codes with it", tool: "use 'vaultctl otp code'"), or \("export it through its component", tool: "'vaultctl otp export' to take it out")
+    \("make codes with it", tool: "use 'vaultctl code'"), or \("export it through its component", tool: "'vaultctl otp export' to take it out")
     """
 }

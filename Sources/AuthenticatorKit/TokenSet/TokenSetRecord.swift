@@ -103,7 +103,7 @@ package struct TokenSetRecord: Sendable {
 
 extension Hint {
   package static let deleteTokens: Hint = """
-    \(tool: "'vaultctl item list --json' shows the id of the set; ")delete \("the set by its id", tool: "it with 'vaultctl item rm --id ID'"), \
+    \(tool: "'vaultctl ls --json' shows the id of the set; ")delete \("the set by its id", tool: "it with 'vaultctl rm --id ID'"), \
     then get new ones\(" from the server", tool: " with 'vaultctl oauth token'")
     """
 }

@@ -49,7 +49,7 @@ package struct Program: Sendable {
     words.first.flatMap(family)?.verbs.first { $0.words == words }
   }
 
-  /// `vaultctl item get NAME [options]`
+  /// `vaultctl get NAME [options]`
   package func usage(of verb: any Verb.Type) -> String {
     ([name, verb.name] + verb.arguments.map(\.usage) + ["[options]"]).joined(separator: " ")
   }

@@ -2,7 +2,7 @@
 ///
 /// A verb is a type, and its declaration is the static members. What it does belongs to the program, not to this module.
 package protocol Verb: SendableMetatype {
-  /// The words that call it: `["item", "add"]`.
+  /// The words that call it: `["add"]`.
   static var words: [String] { get }
   static var summary: String { get }
   static var arguments: [Argument] { get }

@@ -54,7 +54,7 @@ package struct Messages {
     case nil:
       warnings.texts = []
       return result.adding("warnings", .array(texts))
-    // The report of 'doctor' counts its own, which are these too.
+    // The report of 'vault doctor' counts its own, which are these too.
     default: return result
     }
   }

@@ -113,7 +113,7 @@ enum AgentClient {
 
   /// Verbs that would say that there is no agent, where one does not do what they ask.
   private static func isAboutAgent(_ verb: any VaultVerb.Type) -> Bool {
-    ["lock", "unlock", "agent", "grant"].contains(verb.words[0])
+    ["lock", "unlock", "agent"].contains(verb.words[0])
   }
 
   private static func exitCode(_ code: Int32) -> ExitCode {

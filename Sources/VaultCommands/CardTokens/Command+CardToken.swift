@@ -14,7 +14,7 @@ enum CardTokenOptions {
     "How often the token can be taken; once if not given.")
   static let accessible = ItemOptions.accessible("When the token can be taken.")
 
-  static let sessionForm = "A session is 64 hexadecimal digits, as 'vaultctl session open' prints them."
+  static let sessionForm = "A session is 64 hexadecimal digits, as 'vaultctl card session open' prints them."
   static let sessionNote =
     sessionForm
     + " It is a part of the token's key: without it (6) and with another one (9) nothing opens the token."
@@ -43,7 +43,7 @@ extension Command {
     guard let text = try secrets.given(.session) else { return nil }
     guard let bytes = SecretBytes(hexadecimal: text), bytes.byteCount == 32 else {
       throw CommandError.malformed(
-        "a session is 64 hexadecimal digits", hint: "'vaultctl session open' makes one")
+        "a session is 64 hexadecimal digits", hint: "'vaultctl card session open' makes one")
     }
     return try ViewingSession(bytes)
   }

@@ -16,7 +16,7 @@ extension Command {
     guard let item = found.first else {
       throw CommandError(
         .notFound, "there is no item of that service and account",
-        hint: "'vaultctl item list' shows what there is")
+        hint: "'vaultctl ls' shows what there is")
     }
     guard found.count == 1 else {
       let names = found.prefix(Self.mostNamed).map {
@@ -51,6 +51,6 @@ extension Command {
     // The credential of an entry is found by the name of the entry.
     if let owned = try vault.opened().owned(by: item), owned.kind == kind { return owned }
     throw CommandError(
-      .notFound, "the item of that name is no \(kind.word)", hint: "'vaultctl item show' tells what it is")
+      .notFound, "the item of that name is no \(kind.word)", hint: "'vaultctl show' tells what it is")
   }
 }

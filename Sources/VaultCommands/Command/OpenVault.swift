@@ -80,7 +80,7 @@ final class OpenVault {
     if let commit = core.missingCommit {
       messages.warn(
         "commit \(commit), which was made on this machine, is not in the vault file: an older state was put back, or the file "
-          + "went on elsewhere without it; 'vaultctl doctor' explains", mark: "")
+          + "went on elsewhere without it; 'vaultctl vault doctor' explains", mark: "")
     }
     if core.ignoresWitness {
       messages.warn(
@@ -93,11 +93,11 @@ final class OpenVault {
     switch core.clockDoubt {
     case .isAhead:
       messages.warn(
-        "the clock is ahead of the recorded time: what it would delete for having expired is kept; see 'vaultctl clock'",
+        "the clock is ahead of the recorded time: what it would delete for having expired is kept; see 'vaultctl vault clock'",
         mark: "")
     case .isBehind:
       messages.warn(
-        "the clock is behind the recorded time, by which items expire; see 'vaultctl clock'", mark: "")
+        "the clock is behind the recorded time, by which items expire; see 'vaultctl vault clock'", mark: "")
     case nil: break
     }
   }
@@ -110,7 +110,7 @@ final class OpenVault {
     guard let core, !core.remembersCommit, !core.takesForKnown() else { return }
     messages.warn(
       "this change could not be remembered outside of the vault file (KEY.seen): if an older state of the vault is put back, nothing "
-        + "will tell; 'vaultctl doctor' explains", mark: "")
+        + "will tell; 'vaultctl vault doctor' explains", mark: "")
   }
 
   /// Says once that the clock cannot be right.
@@ -144,7 +144,7 @@ final class OpenVault {
         "the item would have expired at once: the recorded time of the vault is "
           + "\(Instants.text(seconds: recorded.seconds)), after the clock",
         hint:
-          "see 'vaultctl clock'; if the clock is right, set the recorded time back with 'vaultctl clock --reset'"
+          "see 'vaultctl vault clock'; if the clock is right, set the recorded time back with 'vaultctl vault clock --reset'"
       )
     }
     return expiry

@@ -9,7 +9,7 @@ import VaultWords
 enum KeyOptions {
   static let accessible = ItemOptions.accessible("When the key can sign.")
   static let exportable = Flag(
-    "exportable", "Let 'item get' print the private key, as PKCS#8 in DER.")
+    "exportable", "Let 'get' print the private key, as PKCS#8 in DER.")
   /// How a new key is kept.
   static let ofNewKey: [any OptionKey] = [
     exportable, accessible, ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit,

@@ -12,7 +12,7 @@ extension Manual {
       "Results go to standard output. Everything else goes to standard error, with the prefix vaultctl:.",
     ],
     sections: [secrets, environment, json, log],
-    example: "vaultctl init --no-passcode && vaultctl item add mail --generate 24",
+    example: "vaultctl init --no-passcode && vaultctl add mail --generate 24",
     firstStep: "'vaultctl init' makes a vault")
 
   private static let secrets = Section(

@@ -88,7 +88,7 @@ extension EditorFolder {
       .refused,
       "no file system in memory is there for the text of the editor: tried \(places.map(printable).joined(separator: ", "))",
       hint:
-        "mount one, like 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm', or change the entry with 'vaultctl item edit NAME --set'",
+        "mount one, like 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm', or change the entry with 'vaultctl edit NAME --set'",
       code: "noMemoryFileSystem")
   }
 

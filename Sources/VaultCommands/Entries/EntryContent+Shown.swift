@@ -5,7 +5,7 @@ import TextPreparation
 import VaultKit
 import VaultWords
 
-/// What `item show` says of the sealed part of an entry. The password and hidden values are no part of it.
+/// What `show` says of the sealed part of an entry. The password and hidden values are no part of it.
 extension EntryContent {
   /// For JSON.
   var members: [JSON.Field] {

@@ -5,7 +5,7 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `item edit NAME --editor`: the text of an entry goes to an editor, and comes back as changes.
+/// `edit NAME --editor`: the text of an entry goes to an editor, and comes back as changes.
 ///
 /// A text that is not understood, or that was made of an older state of the entry, is never stored. On a terminal it can be edited again;
 /// elsewhere the command ends with an error, and nothing is changed.

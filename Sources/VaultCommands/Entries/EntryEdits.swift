@@ -5,7 +5,7 @@ import TextPreparation
 import VaultKit
 import VaultWords
 
-/// What the options of `item add` and `item edit` say about the sealed part of an entry.
+/// What the options of `add` and `edit` say about the sealed part of an entry.
 ///
 /// All of it is read and judged before anybody is asked for a passcode.
 struct EntryEdits: Sendable {
@@ -162,7 +162,7 @@ extension EntryEdits {
         of: file, limit: EntryLimits.contentByteCount, named: "text of \(place)", exposed: place))
     guard bytes.byteCount > 0 else {
       throw .malformed(
-        "\(place) has nothing in it", hint: "to remove notes, use 'item edit NAME --unset notes'")
+        "\(place) has nothing in it", hint: "to remove notes, use 'edit NAME --unset notes'")
     }
     try Self.naming(place) { () throws(VaultError) in
       var content = EntryContent()

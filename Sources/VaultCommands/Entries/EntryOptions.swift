@@ -12,7 +12,7 @@ enum EntryOptions {
     "notes-fd", .descriptor, "N", "Read the notes from descriptor N to its end. Sealed.")
   static let field = Settings(
     "field", .longText, "NAME=VALUE",
-    "A field of your own, whose value 'item show' prints. Sealed; but VALUE is on the command line, where other programs read it."
+    "A field of your own, whose value 'show' prints. Sealed; but VALUE is on the command line, where other programs read it."
   )
   static let fieldDescriptor = Settings(
     "field-fd", .text, "NAME=N",

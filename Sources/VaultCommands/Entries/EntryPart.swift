@@ -4,7 +4,7 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// A part of an item, by the word that names it: `--field` of `item get`.
+/// A part of an item, by the word that names it: `--field` of `get`.
 ///
 /// What an item keeps in the open has a word of its own, and so have the parts of an entry. Any other word is the name of a field;
 /// `field:NAME` is the field in any case, also one that is called like another part.

@@ -3,7 +3,7 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// What the options of `item edit` change. Its values are judged before anybody is asked for a passcode.
+/// What the options of `edit` change. Its values are judged before anybody is asked for a passcode.
 struct ItemChange {
   private var changes = ItemChanges()
   private let edits: EntryEdits

@@ -27,7 +27,7 @@ package struct ProgramStart {
   ) throws(CommandError) {
     words = invocation.rest(Exec.program)
     guard !words.isEmpty else {
-      throw .usage("PROGRAM is missing", hint: "write it behind --: vaultctl exec --fd 3=NAME -- PROGRAM")
+      throw .usage("PROGRAM is missing", hint: "write it behind --: vaultctl run --fd 3=NAME -- PROGRAM")
     }
     let variables: EnvironmentFile?
     if let file {

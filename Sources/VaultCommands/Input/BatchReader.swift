@@ -3,13 +3,13 @@ package import SecretMemory
 import TextFormats
 import VaultWords
 
-/// One line of `vaultctl batch`.
+/// One line of `vaultctl vault batch`.
 package struct BatchLine {
   package var words: [String] = []
   package var input: SharedSecret?
 }
 
-/// Reads lines like `{"args":["item","add","mail"],"stdin":"…"}`.
+/// Reads lines like `{"args":["add","mail"],"stdin":"…"}`.
 ///
 /// It reads bytes, with limits, so that text that may be secret is stored only in secret memory.
 package struct BatchReader {
@@ -23,7 +23,7 @@ package struct BatchReader {
   package func next() throws(CommandError) -> BatchLine? {
     do throws(TextError) { return try json.findLine() ? try line() : nil } catch {
       var described = CommandError(error)
-      if described.exit == .malformed { described.hint = "one line is {\"args\":[\"item\",\"list\"]}" }
+      if described.exit == .malformed { described.hint = "one line is {\"args\":[\"ls\"]}" }
       throw described
     }
   }

@@ -286,7 +286,7 @@ extension ItemLineReader.Fields {
     let constraints = Constraints(words: words)
     guard !constraints.contains(.applicationPassword) else {
       throw .unreadableLine(
-        "an application password is in no file: add the item with 'vaultctl item add --access'")
+        "an application password is in no file: add the item with 'vaultctl add --access'")
     }
     do throws(VaultError) {
       return try AccessControl(

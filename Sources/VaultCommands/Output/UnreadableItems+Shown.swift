@@ -18,7 +18,7 @@ extension CommandError {
     let what = items.count == 1 ? "1 item does not open" : "\(items.count) items do not open"
     self.init(
       CommandError(first.error).exit, "\(what): \(named)\(more)\(Self.behind(items, listed))",
-      hint: "the others are listed; 'vaultctl verify' names each, 'vaultctl item rm --id ID' removes one",
+      hint: "the others are listed; 'vaultctl vault check' names each, 'vaultctl rm --id ID' removes one",
       code: first.error.code.rawValue)
   }
 

@@ -45,8 +45,8 @@ struct NewRecoveryCode {
     guard described.code != Self.unconfirmed else {
       described.hint =
         hadCode
-        ? "either recovery code may be the valid one: 'vaultctl recovery-code check' tells which"
-        : "the recovery code may be valid: 'vaultctl recovery-code check' tells"
+        ? "either recovery code may be the valid one: 'vaultctl recovery-code verify' tells which"
+        : "the recovery code may be valid: 'vaultctl recovery-code verify' tells"
       return described
     }
     return unchanged(described, hadCode: hadCode)

@@ -13,9 +13,9 @@ enum Audit: VaultVerb {
     "Only entries from this moment on: a date like 2027-01-31, with a time or not, or how long ago, like 1h.")
   static let item = Setting("item", .name, "NAME", "Only entries about this item.")
   static let follow = Flag("follow", "Keep printing new entries, until Ctrl-C.")
-  static let verify = Flag(
-    "verify", "Check the chain of every entry; asks for the passcode where one is set.")
-  static let ownOptions: [any OptionKey] = [since, item, follow, verify]
+  static let check = Flag(
+    "check", "Check the chain of every entry; asks for the passcode where one is set.")
+  static let ownOptions: [any OptionKey] = [since, item, follow, check]
   static let channels = [SecretChannel.passcode]
   static let ownExits: [ExitCode] = [.notFound, .unsupported]
   static let notes = [
@@ -29,7 +29,7 @@ enum Audit: VaultVerb {
       + "--json. given: the secret came from a file, a descriptor or a credential, and no person was asked.",
     "With --json, user, process and executable are the program that wrote the entry; callerUser, callerProcess and "
       + "callerExecutable the one that it served, as it says itself.",
-    "Entries are shown without the passcode; only --verify needs it. "
+    "Entries are shown without the passcode; only --check needs it. "
       + "With --follow and --json each entry is one object on a line of its own.",
   ]
   static let example = "vaultctl audit --since 1h"
@@ -37,7 +37,7 @@ enum Audit: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let core = try command.vault.opened()
-    if command[verify] { return try verifyChain(command, core: core) }
+    if command[check] { return try checkChain(command, core: core) }
     let filter = try AuditFilter(command, core: core)
     if command[follow] { try printNew(command, core: core, filter: filter) }
     let log = try core.auditLog()
@@ -194,9 +194,9 @@ private func printNew(_ command: Command, core: VaultCore, filter: AuditFilter) 
   }
 }
 
-private func verifyChain(_ command: Command, core: VaultCore) throws -> Outcome {
+private func checkChain(_ command: Command, core: VaultCore) throws -> Outcome {
   try command.vault.unlock(core)
-  let progress = command.progress("verifying")
+  let progress = command.progress("checking")
   defer { progress.finish() }
   let report = try core.verify { progress.update(done: $0.done, of: $0.total) }
   let damage = report.auditProblems

@@ -155,5 +155,5 @@ private func outcome(_ path: String, report: BackupReport, isGuessable: Bool) ->
     lines: lines(path, report),
     failure: report.damage(
       in: "the backup",
-      hint: "'vaultctl verify' names what is wrong; an older backup may have what is missing"))
+      hint: "'vaultctl vault check' names what is wrong; an older backup may have what is missing"))
 }

@@ -4,9 +4,9 @@ import TextFormats
 import VaultPrompts
 import VaultWords
 
-/// `vaultctl batch`: a result for each line as soon as it is done.
+/// `vaultctl vault batch`: a result for each line as soon as it is done.
 enum Batch: VaultVerb {
-  static let words = ["batch"]
+  static let words = ["vault", "batch"]
   static let summary = "Run commands from standard input, one JSON object on each line, with one unlock."
   static let keepGoing = Flag("keep-going", "Continue after a command that failed.")
   static let ownOptions: [any OptionKey] = [keepGoing]
@@ -20,7 +20,7 @@ enum Batch: VaultVerb {
   static let needs = VaultNeed.unlocked
   static let ownExits: [ExitCode] = verbs.flatMap { $0.exitCodes }
   static let notes = [
-    "A line is {\"args\":[\"item\",\"add\",\"mail\"],\"stdin\":\"...\"}, or \"stdinBase64\" in place of \"stdin\". "
+    "A line is {\"args\":[\"add\",\"mail\"],\"stdin\":\"...\"}, or \"stdinBase64\" in place of \"stdin\". "
       + "Each command is answered by one line: {\"exit\":0,\"result\":{...}} or {\"exit\":1,\"error\":{...}}. "
       + "The batch ends at the first failure, or with --keep-going at the end, with the exit code of the first failure.",
     "Secrets are given on the line of the batch, not in its commands: each one serves every command that takes it. A "
@@ -28,7 +28,7 @@ enum Batch: VaultVerb {
       + "--keep-going, because each use of a wrong secret is counted.",
   ]
   static let example =
-    "printf '%s\\n' '{\"args\":[\"item\",\"list\"]}' '{\"args\":[\"status\"]}' | vaultctl batch"
+    "printf '%s\\n' '{\"args\":[\"ls\"]}' '{\"args\":[\"status\"]}' | vaultctl vault batch"
   static let allowedInBatch = false
   static let changesFiles = true
 
@@ -119,7 +119,7 @@ extension Batch {
     ]
     let secrets = inner.verb.allChannels.map(\.options).flatMap(\.options)
     for option in ofBatch + secrets where inner.has(option) {
-      throw CommandError.usage("\(option.shown) stands on the line of 'vaultctl batch', not in it")
+      throw CommandError.usage("\(option.shown) stands on the line of 'vaultctl vault batch', not in it")
     }
     let ofPeople: [any OptionKey] = [Audit.follow, ItemOptions.copy, ItemEdit.editor]
     for option in ofPeople where inner.has(option) {

@@ -4,15 +4,15 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl biokey list`.
+/// `vaultctl biometry biokey list`.
 enum BiokeyList: VaultVerb {
-  static let words = ["biokey", "list"]
+  static let words = ["biometry", "biokey", "list"]
   static let summary = "List the biokeys of all PINs."
   static let notes = [
     "With --json: id, name, pin (the name of its PIN item), device, registered (Unix seconds), members, attemptsLeft "
       + "(failures that lock it), invalidated (true after a change of the set)."
   ]
-  static let example = "vaultctl biokey list --json"
+  static let example = "vaultctl biometry biokey list --json"
 
   static func run(_ command: Command) throws -> Outcome {
     let biokeys = try command.vault.opened().biokeys()

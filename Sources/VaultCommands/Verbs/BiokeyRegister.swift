@@ -5,9 +5,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl biokey register [PINITEM]`: a biokey for a PIN, with the PIN.
+/// `vaultctl biometry biokey register [PINITEM]`: a biokey for a PIN, with the PIN.
 enum BiokeyRegister: VaultVerb {
-  static let words = ["biokey", "register"]
+  static let words = ["biometry", "biokey", "register"]
   static let summary = "Register a biokey, which a member of the set opens in place of a checked PIN."
   static let arguments = [PINOptions.item]
   static let name = Setting(
@@ -29,7 +29,7 @@ enum BiokeyRegister: VaultVerb {
     "A biokey needs a passcode, stays on this device, and is in no backup. A camouflaged PIN has none (9). Five failures lock "
       + "it (4) until the PIN is right; they are not attempts of the PIN.",
   ]
-  static let example = "vaultctl biokey register --pin-file pin --passcode-file old"
+  static let example = "vaultctl biometry biokey register --pin-file pin --passcode-file old"
 
   static func run(_ command: Command) throws -> Outcome {
     let pin = try command.pinItem()

@@ -4,16 +4,16 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl biokey reset [PINITEM]`: deletes the biokeys of a PIN, with the PIN.
+/// `vaultctl biometry biokey reset [PINITEM]`: deletes the biokeys of a PIN, with the PIN.
 enum BiokeyReset: VaultVerb {
-  static let words = ["biokey", "reset"]
+  static let words = ["biometry", "biokey", "reset"]
   static let summary = "Delete the biokeys of a PIN. Codes then need the PIN again."
   static let arguments = [PINOptions.item]
   static let channels: [SecretChannel] = [.pin]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.notFound, .refused]
-  static let example = "vaultctl biokey reset --pin-file pin --passcode-file old"
+  static let example = "vaultctl biometry biokey reset --pin-file pin --passcode-file old"
 
   static func run(_ command: Command) throws -> Outcome {
     let pin = try command.pinItem()

@@ -5,9 +5,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl consent confirm NAME`.
+/// `vaultctl card consent confirm NAME`.
 enum ConsentConfirm: VaultVerb {
-  static let words = ["consent", "confirm"]
+  static let words = ["card", "consent", "confirm"]
   static let summary = "Confirm a consent with the person's code, and store the card token."
   static let arguments = [ItemOptions.name]
   static let target = Target.identifier
@@ -30,7 +30,7 @@ enum ConsentConfirm: VaultVerb {
       + "A consent of a holder whose 300 seconds are over is requested again by itself, once: the exit code is 7, the line says so, and the person gets a new code.",
     ConsentWords.sameTransport, CardTokenOptions.sessionNote,
   ]
-  static let example = "vaultctl consent confirm view --transport ~/transport --code-file code"
+  static let example = "vaultctl card consent confirm view --transport ~/transport --code-file code"
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

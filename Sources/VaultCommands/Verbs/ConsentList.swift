@@ -4,9 +4,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl consent list`.
+/// `vaultctl card consent list`.
 enum ConsentList: VaultVerb {
-  static let words = ["consent", "list"]
+  static let words = ["card", "consent", "list"]
   static let summary = "List the consents, those that ended less than a day ago too."
   static let ownExits: [ExitCode] = [.unsupported]
   static let notes = [
@@ -14,7 +14,7 @@ enum ConsentList: VaultVerb {
       + "resendsLeft, challenge, user, card, channel, session and requestedAgain (true or false), requested (Unix seconds).",
     noteOnUnreadableItems,
   ]
-  static let example = "vaultctl consent list --json"
+  static let example = "vaultctl card consent list --json"
 
   static func run(_ command: Command) throws -> Outcome {
     var unreadable: [ItemListing.Unreadable] = []

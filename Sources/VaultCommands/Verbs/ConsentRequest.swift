@@ -5,9 +5,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl consent request NAME`.
+/// `vaultctl card consent request NAME`.
 enum ConsentRequest: VaultVerb {
-  static let words = ["consent", "request"]
+  static let words = ["card", "consent", "request"]
   static let summary = "Request a person's consent to a card token, or issue one."
   static let arguments = [ItemOptions.newName]
   static let user = Setting("user", .shortText, "U", "The person, as the system of the card names them.")
@@ -33,7 +33,7 @@ enum ConsentRequest: VaultVerb {
     "With --role issuer the code is printed, for the caller to send; the vault keeps what judges it, and not the code.",
     CardTokenOptions.sessionNote, CardTokenOptions.cardDataNote,
   ]
-  static let example = "vaultctl consent request view --user u-17 --card c-4 --transport ~/transport"
+  static let example = "vaultctl card consent request view --user u-17 --card c-4 --transport ~/transport"
 
   static func run(_ command: Command) throws -> Outcome {
     guard let user = command[user], let card = command[card] else {

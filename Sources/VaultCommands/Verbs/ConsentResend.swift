@@ -4,9 +4,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl consent resend NAME`.
+/// `vaultctl card consent resend NAME`.
 enum ConsentResend: VaultVerb {
-  static let words = ["consent", "resend"]
+  static let words = ["card", "consent", "resend"]
   static let summary = "Have the code of a consent sent again; its deadline stays."
   static let arguments = [ItemOptions.name]
   static let target = Target.identifier
@@ -19,7 +19,7 @@ enum ConsentResend: VaultVerb {
       + "printed, and the old one no longer counts.",
     ConsentWords.sameTransport, CardTokenOptions.sessionNote,
   ]
-  static let example = "vaultctl consent resend view --transport ~/transport"
+  static let example = "vaultctl card consent resend view --transport ~/transport"
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

@@ -6,9 +6,9 @@ import VaultKit
 import VaultPrompts
 import VaultWords
 
-/// `vaultctl doctor`: what is well, what is weak and what is broken, each with what to do.
+/// `vaultctl vault doctor`: what is well, what is weak and what is broken, each with what to do.
 enum Doctor: VaultVerb {
-  static let words = ["doctor"]
+  static let words = ["vault", "doctor"]
   static let summary = "Look for weaknesses of the vault and this machine, and say what to do."
   static let removeOldKeys = Flag(
     "remove-old-keys", "Remove device keys that this vault has replaced, without asking.")
@@ -20,7 +20,7 @@ enum Doctor: VaultVerb {
     "With the passcode, which it does not ask for, it also says whether the passcode can be guessed.",
     "It looks at locked memory, core dumps, swap, the clock, libraries, PAM and its helper, the passcode, the recovery "
       + "code, "
-      + "protector and device key, permissions, the file system, counters, weak credentials, expired items, and everything that 'verify' checks "
+      + "protector and device key, permissions, the file system, counters, weak credentials, expired items, and everything that 'vault check' checks "
       + "with the keys that are open.",
     "Warnings do not change the exit code; a vault that cannot be opened does. With --json: warnings and "
       + "problems (how many), and items with check, state (ok, warning or problem), message and hint.",
@@ -29,12 +29,12 @@ enum Doctor: VaultVerb {
       + "the present key. Copies of the vault file from the time of the deleted key no longer open. A key that "
       + "PATH.before-restore or PATH.restoring-KEYID names stays. While such a file cannot be read, all replaced keys stay. When a "
       + "key that was to be removed stays for that reason or because its removal failed, the exit code is 13.",
-    "A device key that a killed 'rotate device-key' or 'purge' has left, and that the vault never had, is treated in the same way.",
+    "A device key that a killed 'vault rotate device-key' or 'vault purge' has left, and that the vault never had, is treated in the same way.",
     "A device key that no file is known to name is listed and never deleted: a backup that was restored elsewhere has the "
       + "same vault id, and its key is in the same place. So are KEY.before-restore, which a restore leaves beside a named key "
       + "file, and folders of keys of other vault ids, as an 'init' that failed leaves one.",
   ]
-  static let example = "vaultctl doctor"
+  static let example = "vaultctl vault doctor"
   static let changesFiles = true
   static let changingOption: Flag? = removeOldKeys
   /// It says so in its list.

@@ -3,10 +3,10 @@ import SecretMemory
 import VaultKit
 import VaultWords
 
-/// `vaultctl exec -- PROGRAM …`: becomes the program, or starts it and conceals secrets in its output. Without an agent it returns only by
+/// `vaultctl run -- PROGRAM …`: becomes the program, or starts it and conceals secrets in its output. Without an agent it returns only by
 /// an error.
 enum Exec: VaultVerb {
-  static let words = ["exec"]
+  static let words = ["run"]
   static let summary = "Run a program that gets secrets as sealed files in memory."
   static let program = Argument(
     "PROGRAM", .program, "The program and its arguments, after --.", takesRest: true)
@@ -60,7 +60,7 @@ enum Exec: VaultVerb {
     + "--no-masking to a service that tells its manager when it is ready, to a program that leaves another one in the background, and to "
     + "one that speaks a protocol."
   static let example =
-    "vaultctl exec --env PASSWORD=vaultctl://mail/password -- sh -c 'test -n \"$PASSWORD\"'"
+    "vaultctl run --env PASSWORD=vaultctl://mail/password -- sh -c 'test -n \"$PASSWORD\"'"
   static let allowedInBatch = false
   static let namesCommand: String? = NamesCommand.text()
 

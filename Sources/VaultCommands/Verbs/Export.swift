@@ -139,7 +139,7 @@ private struct ExportReport {
     guard count > 0 else { return nil }
     return CommandError(
       .expired, "the export was made, and expired items are left out: \(count)",
-      hint: "remove their expiry with 'vaultctl item edit NAME --no-expiry', then export again")
+      hint: "remove their expiry with 'vaultctl edit NAME --no-expiry', then export again")
   }
 
   private var damage: CommandError? {
@@ -150,7 +150,7 @@ private struct ExportReport {
     ].compactMap(\.self)
     return CommandError(
       .damaged, "the export was made, and " + what.joined(separator: "; "),
-      hint: "'vaultctl verify' names what is wrong; a backup may have what is missing")
+      hint: "'vaultctl vault check' names what is wrong; a backup may have what is missing")
   }
 }
 

@@ -3,9 +3,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl grant list`: never extends a lease.
+/// `vaultctl agent grants`: never extends a lease.
 enum GrantList: VaultVerb {
-  static let words = ["grant", "list"]
+  static let words = ["agent", "grants"]
   static let summary = "List what programs may do again without asking."
   static let needs = VaultNeed.noVault
   static let ownExits: [ExitCode] = [.io]
@@ -15,7 +15,7 @@ enum GrantList: VaultVerb {
     "With --json: grants, each with id, vault, item, itemId, operation, process, program, secondsLeft and usesLeft. program is absent where the "
       + "kernel does not say which file it is, as in the keeper; usesLeft is absent in a grant for a time.",
   ]
-  static let example = "vaultctl grant list"
+  static let example = "vaultctl agent grants"
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

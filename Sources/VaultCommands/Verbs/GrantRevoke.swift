@@ -2,12 +2,12 @@ import CommandLineKit
 import TextFormats
 import VaultWords
 
-/// `vaultctl grant revoke`.
+/// `vaultctl agent revoke`.
 enum GrantRevoke: VaultVerb {
-  static let words = ["grant", "revoke"]
+  static let words = ["agent", "revoke"]
   static let summary = "End what a program may do again without asking."
   static let grant = Argument(
-    "GRANT", .name, "The number of the grant, as 'vaultctl grant list' shows it.", isRequired: false)
+    "GRANT", .name, "The number of the grant, as 'vaultctl agent grants' shows it.", isRequired: false)
   static let all = Flag("all", "End all grants.")
   static let arguments = [grant]
   static let ownOptions: [any OptionKey] = [all]
@@ -17,7 +17,7 @@ enum GrantRevoke: VaultVerb {
     "A command that uses the grant at this moment is completed. 'vaultctl lock' ends all grants of a vault, too. With --json: revoked, how "
       + "many there were."
   ]
-  static let example = "vaultctl grant revoke --all"
+  static let example = "vaultctl agent revoke --all"
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {
@@ -27,7 +27,7 @@ enum GrantRevoke: VaultVerb {
     guard count > 0 || number == nil else {
       throw CommandError(
         .notFound, "there is no grant \(number!) any more",
-        hint: "'vaultctl grant list' shows those that there are",
+        hint: "'vaultctl agent grants' shows those that there are",
         code: "grantNotFound")
     }
     return Outcome(

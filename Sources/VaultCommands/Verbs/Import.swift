@@ -27,7 +27,7 @@ enum Import: VaultVerb {
       + "line that cannot be read is named with its number and the reason.",
     "A line has kind (password or otp), name, and secret, secretBase64 or, for otp, uri; also service, "
       + "for otp suite (with a secret in place of uri) and its counter, "
-      + "account, label, comment, tags (a list), accessible, thisDeviceOnly, access (as --access of 'item add' takes it, "
+      + "account, label, comment, tags (a list), accessible, thisDeviceOnly, access (as --access of 'add' takes it, "
       + "without application-password), audit, expires (Unix seconds, or a date in quotation marks as --expires takes it), expiry (as --expiry takes it, of a password), role, window, needsResync, "
       + "exhausted (the last code of the counter was made). A password can have notes, urls (a list) and fields (a list of name, value and hidden), "
       + "which are sealed, and then needs no secret. created "
@@ -35,7 +35,7 @@ enum Import: VaultVerb {
     "skip leaves the line out; rename appends -2, -3 ... to its name; replace deletes the item and stores the line, but never "
       + "replaces an item of another kind (8), one behind a PIN, or one that a server has activated (9). Each line that was not "
       + "just added is listed with the item that has, or had, its name.",
-    "A line that has expired by the clock, or by the recorded time ('vaultctl clock'), is stored like any other, with a warning, and "
+    "A line that has expired by the clock, or by the recorded time ('vaultctl vault clock'), is stored like any other, with a warning, and "
       + "also counted as expired. A credential whose counter is behind that of the one that it replaces, or not ahead of another one with its secret, gives no code (17) "
       + "before 'vaultctl otp counter NAME --set N'. A verifier goes on where another one with its secret is.",
     "A uri is read as by 'vaultctl otp add': an unknown parameter refuses its line, and a weak credential needs --allow-weak.",

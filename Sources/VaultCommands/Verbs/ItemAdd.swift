@@ -4,9 +4,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl item add NAME`.
+/// `vaultctl add NAME`.
 enum ItemAdd: VaultVerb {
-  static let words = ["item", "add"]
+  static let words = ["add"]
   static let summary = "Store a password, notes and fields under a name."
   static let arguments = [ItemOptions.newName]
   static let accessible = ItemOptions.accessible("When the secret can be read.")
@@ -27,15 +27,15 @@ enum ItemAdd: VaultVerb {
     EntryOptions.publicNote, EntryOptions.limitsNote,
     "--access passcode asks for the passcode at each use, presence for the passcode, a member or the login password, biometry-any and "
       + "biometry-current-set for a member's phrase or finger ('vaultctl biometry enroll'), application-password for a password of "
-      + "the item's own. Two of them need 'and', or 'or' where one is enough. 'item show' says what enforces each.",
-    "A generated secret is printed by 'item get', not by 'item add', which says how many bits it has. "
+      + "the item's own. Two of them need 'and', or 'or' where one is enough. 'show' says what enforces each.",
+    "A generated secret is printed by 'get', not by 'add', which says how many bits it has. "
       + "Items with different names can have the same service and account.",
     "A newline at the end of the data is a part of the secret. When the secret is one line with a newline, a message says so; "
       + "'printf %s' writes none.",
     "after-first-unlock items open with the device key alone, also while the vault is locked.",
     ExpiryOptions.note,
   ]
-  static let example = "vaultctl item add mail --account me@example.org --generate 24"
+  static let example = "vaultctl add mail --account me@example.org --generate 24"
 
   static func run(_ command: Command) throws -> Outcome {
     let name = command.required(ItemOptions.newName)

@@ -2,9 +2,9 @@ import CommandLineKit
 import VaultKit
 import VaultWords
 
-/// `vaultctl item edit NAME`.
+/// `vaultctl edit NAME`.
 enum ItemEdit: VaultVerb {
-  static let words = ["item", "edit"]
+  static let words = ["edit"]
   static let summary = "Change an entry: its attributes, notes, fields and addresses."
   static let arguments = [ItemOptions.name]
   static let target = Target.identifier
@@ -35,7 +35,7 @@ enum ItemEdit: VaultVerb {
     EntryOptions.publicNote, EntryOptions.limitsNote,
     "--set url=URL and --url replace all addresses by those that are given. --tag adds a tag. --account, --service, --label and --comment say "
       + "the same as --set; an empty value removes. Hidden values never come by an argument: --field-fd, --field-file or --editor give them. "
-      + "What the entry kept before stays as a former version ('item history').",
+      + "What the entry kept before stays as a former version ('history').",
     "--editor opens the file in a directory of mode 0700 on a tmpfs or ramfs: $XDG_RUNTIME_DIR, else /dev/shm, else it ends with 9. "
       + "vim, nvim, nano and emacs get options against swap files, backups, undo files, histories and plugins; any other editor finds HOME and "
       + "TMPDIR in that directory, which is overwritten and removed when it ends. An editor that returns at once needs an option like --wait. "
@@ -44,12 +44,12 @@ enum ItemEdit: VaultVerb {
     "--accessible, --this-device-only and --access cannot be changed, because the secret is sealed for them. "
       + storeAgain,
     ExpiryOptions.note,
-    "With --json: what 'item show' has, and changed where something sealed or a tag was changed.",
+    "With --json: what 'show' has, and changed where something sealed or a tag was changed.",
   ]
-  static let example = "vaultctl item edit mail --label 'Mail of the family' --set account=anna"
+  static let example = "vaultctl edit mail --label 'Mail of the family' --set account=anna"
   static let absentOptions = ["accessible": storeAgain, "this-device-only": storeAgain, "access": storeAgain]
   private static let storeAgain =
-    "To change them, store the secret again: 'vaultctl item get NAME | vaultctl item add NEW --accessible CLASS', then remove NAME and "
+    "To change them, store the secret again: 'vaultctl get NAME | vaultctl add NEW --accessible CLASS', then remove NAME and "
     + "rename NEW."
 
   static func needsPerson(_ invocation: Invocation) -> Bool {

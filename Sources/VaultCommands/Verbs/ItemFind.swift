@@ -4,9 +4,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl item find TEXT`.
+/// `vaultctl find TEXT`.
 enum ItemFind: VaultVerb {
-  static let words = ["item", "find"]
+  static let words = ["find"]
   static let summary = "Find items by a piece of what is known of them."
   static let text = Argument("TEXT", .text, "A piece of a name, an account, a host …")
   static let arguments = [text]
@@ -27,7 +27,7 @@ enum ItemFind: VaultVerb {
     "Items are sorted by name. Where nothing is found, the exit code is 1. With --json: items, each with foundIn, and notSearched.",
     noteOnUnreadableItems,
   ]
-  static let example = "vaultctl item find mail"
+  static let example = "vaultctl find mail"
 
   static func run(_ command: Command) throws -> Outcome {
     let typed = command.required(text)
@@ -69,7 +69,7 @@ enum ItemFind: VaultVerb {
     guard !items.isEmpty else {
       let hint =
         command[all]
-        ? "'vaultctl item list' shows what there is" : "--all also looks into notes, fields and addresses"
+        ? "'vaultctl ls' shows what there is" : "--all also looks into notes, fields and addresses"
       return Outcome(
         json: json,
         failure: unreadable

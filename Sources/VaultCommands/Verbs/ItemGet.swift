@@ -4,9 +4,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl item get NAME`.
+/// `vaultctl get NAME`.
 enum ItemGet: VaultVerb {
-  static let words = ["item", "get"]
+  static let words = ["get"]
   static let summary = "Print the password of an item, or another part of it, byte for byte."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
@@ -16,7 +16,7 @@ enum ItemGet: VaultVerb {
     defaultValue: "password")
   static let version = Setting(
     "version", .number(1...UInt64(Int64.max)), "N",
-    "Of the former version N, as 'item history' numbers them.")
+    "Of the former version N, as 'history' numbers them.")
   static let ownOptions: [any OptionKey] = [field, version, ItemOptions.copy]
   static let channels = ItemOptions.accessChannels
   static let needs = VaultNeed.unlocked
@@ -31,7 +31,7 @@ enum ItemGet: VaultVerb {
       + "name, and of a field of your own field (its name) and value. With --version also version.",
     ItemOptions.copyNote,
   ]
-  static let example = "vaultctl item get mail"
+  static let example = "vaultctl get mail"
 
   static func run(_ command: Command) throws -> Outcome {
     let part = command[field] ?? .password

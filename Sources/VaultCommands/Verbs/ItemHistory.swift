@@ -3,20 +3,20 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl item history NAME`.
+/// `vaultctl history NAME`.
 enum ItemHistory: VaultVerb {
-  static let words = ["item", "history"]
+  static let words = ["history"]
   static let summary = "List the former versions of an entry, without their contents."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let notes = [
     "A version is what the entry kept until its password, notes, fields or addresses were changed: the last five are kept, the newest comes "
-      + "first. 'item get NAME --version N' prints one, 'item restore NAME N' makes it the present one.",
-    "'item update --forget' and 'item edit --forget' end them, and so do a change of --audit or --expiry, 'purge' and 'rotate epoch'. "
+      + "first. 'get NAME --version N' prints one, 'item restore NAME N' makes it the present one.",
+    "'item update --forget' and 'edit --forget' end them, and so do a change of --audit or --expiry, 'vault purge' and 'vault rotate epoch'. "
       + "Attributes such as the account, and other kinds of items, have no versions.",
     "With --json: name, id, and versions with version and until (Unix seconds).",
   ]
-  static let example = "vaultctl item history mail"
+  static let example = "vaultctl history mail"
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

@@ -3,9 +3,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl item list`.
+/// `vaultctl ls`.
 enum ItemList: VaultVerb {
-  static let words = ["item", "list"]
+  static let words = ["ls"]
   static let summary = "List items, without their secrets."
   static let service = Setting("service", .text, "S", "Only items of this service.")
   static let kind = Setting(
@@ -19,11 +19,11 @@ enum ItemList: VaultVerb {
   static let ownOptions: [any OptionKey] = [service, kind, tag, expired, sort, ItemOptions.format]
   static let ownExits: [ExitCode] = [.unsupported]
   static let notes = [
-    "An item whose expiry has passed, by the clock or by the recorded time ('vaultctl clock'), is marked: expired. So is a card "
+    "An item whose expiry has passed, by the clock or by the recorded time ('vaultctl vault clock'), is marked: expired. So is a card "
       + "token or a consent that has ended. Nothing that is marked can be read or used.",
     noteOnCounters, noteOnUnreadableItems,
   ]
-  static let example = "vaultctl item list --kind password --json"
+  static let example = "vaultctl ls --kind password --json"
 
   static func run(_ command: Command) throws -> Outcome {
     try list(command, kind: command[kind])

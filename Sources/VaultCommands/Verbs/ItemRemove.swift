@@ -3,9 +3,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl item rm NAME`.
+/// `vaultctl rm NAME`.
 enum ItemRemove: VaultVerb {
-  static let words = ["item", "rm"]
+  static let words = ["rm"]
   static let summary = "Move an item into the trash, or delete it."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
@@ -17,11 +17,11 @@ enum ItemRemove: VaultVerb {
   static let notes = [
     RemovalNotes.trash,
     "Other kinds, such as keys and card tokens, are deleted at once.",
-    "With --id it also removes an item that does not open, because it is damaged or a newer version made it; 'vaultctl verify' "
+    "With --id it also removes an item that does not open, because it is damaged or a newer version made it; 'vaultctl vault check' "
       + "names such items.",
     RemovalNotes.json,
   ]
-  static let example = "vaultctl item rm mail"
+  static let example = "vaultctl rm mail"
 
   static func run(_ command: Command) throws -> Outcome {
     try remove(command)
@@ -32,7 +32,7 @@ enum ItemRemove: VaultVerb {
 enum RemovalNotes {
   static let asks = "on a terminal, before what cannot be undone; for the passcode where it is needed"
   static let trash =
-    "It is in the trash for 30 days: 'item trash restore NAME' puts it back as it was, with its former versions and its counter. Its name is "
+    "It is in the trash for 30 days: 'trash restore NAME' puts it back as it was, with its former versions and its counter. Its name is "
     + "free at once, and nothing opens it there. An entry takes its one-time code along. --now deletes it at once."
   static let json = "With --json: id, deleted, and for an item in the trash inTrash and until (Unix seconds)."
 }
@@ -71,7 +71,7 @@ func remove(_ command: Command) throws -> Outcome {
       ? "--id \(id.hexadecimal) --name NEW" : item?.name.flatMap(Hint.plainName) ?? "--id \(id.hexadecimal)"
     let until = end.map { " until \(Instants.shown(seconds: $0.seconds))" } ?? ""
     command.messages.note(
-      "\(called)\(company) \(code == nil ? "is" : "are") in the trash\(until); 'vaultctl item trash restore \(typed)' puts "
+      "\(called)\(company) \(code == nil ? "is" : "are") in the trash\(until); 'vaultctl trash restore \(typed)' puts "
         + (code == nil ? "it back" : "them back"))
   } else if code != nil {
     command.messages.note("the one-time code of \(called) was deleted with it")
@@ -95,6 +95,6 @@ private func itemToRemove(_ command: Command) throws -> (id: ItemID, item: Item?
     guard error.code == .damaged else { throw error }
     throw VaultError(
       error.code, error.message,
-      hint: "'vaultctl verify' names the item; 'vaultctl item rm --id ID' removes it")
+      hint: "'vaultctl vault check' names the item; 'vaultctl rm --id ID' removes it")
   }
 }

@@ -2,9 +2,9 @@ import CommandLineKit
 import VaultKit
 import VaultWords
 
-/// `vaultctl item rename NAME NEW`.
+/// `vaultctl mv NAME NEW`.
 enum ItemRename: VaultVerb {
-  static let words = ["item", "rename"]
+  static let words = ["mv"]
   static let summary = "Give an item another name."
   static let new = ItemOptions.newName("NEW")
   static let arguments = [ItemOptions.name, new]
@@ -15,7 +15,7 @@ enum ItemRename: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists]
   static let notes = ["Nothing but the name changes: the account stays, also where it is the old name."]
-  static let example = "vaultctl item rename mail post"
+  static let example = "vaultctl mv mail post"
 
   static func run(_ command: Command) throws -> Outcome {
     let new = command.required(new)

@@ -9,7 +9,7 @@ enum ItemRestore: VaultVerb {
   static let words = ["item", "restore"]
   static let summary = "Make a former version of an entry the present one."
   static let version = Argument(
-    "VERSION", .number(1...UInt64(Int64.max)), "The number of the version, as 'item history' lists it.")
+    "VERSION", .number(1...UInt64(Int64.max)), "The number of the version, as 'history' lists it.")
   static let arguments = [ItemOptions.name, version]
   static let target = Target.full
   static let channels = ItemOptions.accessChannels
@@ -19,7 +19,7 @@ enum ItemRestore: VaultVerb {
   static let ownExits: [ExitCode] = [.expired, .refused]
   static let notes = [
     "The present content becomes a former version, so nothing is lost. Attributes, such as the account, stay as they are.",
-    "A message names what is different now. With --json: what 'item show' has, and changed.",
+    "A message names what is different now. With --json: what 'show' has, and changed.",
   ]
   static let example = "vaultctl item restore mail 1"
 
@@ -29,9 +29,9 @@ enum ItemRestore: VaultVerb {
   }
 }
 
-/// `vaultctl item undo NAME`.
+/// `vaultctl undo NAME`.
 enum ItemUndo: VaultVerb {
-  static let words = ["item", "undo"]
+  static let words = ["undo"]
   static let summary = "Undo the last change of an entry, or put a deleted item back."
   static let arguments = [ItemOptions.name]
   static let target = Target.identifier
@@ -43,9 +43,9 @@ enum ItemUndo: VaultVerb {
   static let notes = [
     "Makes the newest former version the present one: a second time, this undoes the undoing. Where no item has the name, but one in the "
       + "trash had it, the one that was deleted last comes back.",
-    "With --json: what 'item show' has, and changed, or putBack for an item of the trash.",
+    "With --json: what 'show' has, and changed, or putBack for an item of the trash.",
   ]
-  static let example = "vaultctl item undo mail"
+  static let example = "vaultctl undo mail"
 
   static func run(_ command: Command) throws -> Outcome {
     let item: Item

@@ -3,9 +3,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl item show NAME`.
+/// `vaultctl show NAME`.
 enum ItemShow: VaultVerb {
-  static let words = ["item", "show"]
+  static let words = ["show"]
   static let summary = "Show everything about an item but its secrets."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
@@ -23,7 +23,7 @@ enum ItemShow: VaultVerb {
       + "--fields alone. The values of hidden fields and the password are dots, and of the notes there is the number of lines.",
     "With --json an entry also has hasPassword, notesLines, urls, and fields with name, hidden and, where it is not hidden, value.",
   ]
-  static let example = "vaultctl item show mail"
+  static let example = "vaultctl show mail"
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

@@ -4,17 +4,17 @@ import TextPreparation
 import VaultKit
 import VaultWords
 
-/// `vaultctl item trash list`.
+/// `vaultctl trash list`.
 enum ItemTrashList: VaultVerb {
-  static let words = ["item", "trash", "list"]
+  static let words = ["trash", "list"]
   static let summary = "List what is in the trash."
   static let ownExits: [ExitCode] = [.unsupported]
   static let notes = [
-    "Passwords and one-time-password credentials are there for 30 days after 'item rm' or 'otp rm'; their names are free meanwhile. Other "
+    "Passwords and one-time-password credentials are there for 30 days after 'rm' or 'otp rm'; their names are free meanwhile. Other "
       + "kinds are deleted at once.",
     "With --json: items with name, id, kind and until (Unix seconds), and code for an entry whose one-time code is there with it.",
   ]
-  static let example = "vaultctl item trash list"
+  static let example = "vaultctl trash list"
 
   static func run(_ command: Command) throws -> Outcome {
     let items = try command.vault.opened().trash()
@@ -26,9 +26,9 @@ enum ItemTrashList: VaultVerb {
   }
 }
 
-/// `vaultctl item trash restore NAME`.
+/// `vaultctl trash restore NAME`.
 enum ItemTrashRestore: VaultVerb {
-  static let words = ["item", "trash", "restore"]
+  static let words = ["trash", "restore"]
   static let summary = "Put an item back that is in the trash."
   static let arguments = [ItemOptions.name]
   static let target = Target.identifier
@@ -41,9 +41,9 @@ enum ItemTrashRestore: VaultVerb {
   static let notes = [
     "It comes back as it was: a counter is where it was, and the one-time code of an entry comes back with it. Where another item has its "
       + "name by now, give --name.",
-    "With --json: what 'item show' has, and putBack.",
+    "With --json: what 'show' has, and putBack.",
   ]
-  static let example = "vaultctl item trash restore old"
+  static let example = "vaultctl trash restore old"
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.trashTarget()
@@ -55,9 +55,9 @@ enum ItemTrashRestore: VaultVerb {
   }
 }
 
-/// `vaultctl item trash empty`.
+/// `vaultctl trash empty`.
 enum ItemTrashEmpty: VaultVerb {
-  static let words = ["item", "trash", "empty"]
+  static let words = ["trash", "empty"]
   static let summary = "Delete all that is in the trash."
   static let ownOptions: [any OptionKey] = [ItemOptions.yes]
   static let channels = [SecretChannel.passcode, .recovery]
@@ -65,7 +65,7 @@ enum ItemTrashEmpty: VaultVerb {
   static let asks: String? = "on a terminal, before it deletes; for the passcode where it is needed"
   static let audited = Audited.always
   static let notes = ["With --json: deleted, how many items."]
-  static let example = "vaultctl item trash empty --yes"
+  static let example = "vaultctl trash empty --yes"
 
   static func run(_ command: Command) throws -> Outcome {
     let count = try command.vault.opened().trash().count
@@ -91,7 +91,7 @@ extension Command {
   func trashHint(for name: String) -> String? {
     guard let items = try? trashed(named: name), !items.isEmpty else { return nil }
     let typed = Hint.plainName(name) ?? "--id \(items[items.count - 1].id.hexadecimal)"
-    return "it is in the trash: 'vaultctl item trash restore \(typed)' puts it back"
+    return "it is in the trash: 'vaultctl trash restore \(typed)' puts it back"
   }
 
   /// - Throws: Exit 1 for an item that is not in the trash, 2 for a name that several had.
@@ -113,7 +113,7 @@ extension Command {
 
   private static var notInTrash: CommandError {
     CommandError(
-      .notFound, "there is no such item in the trash", hint: "'vaultctl item trash list' shows what is there")
+      .notFound, "there is no such item in the trash", hint: "'vaultctl trash list' shows what is there")
   }
 
   func putBack(_ trashed: Item, named name: String?) throws -> Outcome {
@@ -123,7 +123,7 @@ extension Command {
     } catch let error as VaultError where error.code == .duplicateItem {
       var told = CommandError(error)
       let typed = trashed.name.flatMap(Hint.plainName) ?? "--id \(trashed.id.hexadecimal)"
-      told.hint = "give it another name: 'vaultctl item trash restore \(typed) --name NEW'"
+      told.hint = "give it another name: 'vaultctl trash restore \(typed) --name NEW'"
       throw told
     }
     messages.note(

@@ -19,7 +19,7 @@ enum ItemUpdate: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.expired, .refused]
   static let notes = [
-    "Notes, fields, addresses and the one-time code of an entry stay. The password before is kept as a former version: 'item undo NAME' "
+    "Notes, fields, addresses and the one-time code of an entry stay. The password before is kept as a former version: 'undo NAME' "
       + "brings it back. With --forget no former version stays, and a terminal is asked once.",
     "An expiry that has passed was that of the old secret, and is removed; --expires gives the new secret one. An expiry that has not "
       + "passed stays.",

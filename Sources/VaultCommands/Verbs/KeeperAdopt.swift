@@ -26,8 +26,8 @@ enum KeeperAdopt: VaultVerb {
     "The keeper asks for your login password: otherwise a program could give it a vault of its own before you do.",
     "It can be interrupted at any moment: exactly one side has a vault that opens. The next command that names the keeper ends the move.",
     "Copies and backups that you have are as strong as before: who has one, with its device key or its passphrase, opens it. Destroy "
-      + "them. 'vaultctl rotate epoch' makes the keys of the copies useless for what is stored later.",
-    "A device key in the Secret Service has to be moved into a file first: 'vaultctl rotate device-key --protector file'.",
+      + "them. 'vaultctl vault rotate epoch' makes the keys of the copies useless for what is stored later.",
+    "A device key in the Secret Service has to be moved into a file first: 'vaultctl vault rotate device-key --protector file'.",
     "With --json: path, the file that was moved.",
   ]
   static let example = "vaultctl keeper adopt"
@@ -53,7 +53,7 @@ enum KeeperAdopt: VaultVerb {
     guard try VaultCore.outline(at: path).protector == .file else {
       throw CommandError(
         .refused, "the device key of the vault is in no file, so it cannot be moved",
-        hint: "first: vaultctl rotate device-key --protector file", code: "keyInNoFile")
+        hint: "first: vaultctl vault rotate device-key --protector file", code: "keyInNoFile")
     }
     try prove(path, command)
     return try PersonsSide(giving: path, keys: places.keys.files())

@@ -10,7 +10,7 @@ enum KeeperStatus: VaultVerb {
   static let ownExits: [ExitCode] = [.io, .refused]
   static let notes = [
     "The keeper is the agent under a user id of its own, which an administrator gives it: scripts/install-keeper. It has one vault, "
-      + "which is named 'keeper:' in place of a path: vaultctl item list --vault keeper:. Where no keeper runs, it ends with 13.",
+      + "which is named 'keeper:' in place of a path: vaultctl ls --vault keeper:. Where no keeper runs, it ends with 13.",
     "The administrator sets where the keeper asks a person, and no command changes it: vault-keeper(8). 'a yes' says what one is worth: where each "
       + "command asks by itself, the program that has started it can answer.",
     "With --json: as 'vaultctl agent status', where asks is client, terminal or finger; and yes (keeper or advisory), and logins, whether a login "

@@ -9,7 +9,7 @@ enum KeyList: VaultVerb {
   static let words = ["key", "list"]
   static let summary = "List the keys that sign, with their pins."
   static let notes = [
-    "With --json, beside what 'item list' prints: type, exportable, pin (base64 of the SHA-256 of the public key), "
+    "With --json, beside what 'ls' prints: type, exportable, pin (base64 of the SHA-256 of the public key), "
       + "certificates (how many)."
   ]
   static let example = "vaultctl key list --json"

@@ -206,6 +206,6 @@ enum OAuthRegister: VaultVerb {
     guard !unused.isEmpty else { return }
     command.messages.note(
       "'\(present.name)' is already registered, and these options have no effect: \(unused.joined(separator: ", ")); "
-        + "to change them, delete it with 'vaultctl item rm' and register it again")
+        + "to change them, delete it with 'vaultctl rm' and register it again")
   }
 }

@@ -39,7 +39,7 @@ enum OTPAdd: VaultVerb {
         + "display (color, icon, image, lock and the like) is left out, with a warning that names it. A parameter without a value is "
         + "absent. '&amp;' is read as '&'.",
       "A secret under 80 bits, and codes of 4 or 5 digits, are refused (12) without --allow-weak. With it they are stored, and 'otp "
-        + "list', 'otp show' and 'doctor' name them as weak.",
+        + "list', 'otp show' and 'vault doctor' name them as weak.",
       "Where the codes of the new credential have counters, its secret is compared with those of the vault, as 'import' does: a prover "
         + "that is not ahead of another one with its secret gives no code (17) before 'vaultctl otp counter NAME --set N', and a "
         + "verifier goes on where another one with its secret is. Secrets that have an access rule, are behind a PIN or are locked are "

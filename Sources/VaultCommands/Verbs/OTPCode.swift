@@ -5,9 +5,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl otp code NAME`.
+/// `vaultctl code NAME`.
 enum OTPCode: VaultVerb {
-  static let words = ["otp", "code"]
+  static let words = ["code"]
   static let summary = "Print the next code. A counter is on disk before its code is shown."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
@@ -33,7 +33,7 @@ enum OTPCode: VaultVerb {
       + "validFrom and validTo. With --copy there is no code.",
     ItemOptions.copyNote,
   ]
-  static let example = "vaultctl otp code rfc --json"
+  static let example = "vaultctl code rfc --json"
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()

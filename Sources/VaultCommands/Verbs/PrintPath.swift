@@ -3,14 +3,14 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl path`: the vault's path alone on standard output, so that a script can use it.
+/// `vaultctl vault path`: the vault's path alone on standard output, so that a script can use it.
 enum PrintPath: VaultVerb {
-  static let words = ["path"]
+  static let words = ["vault", "path"]
   static let summary = "Print the path of the vault, whether it exists or not."
   static let needs = VaultNeed.noVault
   static let runsIn = RunPlace.anywhere
   static let ownExits: [ExitCode] = [.noVault]
-  static let example = "vaultctl path"
+  static let example = "vaultctl vault path"
 
   static func run(_ command: Command) throws -> Outcome {
     let path = try command.places.vault

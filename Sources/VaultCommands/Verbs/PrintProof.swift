@@ -5,9 +5,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl dpop NAME`.
+/// `vaultctl jwt dpop NAME`.
 enum PrintProof: VaultVerb {
-  static let words = ["dpop"]
+  static let words = ["jwt", "dpop"]
   static let summary = "Print a proof for one request that its sender has a key (RFC 9449)."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
@@ -25,7 +25,7 @@ enum PrintProof: VaultVerb {
       + "the hash of the access token that is sent along, which is not asked for. Send it in the header DPoP.",
     "The public half of the key is in the proof. Print its thumbprint, the jkt of bound tokens, with --json.",
   ]
-  static let example = "vaultctl dpop shop --method POST --url https://as.example/token"
+  static let example = "vaultctl jwt dpop shop --method POST --url https://as.example/token"
 
   static func run(_ command: Command) throws -> Outcome {
     guard let method = command[method], let url = command[url] else {

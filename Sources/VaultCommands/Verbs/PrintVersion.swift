@@ -2,13 +2,13 @@ import CommandLineKit
 import TextFormats
 import VaultWords
 
-/// `vaultctl version`.
+/// `vaultctl vault version`.
 enum PrintVersion: VaultVerb {
-  static let words = ["version"]
+  static let words = ["vault", "version"]
   static let summary = "Print the version of vaultctl and of the vault format it writes."
   static let needs = VaultNeed.noVault
   static let runsIn = RunPlace.anywhere
-  static let example = "vaultctl version"
+  static let example = "vaultctl vault version"
 
   static func run(_ command: Command) throws -> Outcome {
     Outcome(

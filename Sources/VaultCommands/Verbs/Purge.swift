@@ -5,9 +5,9 @@ import VaultDoctor
 import VaultKit
 import VaultWords
 
-/// `vaultctl purge`: new keys for everything, and a file written again.
+/// `vaultctl vault purge`: new keys for everything, and a file written again.
 enum Purge: VaultVerb {
-  static let words = ["purge"]
+  static let words = ["vault", "purge"]
   static let summary = "Make deleted items unreadable: replace the keys and rewrite the file."
   static let ownOptions: [any OptionKey] = [RotateEpoch.dropDamaged]
   static let needs = VaultNeed.unlocked
@@ -15,11 +15,11 @@ enum Purge: VaultVerb {
   static let ownExits: [ExitCode] = [.refused, .unsupported]
   static let notes = [
     promise,
-    "It begins as 'vaultctl rotate epoch' does: parts that do not open are listed, and nothing is changed (10, or 15 for parts "
+    "It begins as 'vaultctl vault rotate epoch' does: parts that do not open are listed, and nothing is changed (10, or 15 for parts "
       + "that a newer version of this program made).",
-    "With --json: generation, promise, oldKeysRemoved (how many), damaged, newer and dropped as of 'rotate epoch'.",
+    "With --json: generation, promise, oldKeysRemoved (how many), damaged, newer and dropped as of 'vault rotate epoch'.",
   ]
-  static let example = "vaultctl purge"
+  static let example = "vaultctl vault purge"
   static let allowedInBatch = false
   static let commitSignals = CommitSignals.endingBetween
 
@@ -79,7 +79,8 @@ private func removeOldKeys(_ command: Command, core: VaultCore) -> Int {
     let unknown = left.count { $0.standing == .unknown }
     if unknown > 0 {
       command.messages.note(
-        "there are device keys that no file is known to name (\(unknown)): 'vaultctl doctor' lists them")
+        "there are device keys that no file is known to name (\(unknown)): 'vaultctl vault doctor' lists them"
+      )
     }
     return removal.removed.count
   } catch {

@@ -5,9 +5,9 @@ import TextFormats
 import VaultKit
 import VaultPrompts
 
-/// `vaultctl recovery-code check`.
+/// `vaultctl recovery-code verify`.
 enum RecoveryCodeCheck: VaultVerb {
-  static let words = ["recovery-code", "check"]
+  static let words = ["recovery-code", "verify"]
   static let summary = "Check whether a recovery code opens the vault. Changes nothing."
   static let channels = [SecretChannel.recovery]
   static let runsIn = RunPlace.client
@@ -15,7 +15,7 @@ enum RecoveryCodeCheck: VaultVerb {
     "It needs no device key and no passcode. The exit code is 3 when the code does not open this vault, and 12 when the text "
       + "is not a recovery code at all. With --json: valid."
   ]
-  static let example = "vaultctl recovery-code check --recovery-file code"
+  static let example = "vaultctl recovery-code verify --recovery-file code"
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

@@ -20,7 +20,7 @@ enum RecoveryCodeNew: VaultVerb {
       + "Without a terminal the command exits with 6. After three wrong answers (5), or any other error, the code that was "
       + "shown opens nothing, and the old one works as before.",
     "With --out the file is on the disk before the code works. It is removed again when nothing was changed. When the disk or the "
-      + "machine fails during the change, either code may be the valid one: 'vaultctl recovery-code check' tells which.",
+      + "machine fails during the change, either code may be the valid one: 'vaultctl recovery-code verify' tells which.",
     "With --json: recoveryCode, replaced (whether there was one before), and file where --out named one.",
   ]
   static let example = "vaultctl recovery-code new --out code"

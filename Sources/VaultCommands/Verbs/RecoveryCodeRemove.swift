@@ -15,7 +15,7 @@ enum RecoveryCodeRemove: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.refused]
   static let notes = [
-    "The code still opens older copies of the vault file. After 'vaultctl rotate epoch', the code and such a copy together "
+    "The code still opens older copies of the vault file. After 'vaultctl vault rotate epoch', the code and such a copy together "
       + "do not open what is stored later. With --json: recoveryCode."
   ]
   static let example = "vaultctl recovery-code remove"

@@ -32,7 +32,7 @@ enum Restore: VaultVerb {
     "With --replace the larger counters and attempts stay, and the old file is kept as PATH.before-restore. It stays at PATH "
       + "until the new one is complete; then both change names in one step (15 when the file system cannot do that).",
     "The old device key stays too, for the old file: under its own name, or beside a key file that --device-key names as "
-      + "KEY.before-restore. 'vaultctl doctor' lists what is left.",
+      + "KEY.before-restore. 'vaultctl vault doctor' lists what is left.",
     "A signal that can be caught leaves what was at PATH and nothing else, or comes too late and changes nothing: then the exit code is "
       + "that of the restore. Where a restore was ended by SIGKILL or with the machine, the old vault or the new one is at PATH, and there can be "
       + "PATH.restoring-KEYID: either a new vault that was not used, which the next restore removes "
@@ -45,7 +45,7 @@ enum Restore: VaultVerb {
       + "if the passcode is still that of the backup: it was not changed or set again since.",
     "What is damaged in the backup is named, the rest is restored, and the exit code is 10: an item that does not open is left out, one "
       + "whose secret alone is damaged is restored without a usable secret. Secrets that the passcode guards are not looked at: "
-      + "'vaultctl verify' does, with the passcode.",
+      + "'vaultctl vault check' does, with the passcode.",
     "With --json: path, deviceKey, items (how many), leftOut, damaged and behindDamagedPIN with id and name, stateRenewed, countersBehind (how many), passcodeDelay in seconds where there is one, and "
       + "recoveryCode (valid, kept or revoked) where there was one; with --replace also oldVault, oldDeviceKey where a file keeps it, dropped and changed; without it, over "
       + "a vault, only wouldDrop and wouldChange. They list id, name and kind.",

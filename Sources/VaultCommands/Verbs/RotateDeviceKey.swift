@@ -3,9 +3,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl rotate device-key`: a new device key; with the recovery code also where the old one is lost.
+/// `vaultctl vault rotate device-key`: a new device key; with the recovery code also where the old one is lost.
 enum RotateDeviceKey: VaultVerb {
-  static let words = ["rotate", "device-key"]
+  static let words = ["vault", "rotate", "device-key"]
   static let summary =
     "Replace the device key; no item is rewritten. The old key no longer opens this vault file."
   static let protector = ItemOptions.protector(
@@ -17,14 +17,14 @@ enum RotateDeviceKey: VaultVerb {
   static let ownExits: [ExitCode] = [.refused]
   static let notes = [
     "The other keys of the vault stay. A person who has the old key and an old copy of the vault file can open both, and with the "
-      + "keys in them read later items, as far as those need no passcode. 'vaultctl rotate epoch' replaces these keys too.",
+      + "keys in them read later items, as far as those need no passcode. 'vaultctl vault rotate epoch' replaces these keys too.",
     "The old key is deleted after the new one has opened the vault; it stays when PATH.before-restore or a file of an "
       + "interrupted restore needs it. When the vault cannot be written, no key is made.",
     "Where the device key is lost the recovery code makes a new one. Items of this device only were lost "
       + "with the old key; they are listed. The code is not used where the device key is there.",
     "With --json: recovered, protector, deviceKey where a file keeps it, and lost with id and name after a recovery.",
   ]
-  static let example = "vaultctl rotate device-key"
+  static let example = "vaultctl vault rotate device-key"
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {
@@ -45,7 +45,7 @@ enum RotateDeviceKey: VaultVerb {
         old.isKeeperReadable
           ? "the old device key is kept: \(file) needs it"
           : "the old device key is kept: \(file) cannot be read and may need it; if you do not need that file, move it away, "
-            + "then run 'vaultctl doctor --remove-old-keys'")
+            + "then run 'vaultctl vault doctor --remove-old-keys'")
     }
     if command.places.deviceKey != nil, try VaultCore.outline(at: command.places.vault).protector != .file {
       command.messages.note(
@@ -113,7 +113,7 @@ private func outcome(_ command: Command, lost: DestroyedItems?) throws -> Outcom
   }
   command.messages.note("the device key is new: the old one no longer opens the vault file as it is now")
   command.messages.note(
-    "the old key with an old copy of the vault file still yields the keys of later items: 'vaultctl rotate epoch' replaces them"
+    "the old key with an old copy of the vault file still yields the keys of later items: 'vaultctl vault rotate epoch' replaces them"
   )
   guard let items = lost?.items else { return Outcome(json: .object(fields), lines: lines) }
   let json = items.map { item in

@@ -4,9 +4,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl rotate epoch`: a new generation of every stored key; goes on where a killed one stopped.
+/// `vaultctl vault rotate epoch`: a new generation of every stored key; goes on where a killed one stopped.
 enum RotateEpoch: VaultVerb {
-  static let words = ["rotate", "epoch"]
+  static let words = ["vault", "rotate", "epoch"]
   static let summary = "Replace every key of the vault, and seal again what the keys seal."
   static let dropDamaged = Flag(
     "drop-damaged",
@@ -30,7 +30,7 @@ enum RotateEpoch: VaultVerb {
     "With --json: generation (from 1, +1 each time), items (how many), damaged, newer and dropped: lists with id, name where it "
       + "opens, or auditEntry, and what is wrong. With exits 10 and 15 too.",
   ]
-  static let example = "vaultctl rotate epoch"
+  static let example = "vaultctl vault rotate epoch"
   static let allowedInBatch = false
   static let commitSignals = CommitSignals.endingBetween
 
@@ -122,7 +122,7 @@ extension Command {
     guard damage.isDropped, damage.failure == nil else { return }
     do throws(VaultError) {
       guard let problem = try core.auditProblem() else { return }
-      messages.warn("the audit stays damaged, and 'verify' says so: \(problem); \(AuditWords.wayOut)")
+      messages.warn("the audit stays damaged, and 'vault check' says so: \(problem); \(AuditWords.wayOut)")
     } catch {
       // The rotation is done.
       messages.warn("whether the audit has gaps was not seen: \(error.message)")

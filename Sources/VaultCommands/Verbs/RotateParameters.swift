@@ -4,10 +4,10 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl rotate parameters`: the same passcode, derived again with a new salt and with parameters that take a given
+/// `vaultctl vault rotate parameters`: the same passcode, derived again with a new salt and with parameters that take a given
 /// time on this machine.
 enum RotateParameters: VaultVerb {
-  static let words = ["rotate", "parameters"]
+  static let words = ["vault", "rotate", "parameters"]
   static let summary = "Derive the keys from the same passcode again, at a cost measured on this machine."
   static let cost = Setting(
     "target", .milliseconds(50...10_000), "TIME", "The most time that one derivation may take.",
@@ -21,7 +21,7 @@ enum RotateParameters: VaultVerb {
       + "parameters that a new vault gets. Every machine that opens the vault needs that memory.",
     "With --json: memoryKiB, passes, lanes and milliseconds of Argon2id as it is now, and the same in before.",
   ]
-  static let example = "vaultctl rotate parameters --passcode-file old"
+  static let example = "vaultctl vault rotate parameters --passcode-file old"
   static let allowedInBatch = false
 
   static func needsPerson(_ invocation: Invocation) -> Bool { true }

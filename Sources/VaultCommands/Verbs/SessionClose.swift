@@ -4,9 +4,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl session close --session-fd N`.
+/// `vaultctl card session close --session-fd N`.
 enum SessionClose: VaultVerb {
-  static let words = ["session", "close"]
+  static let words = ["card", "session", "close"]
   static let summary = "Delete the card tokens and consents of a session."
   static let channels = [SecretChannel.session]
   static let audited = Audited.always
@@ -14,7 +14,7 @@ enum SessionClose: VaultVerb {
     "Needs the session (6), and no passcode. A session to which nothing belongs ends nothing (0). With --json: ended, how many "
       + "ended now.", CardTokenOptions.sessionForm,
   ]
-  static let example = "vaultctl session close --session-file session"
+  static let example = "vaultctl card session close --session-file session"
 
   static func run(_ command: Command) throws -> Outcome {
     let ended = try command.vault.opened().closeSession(command.neededSession())

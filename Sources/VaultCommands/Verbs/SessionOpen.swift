@@ -3,9 +3,9 @@ import SecretMemory
 import TextFormats
 import VaultKit
 
-/// `vaultctl session open`.
+/// `vaultctl card session open`.
 enum SessionOpen: VaultVerb {
-  static let words = ["session", "open"]
+  static let words = ["card", "session", "open"]
   static let summary = "Print a new session: a secret that only its caller keeps."
   static let needs = VaultNeed.noVault
   static let runsIn = RunPlace.anywhere
@@ -13,7 +13,7 @@ enum SessionOpen: VaultVerb {
     "It is printed once, as 64 hexadecimal digits on a line, and stored nowhere: give it to the other verbs with --session-fd or "
       + "--session-file. What is stored with it opens with it alone. With --json: session."
   ]
-  static let example = "(umask 077; vaultctl session open > session)"
+  static let example = "(umask 077; vaultctl card session open > session)"
 
   static func run(_ command: Command) throws -> Outcome {
     let session = try ViewingSession.fresh(random: command.vaultWorld.random)

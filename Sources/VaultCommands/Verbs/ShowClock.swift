@@ -3,9 +3,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl clock`: the recorded time of the vault, beside the clock of the machine.
+/// `vaultctl vault clock`: the recorded time of the vault, beside the clock of the machine.
 enum ShowClock: VaultVerb {
-  static let words = ["clock"]
+  static let words = ["vault", "clock"]
   static let summary = "Show the time that the vault has recorded, or set it back."
   static let reset = Flag("reset", "Set the recorded time back to that of the clock.")
   static let ownOptions: [any OptionKey] = [reset]
@@ -23,7 +23,7 @@ enum ShowClock: VaultVerb {
     "With --json: recorded, clock and candidate (Unix seconds; candidate, a time ahead that is not believed yet, only where there is "
       + "one), lead (seconds by which the clock is ahead), and after --reset: setBackFrom, absent when nothing was changed.",
   ]
-  static let example = "vaultctl clock"
+  static let example = "vaultctl vault clock"
 
   static func needsPerson(_ invocation: Invocation) -> Bool { invocation[reset] }
 
@@ -59,6 +59,6 @@ extension VaultClocks {
     return lead > 0
       ? "the clock is ahead by \(text): what has expired since the recorded time counts as expired, and a token or the like is deleted only when the clock has said "
         + "so in two boots or for two days"
-      : "the recorded time is ahead by \(text): items expire by it; if the clock is right, set it back with 'vaultctl clock --reset'"
+      : "the recorded time is ahead by \(text): items expire by it; if the clock is right, set it back with 'vaultctl vault clock --reset'"
   }
 }

@@ -37,13 +37,13 @@ enum Status: VaultVerb {
     let rotation = rotation(status)
     if let rotation { rows.append(("rotation", .string(rotation.json), rotation.text)) }
     if status.isStateDamaged {
-      rows.append(("ownState", .string("damaged"), "damaged: see 'vaultctl verify'"))
+      rows.append(("ownState", .string("damaged"), "damaged: see 'vaultctl vault check'"))
     }
     if counts.damaged > 0 {
       rows.append(
         (
           "damaged", .integer(Int64(counts.damaged)),
-          "\(counts.damaged) of the items \(counts.damaged == 1 ? "does" : "do") not open: see 'vaultctl verify'"
+          "\(counts.damaged) of the items \(counts.damaged == 1 ? "does" : "do") not open: see 'vaultctl vault check'"
         ))
     }
     let kinds = counts.byKind.sorted { $0.key < $1.key }
@@ -82,8 +82,8 @@ private func lockOuts(_ status: VaultStatus, now: Int64) -> [(key: String, json:
 private func rotation(_ status: VaultStatus) -> (json: String, text: String)? {
   guard status.isRotating else { return nil }
   return status.isRotationPaused
-    ? ("paused", "paused: items do not open; 'vaultctl rotate epoch' names them")
-    : ("underWay", "under way: 'vaultctl rotate epoch' completes it")
+    ? ("paused", "paused: items do not open; 'vaultctl vault rotate epoch' names them")
+    : ("underWay", "under way: 'vaultctl vault rotate epoch' completes it")
 }
 
 private func countKinds(_ core: VaultCore, command: Command) throws -> (

@@ -5,9 +5,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl token get NAME`: one use of a card token.
+/// `vaultctl card get NAME`: one use of a card token.
 enum TokenGet: VaultVerb {
-  static let words = ["token", "get"]
+  static let words = ["card", "get"]
   static let summary = "Print a card token, which uses it once."
   static let arguments = [ItemOptions.name]
   static let target = Target.identifier
@@ -23,7 +23,7 @@ enum TokenGet: VaultVerb {
       + "where it is UTF-8 text.",
     CardTokenOptions.sessionNote,
   ]
-  static let example = "vaultctl token get card"
+  static let example = "vaultctl card get card"
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

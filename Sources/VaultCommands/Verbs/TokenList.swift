@@ -4,9 +4,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl token list`.
+/// `vaultctl card list`.
 enum TokenList: VaultVerb {
-  static let words = ["token", "list"]
+  static let words = ["card", "list"]
   static let summary = "List the card tokens, those that ended less than a day ago too."
   static let ownExits: [ExitCode] = [.unsupported]
   static let notes = [
@@ -14,7 +14,7 @@ enum TokenList: VaultVerb {
       + "seconds), label, user, card.",
     noteOnUnreadableItems,
   ]
-  static let example = "vaultctl token list --json"
+  static let example = "vaultctl card list --json"
 
   static func run(_ command: Command) throws -> Outcome {
     var unreadable: [ItemListing.Unreadable] = []

@@ -3,16 +3,16 @@ import AuthenticatorKit
 import TextFormats
 import VaultKit
 
-/// `vaultctl token purge`.
+/// `vaultctl card clear`.
 enum TokenPurge: VaultVerb {
-  static let words = ["token", "purge"]
+  static let words = ["card", "clear"]
   static let summary = "Delete the card tokens and consents whose time is over."
   static let audited = Audited.always
   static let notes = [
     "Every command that opens the vault does this too, and so does every program that holds it open. With --json: ended, how many "
       + "ended now."
   ]
-  static let example = "vaultctl token purge"
+  static let example = "vaultctl card clear"
 
   static func run(_ command: Command) throws -> Outcome {
     let ended = try command.vault.opened().purgeTokens()

@@ -5,9 +5,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl token put NAME --ttl D`.
+/// `vaultctl card put NAME --ttl D`.
 enum TokenPut: VaultVerb {
-  static let words = ["token", "put"]
+  static let words = ["card", "put"]
   static let summary = "Store a card token for a time and a number of uses."
   static let arguments = [ItemOptions.newName]
   static let ownOptions: [any OptionKey] = [
@@ -25,7 +25,7 @@ enum TokenPut: VaultVerb {
     "--access presence asks for a person before each use.", CardTokenOptions.sessionNote,
     CardTokenOptions.cardDataNote,
   ]
-  static let example = "printf %s tok-71c9e0 | vaultctl token put card --ttl 90s --uses 1"
+  static let example = "printf %s tok-71c9e0 | vaultctl card put card --ttl 90s --uses 1"
 
   static func run(_ command: Command) throws -> Outcome {
     let new = try command.newCardToken(named: command.required(ItemOptions.newName))

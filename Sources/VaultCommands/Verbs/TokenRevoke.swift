@@ -4,16 +4,16 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl token revoke NAME`.
+/// `vaultctl card revoke NAME`.
 enum TokenRevoke: VaultVerb {
-  static let words = ["token", "revoke"]
+  static let words = ["card", "revoke"]
   static let summary = "End a card token at once: it is deleted."
   static let arguments = [ItemOptions.name]
   static let target = Target.identifier
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.expired]
   static let notes = ["Needs no passcode. The issuer of the token is not told."]
-  static let example = "vaultctl token revoke card"
+  static let example = "vaultctl card revoke card"
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

@@ -20,50 +20,71 @@ package enum VerbTable {
     families.first { $0.word == words.first }?.verbs.first { $0.words == words }
   }
 
-  private static let families: [(word: String, summary: String, verbs: [any VaultVerb.Type])] = [
-    ("init", "Create a vault and its device key.", [Init.self]),
-    ("status", "Show the state of the vault.", [Status.self]),
-    ("doctor", "Look for weaknesses, and say what to do.", [Doctor.self]),
+  private typealias Family = (word: String, summary: String, verbs: [any VaultVerb.Type])
+
+  private static let families = daily + others
+
+  /// What people do each day, without a noun: each is a verb alone.
+  private static let daily: [Family] = [
+    ("get", "Print the password of an entry, or another part.", [ItemGet.self]),
+    ("show", "Show an entry.", [ItemShow.self]),
+    ("code", "Make a one-time code.", [OTPCode.self]),
+    ("add", "Add an entry.", [ItemAdd.self]),
+    ("edit", "Change an entry.", [ItemEdit.self]),
+    ("ls", "List entries.", [ItemList.self]),
+    ("find", "Find entries by a piece of what is known of them.", [ItemFind.self]),
+    ("mv", "Rename an entry.", [ItemRename.self]),
+    ("rm", "Remove an entry: it is in the trash for 30 days.", [ItemRemove.self]),
+    ("undo", "Take back the last change of an entry.", [ItemUndo.self]),
+    ("history", "List the former versions of an entry.", [ItemHistory.self]),
     ("unlock", "Unlock the vault in the agent, for later commands.", [Unlock.self]),
     ("lock", "Lock the vault in the agent.", [Lock.self]),
+    ("run", "Run a program with secrets from the vault.", [Exec.self]),
+    ("inject", "Print a template with values from the vault in it.", [Inject.self]),
+    ("import", "Import items from another program.", [Import.self]),
+    ("export", "Export items for another program.", [Export.self]),
+    ("item", "Replace passwords and go back to former versions.", [ItemUpdate.self, ItemRestore.self]),
+  ]
+
+  /// Everything else, at most twenty.
+  private static let others: [Family] = [
+    ("init", "Create a vault and its device key.", [Init.self]),
+    ("status", "Show the state of the vault.", [Status.self]),
     (
-      "agent", "The agent, which keeps a vault unlocked for a while.",
-      [AgentBegin.self, AgentEnd.self, AgentShowStatus.self]
+      "vault", "The vault as a whole: its path, damage, weaknesses, clock and keys.",
+      [
+        Verify.self, Doctor.self, PrintPath.self, ShowClock.self, Batch.self, Purge.self,
+        RotateDeviceKey.self, RotateEpoch.self, RotateParameters.self, PrintVersion.self,
+      ]
     ),
     (
-      "grant", "What programs may do again without asking, in the agent or the keeper.",
-      [GrantList.self, GrantRevoke.self]
+      "trash", "What was removed, for 30 days.",
+      [ItemTrashList.self, ItemTrashRestore.self, ItemTrashEmpty.self]
     ),
-    (
-      "keeper", "The keeper, which has the vault under a user id of its own.",
-      [KeeperAdopt.self, KeeperLeave.self, KeeperSettle.self, KeeperStatus.self]
-    ),
-    ("verify", "Open and compare every part of the vault.", [Verify.self]),
-    ("version", "Print the versions of vaultctl and the format.", [PrintVersion.self]),
-    ("path", "Print where the vault is.", [PrintPath.self]),
     (
       "passcode", "Set, change or remove the passcode.",
       [PasscodeSet.self, PasscodeChange.self, PasscodeRemove.self]
     ),
     (
-      "recovery-code", "Make, check or remove the recovery code.",
+      "recovery-code", "Make, verify or remove the recovery code.",
       [RecoveryCodeNew.self, RecoveryCodeCheck.self, RecoveryCodeRemove.self]
     ),
     (
-      "item", "Store secrets and read them back.",
-      [
-        ItemAdd.self, ItemGet.self, ItemShow.self, ItemList.self, ItemFind.self, ItemUpdate.self,
-        ItemEdit.self,
-        ItemRename.self, ItemHistory.self, ItemRestore.self, ItemUndo.self, ItemRemove.self,
-        ItemTrashList.self, ItemTrashRestore.self, ItemTrashEmpty.self,
-      ]
+      "agent",
+      "The agent, which keeps a vault unlocked for a while, and what programs may do again without asking.",
+      [AgentBegin.self, AgentEnd.self, AgentShowStatus.self, GrantList.self, GrantRevoke.self]
     ),
-    ("exec", "Run a program with secrets from the vault.", [Exec.self]),
-    ("inject", "Print a template with values from the vault in it.", [Inject.self]),
     (
-      "otp", "One-time-password credentials and their codes.",
+      "keeper", "The keeper, which has the vault under a user id of its own.",
+      [KeeperAdopt.self, KeeperLeave.self, KeeperSettle.self, KeeperStatus.self]
+    ),
+    ("backup", "Write a backup that a passphrase opens.", [Backup.self]),
+    ("restore", "Restore a vault from a backup.", [Restore.self]),
+    ("audit", "Show the log of the vault.", [Audit.self]),
+    (
+      "otp", "One-time-password credentials, and servers that judge their codes.",
       [
-        OTPAdd.self, OTPCode.self, OTPVerify.self, OTPResync.self, OTPConfirm.self, OTPSync.self,
+        OTPAdd.self, OTPVerify.self, OTPResync.self, OTPConfirm.self, OTPSync.self,
         OTPCounter.self, OTPList.self,
         OTPShow.self, OTPExport.self, OTPRemove.self,
         OTPActivateStart.self, OTPActivateFinish.self, OTPActivateStatus.self, OTPActivateDisable.self,
@@ -81,12 +102,11 @@ package enum VerbTable {
       [PINSet.self, PINVerify.self, PINChange.self, PINUndo.self, ShowPINStatus.self, PINUnlock.self]
     ),
     (
-      "biometry", "Members of the enrolled biometric set.",
-      [BiometryEnroll.self, BiometryList.self, BiometryRemove.self]
-    ),
-    (
-      "biokey", "Biokeys, which members open in place of a PIN.",
-      [BiokeyRegister.self, BiokeyList.self, BiokeyReset.self]
+      "biometry", "Members of the enrolled biometric set, and biokeys, which they open in place of a PIN.",
+      [
+        BiometryEnroll.self, BiometryList.self, BiometryRemove.self,
+        BiokeyRegister.self, BiokeyList.self, BiokeyReset.self,
+      ]
     ),
     (
       "key", "Keys that sign, and their certificates.",
@@ -95,16 +115,17 @@ package enum VerbTable {
         KeyRemove.self,
       ]
     ),
-    ("jwt", "Tokens that a client key signs.", [JWTSign.self, JWTVerify.self]),
-    ("dpop", "Print a proof for one request that its sender has a key.", [PrintProof.self]),
     (
-      "token", "Card tokens: short-lived, with a number of uses.",
-      [TokenPut.self, TokenGet.self, TokenList.self, TokenRevoke.self, TokenPurge.self]
+      "jwt", "Signed tokens of a client key, and proofs that a sender has it.",
+      [JWTSign.self, JWTVerify.self, PrintProof.self]
     ),
-    ("session", "Sessions to which card tokens belong.", [SessionOpen.self, SessionClose.self]),
     (
-      "consent", "Consents to card tokens, by a challenge and a code.",
-      [ConsentRequest.self, ConsentConfirm.self, ConsentResend.self, ConsentList.self]
+      "card", "Card tokens, the sessions to which they belong, and consents to them.",
+      [
+        TokenPut.self, TokenGet.self, TokenList.self, TokenRevoke.self, TokenPurge.self,
+        SessionOpen.self, SessionClose.self,
+        ConsentRequest.self, ConsentConfirm.self, ConsentResend.self, ConsentList.self,
+      ]
     ),
     (
       "oauth", "Clients of OAuth servers, and the tokens that they get.",
@@ -113,18 +134,6 @@ package enum VerbTable {
         OAuthAuthorizeHeader.self,
       ]
     ),
-    ("import", "Import items from another program.", [Import.self]),
-    ("export", "Export items for another program.", [Export.self]),
-    ("backup", "Write a backup that a passphrase opens.", [Backup.self]),
-    ("restore", "Restore a vault from a backup.", [Restore.self]),
-    (
-      "rotate", "Replace keys or parameters.",
-      [RotateDeviceKey.self, RotateEpoch.self, RotateParameters.self]
-    ),
-    ("purge", "Make deleted items unreadable for good.", [Purge.self]),
-    ("audit", "Show the log of the vault.", [Audit.self]),
-    ("clock", "Show the recorded time, by which items expire.", [ShowClock.self]),
-    ("batch", "Run several commands with one unlock.", [Batch.self]),
     ("completion", "Print the completion script of a shell.", [PrintCompletion.self]),
   ]
 }

@@ -4,9 +4,9 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl verify`: the report goes to standard output also when it is a bad one.
+/// `vaultctl vault check`: the report goes to standard output also when it is a bad one.
 enum Verify: VaultVerb {
-  static let words = ["verify"]
+  static let words = ["vault", "check"]
   static let summary = "Open every part of the vault, compare the checksums, and report damage."
   static let complete = Flag(
     "complete", "Fail (6) when something was not looked at, such as secrets that stay locked.")
@@ -36,7 +36,7 @@ enum Verify: VaultVerb {
       + "auditEntries (how many were opened), lockedSecrets and guardedSecrets (how many were not opened, without the passcode or "
       + "behind an access rule), auditChainChecked, missingCommit (its number, or null), countsNearEnd, and problems and newer, a line for each part.",
   ]
-  static let example = "vaultctl verify --json"
+  static let example = "vaultctl vault check --json"
 
   static func run(_ command: Command) throws -> Outcome {
     if let path = command[backup] { return try command.verify(backup: path) }
@@ -89,7 +89,7 @@ private func lines(_ report: VerifyReport) -> [String] {
     report.problems.map { "problem: " + printableSentence($0) }
     + report.newer.map { "newer: " + printableSentence($0) }
   let verdict = report.isComplete ? "everything is sound" : "what was looked at is sound"
-  let ends = report.countsNearEnd.map { "near its end: \($0); 'vaultctl doctor' says what to do" }
+  let ends = report.countsNearEnd.map { "near its end: \($0); 'vaultctl vault doctor' says what to do" }
   return [
     "items          \(report.items)", "secrets opened \(report.secrets)",
     "audit entries  \(report.auditEntries)" + (report.isAuditChainChecked ? ", chain checked" : ""),
@@ -103,14 +103,15 @@ private func unseen(_ report: VerifyReport) -> [String] {
     lines.append("\(secrets(report.lockedSecrets)) that the passcode guards; \(passcodeHint)")
   }
   if report.guardedSecrets > 0 {
-    lines.append("\(secrets(report.guardedSecrets)) behind an access rule; 'item get' opens them one by one")
+    lines.append("\(secrets(report.guardedSecrets)) behind an access rule; 'get' opens them one by one")
   }
   if !report.isAuditChainChecked {
     let reason = report.unreadableEntries > 0 ? "some of its entries do not open" : passcodeHint
     lines.append("the chain of the audit; \(reason)")
   }
   if let commit = report.missingCommit {
-    lines.append("commit \(commit) of this machine, which is not in the file; 'vaultctl doctor' explains")
+    lines.append(
+      "commit \(commit) of this machine, which is not in the file; 'vaultctl vault doctor' explains")
   }
   return lines
 }
@@ -151,12 +152,12 @@ private func incomplete(_ report: VerifyReport) -> CommandError {
   if let commit = report.missingCommit {
     return CommandError(
       .interactionNotAllowed, "commit \(commit) of this machine is not in the file; no damage was found",
-      hint: "'vaultctl doctor' explains", code: "incomplete")
+      hint: "'vaultctl vault doctor' explains", code: "incomplete")
   }
   let needsPasscode = report.lockedSecrets > 0 || !report.isAuditChainChecked
   return CommandError(
     .interactionNotAllowed, "not everything was looked at; no damage was found",
     hint: needsPasscode
-      ? passcodeHint : "'vaultctl item get' opens the secrets behind access rules, one by one",
+      ? passcodeHint : "'vaultctl get' opens the secrets behind access rules, one by one",
     code: "incomplete")
 }

@@ -30,7 +30,7 @@ package protocol AgentControl: Sendable {
   func stop()
 }
 
-/// What a person has let a program do again, as `vaultctl grant list` says it.
+/// What a person has let a program do again, as `vaultctl agent grants` says it.
 package struct AgentGrant: Sendable {
   package let number: Int64
   /// The path of its vault.

@@ -22,10 +22,10 @@ extension Hint {
     \("restore it", tool: "'vaultctl restore'") there
     """
   package static let listItems: Hint =
-    "\("list the items for their", tool: "'vaultctl item list' shows the") names"
+    "\("list the items for their", tool: "'vaultctl ls' shows the") names"
 
   package static let showFields: Hint =
-    "\("list the fields of the entry", tool: "'vaultctl item show' lists the fields of an entry")"
+    "\("list the fields of the entry", tool: "'vaultctl show' lists the fields of an entry")"
 
   /// - Parameter name: The name of the entry.
   package static func removeCode(of name: String) -> Hint {
@@ -33,13 +33,13 @@ extension Hint {
   }
 
   package static let listTrash: Hint =
-    "\("list what is in the trash", tool: "'vaultctl item trash list' shows what is there")"
+    "\("list what is in the trash", tool: "'vaultctl trash list' shows what is there")"
   package static let showHistory: Hint =
-    "\("list the former versions of the entry", tool: "'vaultctl item history' lists the former versions of an entry")"
+    "\("list the former versions of the entry", tool: "'vaultctl history' lists the former versions of an entry")"
 
   /// - Parameter item: The name or the identifier of the item.
   package static func restoreFromTrash(_ item: String) -> Hint {
-    "\("put it back first", tool: "put it back with 'vaultctl item trash restore \(plainName(item) ?? "NAME")'")"
+    "\("put it back first", tool: "put it back with 'vaultctl trash restore \(plainName(item) ?? "NAME")'")"
   }
 
   /// - Parameter name: The name of the item.
@@ -50,7 +50,7 @@ extension Hint {
   /// - Parameter typed: What names the item on a command line.
   package static func removeExpiry(of name: String?, typed: String) -> Hint {
     let removal = "remove the expiry of \(name.map { "'\($0)'" } ?? "the item"), or store a new one"
-    return "\(removal, tool: "remove the expiry with 'vaultctl item edit \(typed) --no-expiry'")"
+    return "\(removal, tool: "remove the expiry with 'vaultctl edit \(typed) --no-expiry'")"
   }
 
   /// The name, if a shell and the parser take it as it is.
@@ -66,30 +66,30 @@ extension Hint {
 
 extension Hint {
   package static let verifyAndRestore: Hint =
-    "\("verify the vault", tool: "run 'vaultctl verify'") and restore\(" it", tool: "") from a backup"
+    "\("verify the vault", tool: "run 'vaultctl vault check'") and restore\(" it", tool: "") from a backup"
   package static let useAnotherBackup: Hint = "use another backup"
-  package static let rotateEpoch: Hint = "\("rotate the epoch", tool: "run 'vaultctl rotate epoch'")"
+  package static let rotateEpoch: Hint = "\("rotate the epoch", tool: "run 'vaultctl vault rotate epoch'")"
   package static let acceptDamage: Hint = """
     the file was altered outside of this program: restore it from a backup; or accept the rows that are left \
-    \("and rotate the epoch without what is damaged", tool: "with 'vaultctl rotate epoch --drop-damaged'")
+    \("and rotate the epoch without what is damaged", tool: "with 'vaultctl vault rotate epoch --drop-damaged'")
     """
   package static let renewVaultState: Hint = """
-    \("a rotation of the epoch without what is damaged", tool: "'vaultctl rotate epoch --drop-damaged'") makes it again; \
+    \("a rotation of the epoch without what is damaged", tool: "'vaultctl vault rotate epoch --drop-damaged'") makes it again; \
     where a passcode is set give it the recovery code too\(tool: " (--recovery-file)"), or restore the vault from a backup
     """
   package static let dropDamaged: Hint = """
     \("a rotation can remove", tool: "'--drop-damaged' removes") what does not open; or restore the vault from a backup
     """
   package static let resumeRotation: Hint = """
-    the vault works meanwhile; \("a rotation can remove", tool: "'vaultctl rotate epoch --drop-damaged' removes") what does not open\
-    \(", or delete", tool: ", 'vaultctl item rm --id ID'") one item\(" by its id", tool: "")
+    the vault works meanwhile; \("a rotation can remove", tool: "'vaultctl vault rotate epoch --drop-damaged' removes") what does not open\
+    \(", or delete", tool: ", 'vaultctl rm --id ID'") one item\(" by its id", tool: "")
     """
   package static let rotateWithNewerVersion: Hint = """
     rotate with the newer version that made this, which \("no rotation here", tool: "'--drop-damaged' never") removes; \
-    \("a deletion by its id", tool: "'vaultctl item rm --id ID'") removes one item, and a restore from a backup leaves the log behind
+    \("a deletion by its id", tool: "'vaultctl rm --id ID'") removes one item, and a restore from a backup leaves the log behind
     """
   package static let purgeAgain: Hint =
-    "when that process has ended, \("purge", tool: "run 'vaultctl purge'") again"
+    "when that process has ended, \("purge", tool: "run 'vaultctl vault purge'") again"
   package static let nameBackup: Hint = "name a \("backup", tool: "file made by 'vaultctl backup'")"
   package static let restoreBackup: Hint = "restore it\(tool: " with 'vaultctl restore'")"
   package static let restoreElsewhere: Hint = "restore to another path\(tool: " with --vault PATH")"
@@ -148,17 +148,17 @@ extension Hint {
     has left this one, and no vault was made with it, remove it
     """
   package static let removeOldKey: Hint = """
-    the old key no longer opens this vault; remove it\(tool: " with 'vaultctl doctor --remove-old-keys'")
+    the old key no longer opens this vault; remove it\(tool: " with 'vaultctl vault doctor --remove-old-keys'")
     """
   package static let removeOldKeys: Hint = """
     if you do not need that file, move it away, then \
-    \("remove the replaced keys", tool: "run 'vaultctl doctor --remove-old-keys'")
+    \("remove the replaced keys", tool: "run 'vaultctl vault doctor --remove-old-keys'")
     """
 
   /// - Parameter path: The key file, which others can read.
   package static func closeKeyFile(_ path: String) -> Hint {
     """
-    chmod 600 \(path); if others have read it, make a new key\(tool: " with 'vaultctl rotate device-key'")
+    chmod 600 \(path); if others have read it, make a new key\(tool: " with 'vaultctl vault rotate device-key'")
     """
   }
 }

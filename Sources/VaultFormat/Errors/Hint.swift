@@ -5,7 +5,7 @@
 ///
 /// ```swift
 /// let hint: Hint = "set one\(tool: " with 'vaultctl passcode set'")"
-/// let other: Hint = "\("rotate the epoch", tool: "run 'vaultctl rotate epoch'")"
+/// let other: Hint = "\("rotate the epoch", tool: "run 'vaultctl vault rotate epoch'")"
 /// ```
 ///
 /// A hint that several places give, or that a test expects, has a name: in `Hint+Known.swift`, or beside its component.

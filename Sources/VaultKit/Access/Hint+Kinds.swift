@@ -6,5 +6,5 @@ extension Hint {
     """
   package static let giveSession: Hint =
     "give its session\(tool: " with --session-fd N or --session-file PATH")"
-  package static let deleteWithPIN: Hint = "\(tool: "'vaultctl item list' shows them; ")delete them first"
+  package static let deleteWithPIN: Hint = "\(tool: "'vaultctl ls' shows them; ")delete them first"
 }

@@ -75,28 +75,28 @@ extension Torture.Scenario {
       verb: "init", variant: "with a passcode and a recovery code", start: .nothing,
       words: ["init", "--recovery-code"] + passcodeOption, printsBefore: true),
     Self(
-      verb: "doctor", variant: "an old key is left",
+      verb: "vault doctor", variant: "an old key is left",
       before: { home in
         let old = try #require(try home.keyFiles().first)
         try home.copy(old, to: "in/old.key")
-        try home.run(["rotate", "device-key"])
+        try home.run(["vault", "rotate", "device-key"])
         try home.copy("in/old.key", to: old)
       }, words: ["doctor", "--remove-old-keys"], product: .oneKey),
     Self(
-      verb: "clock",
+      verb: "vault clock",
       before: { home in
         try home.stopClock()
-        try home.run(["item", "edit", "old", "--comment", "in this boot"])
+        try home.run(["edit", "old", "--comment", "in this boot"])
         home.advanceClock(by: 7200)
-        try home.run(["item", "edit", "old", "--comment", "two hours later"])
+        try home.run(["edit", "old", "--comment", "two hours later"])
         home.advanceClock(by: -3600)
-      }, words: ["clock", "--reset"]),
+      }, words: ["vault", "clock", "--reset"]),
     Self(
-      verb: "batch", words: ["batch"],
+      verb: "vault batch", words: ["vault", "batch"],
       input: """
-        {"args":["item","add","first"],"stdin":"\(Torture.Scenario.secrets["first"]!)"}
-        {"args":["otp","code","counter"]}
-        {"args":["item","rm","old"]}
+        {"args":["add","first"],"stdin":"\(Torture.Scenario.secrets["first"]!)"}
+        {"args":["code","counter"]}
+        {"args":["rm","old"]}
 
         """, commitsOften: true),
   ]
@@ -110,60 +110,60 @@ extension Torture.Scenario {
   ]
 
   private static let items = [
-    Self(verb: "item add", words: ["item", "add", "new"], input: secrets["new"]!),
+    Self(verb: "add", words: ["add", "new"], input: secrets["new"]!),
     Self(
-      verb: "item add", variant: "behind a passcode", start: .locked,
-      words: ["item", "add", "new"] + passcodeOption, input: secrets["new"]!),
+      verb: "add", variant: "behind a passcode", start: .locked,
+      words: ["add", "new"] + passcodeOption, input: secrets["new"]!),
     Self(
-      verb: "item add", variant: "an entry",
-      words: ["item", "add", "new", "--no-password", "--field-fd", "PIN=0", "--tag", "work"],
+      verb: "add", variant: "an entry",
+      words: ["add", "new", "--no-password", "--field-fd", "PIN=0", "--tag", "work"],
       input: secrets["new"]!),
-    Self(verb: "item get", words: ["item", "get", "logged"]),
-    Self(verb: "item show", words: ["item", "show", "logged", "--fields"]),
+    Self(verb: "get", words: ["get", "logged"]),
+    Self(verb: "show", words: ["show", "logged", "--fields"]),
     Self(
-      verb: "item find",
+      verb: "find",
       before: {
-        try $0.run(["item", "add", "entry", "--no-password", "--field", "k=needle", "--audit", "all"])
+        try $0.run(["add", "entry", "--no-password", "--field", "k=needle", "--audit", "all"])
       },
-      words: ["item", "find", "needle", "--all"]),
+      words: ["find", "needle", "--all"]),
     Self(verb: "item update", words: ["item", "update", "old"], input: secrets["changed"]!),
     Self(
       verb: "item update", variant: "of an entry, with a former version",
       before: { home in
-        try home.run(["item", "edit", "old", "--set", "field:k=v"])
+        try home.run(["edit", "old", "--set", "field:k=v"])
         try home.run(["item", "update", "old", "--generate", "24"])
       }, words: ["item", "update", "old"], input: secrets["changed"]!),
     Self(
       verb: "item update", variant: "and nothing former stays",
       before: { try $0.run(["item", "update", "old", "--generate", "24"]) },
       words: ["item", "update", "old", "--forget"], input: secrets["changed"]!),
-    Self(verb: "item edit", words: ["item", "edit", "old", "--label", "another label"]),
+    Self(verb: "edit", words: ["edit", "old", "--label", "another label"]),
     Self(
-      verb: "item edit", variant: "a hidden field",
-      words: ["item", "edit", "old", "--field-fd", "PIN=0"], input: secrets["changed"]!),
-    Self(verb: "item rename", words: ["item", "rename", "old", "renamed"]),
+      verb: "edit", variant: "a hidden field",
+      words: ["edit", "old", "--field-fd", "PIN=0"], input: secrets["changed"]!),
+    Self(verb: "mv", words: ["mv", "old", "renamed"]),
     Self(
       verb: "item restore", before: { try $0.run(["item", "update", "old", "--generate", "24"]) },
       words: ["item", "restore", "old", "1"]),
     Self(
-      verb: "item undo", before: { try $0.run(["item", "update", "old", "--generate", "24"]) },
-      words: ["item", "undo", "old"]),
-    Self(verb: "item rm", words: ["item", "rm", "old"]),
-    Self(verb: "item rm", variant: "at once", words: ["item", "rm", "old", "--now"]),
+      verb: "undo", before: { try $0.run(["item", "update", "old", "--generate", "24"]) },
+      words: ["undo", "old"]),
+    Self(verb: "rm", words: ["rm", "old"]),
+    Self(verb: "rm", variant: "at once", words: ["rm", "old", "--now"]),
     Self(
-      verb: "item trash restore", before: { try $0.run(["item", "rm", "old"]) },
-      words: ["item", "trash", "restore", "old"]),
+      verb: "trash restore", before: { try $0.run(["rm", "old"]) },
+      words: ["trash", "restore", "old"]),
     Self(
-      verb: "item trash empty", before: { try $0.run(["item", "rm", "old"]) },
-      words: ["item", "trash", "empty"]),
-    Self(verb: "exec", words: ["exec", "--fd", "3=logged", "--", "/bin/true"]),
+      verb: "trash empty", before: { try $0.run(["rm", "old"]) },
+      words: ["trash", "empty"]),
+    Self(verb: "run", words: ["run", "--fd", "3=logged", "--", "/bin/true"]),
     Self(
-      verb: "exec", variant: "without masking",
-      words: ["exec", "--fd", "3=logged", "--no-masking", "--", "/bin/true"]),
+      verb: "run", variant: "without masking",
+      words: ["run", "--fd", "3=logged", "--no-masking", "--", "/bin/true"]),
     Self(
-      verb: "exec", variant: "behind a passcode, with a file of variables", start: .locked,
+      verb: "run", variant: "behind a passcode, with a file of variables", start: .locked,
       before: { try $0.write("in/env", "A=vaultctl://logged\nB=plain\n") },
-      words: ["exec", "--env-file", "@/in/env"] + passcodeOption + ["--", "/bin/true"]),
+      words: ["run", "--env-file", "@/in/env"] + passcodeOption + ["--", "/bin/true"]),
     Self(verb: "inject", words: ["inject"], input: injected),
     Self(
       verb: "inject", variant: "into a file", words: ["inject", "--out", "@/out/injected"], input: injected,
@@ -174,10 +174,10 @@ extension Torture.Scenario {
 
   private static let credentials = [
     Self(verb: "otp add", words: ["otp", "add", "new"], input: uri),
-    Self(verb: "otp code", words: ["otp", "code", "counter"]),
+    Self(verb: "code", words: ["code", "counter"]),
     Self(
-      verb: "otp code", variant: "behind a passcode", start: .locked,
-      words: ["otp", "code", "counter"] + passcodeOption),
+      verb: "code", variant: "behind a passcode", start: .locked,
+      words: ["code", "counter"] + passcodeOption),
     Self(verb: "otp verify", words: ["otp", "verify", "door"], input: "755224"),
     // The fifth and the sixth code.
     Self(verb: "otp resync", words: ["otp", "resync", "door"], input: "338314\n254676\n"),
@@ -185,8 +185,8 @@ extension Torture.Scenario {
     Self(verb: "otp export", words: ["otp", "export", "counter"]),
     Self(verb: "otp rm", words: ["otp", "rm", "door"]),
     Self(
-      verb: "item trash restore", variant: "a counter", before: { try $0.run(["otp", "rm", "counter"]) },
-      words: ["item", "trash", "restore", "counter"]),
+      verb: "trash restore", variant: "a counter", before: { try $0.run(["otp", "rm", "counter"]) },
+      words: ["trash", "restore", "counter"]),
   ]
 
   private static let transactions = [
@@ -243,20 +243,20 @@ extension Torture.Scenario {
     Self(
       verb: "biometry remove", start: .locked, words: ["biometry", "remove", "voice"] + passcodeOption),
     Self(
-      verb: "biokey register", start: .locked, before: { try $0.setPIN() },
-      words: ["biokey", "register"] + pinOption + passcodeOption),
+      verb: "biometry biokey register", start: .locked, before: { try $0.setPIN() },
+      words: ["biometry", "biokey", "register"] + pinOption + passcodeOption),
     Self(
-      verb: "biokey register", variant: "in place of another", start: .locked,
+      verb: "biometry biokey register", variant: "in place of another", start: .locked,
       before: { home in
         try home.setPIN()
-        try home.run(["biokey", "register"] + pinOption + passcodeOption)
-      }, words: ["biokey", "register", "--members", "any"] + pinOption + passcodeOption),
+        try home.run(["biometry", "biokey", "register"] + pinOption + passcodeOption)
+      }, words: ["biometry", "biokey", "register", "--members", "any"] + pinOption + passcodeOption),
     Self(
-      verb: "biokey reset", start: .locked,
+      verb: "biometry biokey reset", start: .locked,
       before: { home in
         try home.setPIN()
-        try home.run(["biokey", "register"] + pinOption + passcodeOption)
-      }, words: ["biokey", "reset"] + pinOption + passcodeOption),
+        try home.run(["biometry", "biokey", "register"] + pinOption + passcodeOption)
+      }, words: ["biometry", "biokey", "reset"] + pinOption + passcodeOption),
   ]
 
   private static let pins = [
@@ -265,17 +265,17 @@ extension Torture.Scenario {
       before: { try $0.write("in/pin", "830617") },
       words: ["otp", "add", "new", "--pin-mode", "checked"] + pinOption, input: uri, commitsOften: true),
     Self(
-      verb: "otp code", variant: "behind a checked PIN", before: { try $0.guardCredential("checked") },
-      words: ["otp", "code", "guarded"] + pinOption),
+      verb: "code", variant: "behind a checked PIN", before: { try $0.guardCredential("checked") },
+      words: ["code", "guarded"] + pinOption),
     Self(
-      verb: "otp code", variant: "behind a camouflaged PIN",
-      before: { try $0.guardCredential("camouflaged") }, words: ["otp", "code", "guarded"] + pinOption),
+      verb: "code", variant: "behind a camouflaged PIN",
+      before: { try $0.guardCredential("camouflaged") }, words: ["code", "guarded"] + pinOption),
     Self(
       verb: "otp confirm",
       before: { home in
         try home.guardCredential("camouflaged")
         try home.run(changed)
-        try home.run(["otp", "code", "guarded", "--pin-file", "@/in/new-pin"])
+        try home.run(["code", "guarded", "--pin-file", "@/in/new-pin"])
       }, words: ["otp", "confirm", "guarded"]),
     Self(
       verb: "pin set", before: { try $0.write("in/pin", "830617") },
@@ -340,12 +340,12 @@ extension Torture.Scenario {
         try home.write("in/state", "blocked\n")
       }, words: ["otp", "sync", "bank"] + transportOption, exit: 4),
     Self(
-      verb: "otp code", variant: "that the server gets", before: { try $0.activateGuarded() },
-      words: ["otp", "code", "bank", "--online"] + transportOption + pinOption, commitsOften: true),
+      verb: "code", variant: "that the server gets", before: { try $0.activateGuarded() },
+      words: ["code", "bank", "--online"] + transportOption + pinOption, commitsOften: true),
     Self(
-      verb: "otp code", variant: "of time, the last before a synchronization",
+      verb: "code", variant: "of time, the last before a synchronization",
       before: { try $0.run(["otp", "add", "limited", "--offline-codes", "1"], timedURI) },
-      words: ["otp", "code", "limited"]),
+      words: ["code", "limited"]),
     Self(
       verb: "pin verify", variant: "for a server", before: { try $0.activateGuarded() },
       words: ["pin", "verify", "--credential", "bank", "--data"] + transportOption + pinOption,
@@ -391,13 +391,14 @@ extension Torture.Scenario {
       before: { try $0.run(["key", "generate", "new", "--audit", "all"]) },
       words: ["jwt", "sign", "new"], input: "{\"iss\":\"shop\",\"exp\":4102444800}"),
     Self(
-      verb: "dpop", variant: "logged",
+      verb: "jwt dpop", variant: "logged",
       before: { home in
         try home.run(["key", "generate", "new", "--audit", "all"])
         try home.write("in/token", "Kz~8mXK1EalYznwH-LC-1fBAo")
       },
       words: [
-        "dpop", "new", "--method", "GET", "--url", "https://a.example/cards", "--token-file", "@/in/token",
+        "jwt", "dpop", "new", "--method", "GET", "--url", "https://a.example/cards", "--token-file",
+        "@/in/token",
       ]),
     Self(
       verb: "key rm", before: { try $0.run(["key", "generate", "new", "--type", "ed25519"]) },
@@ -417,36 +418,38 @@ extension Torture.Scenario {
     """
 
   private static let cards = [
-    Self(verb: "token put", words: ["token", "put", "card", "--ttl", "1h"], input: secrets["first"]!),
+    Self(verb: "card put", words: ["card", "put", "card", "--ttl", "1h"], input: secrets["first"]!),
     Self(
-      verb: "token put", variant: "of a session, behind a passcode", start: .locked,
+      verb: "card put", variant: "of a session, behind a passcode", start: .locked,
       before: { try $0.write("in/session", session) },
-      words: ["token", "put", "card", "--ttl", "1h"] + sessionOption + passcodeOption,
+      words: ["card", "put", "card", "--ttl", "1h"] + sessionOption + passcodeOption,
       input: secrets["first"]!),
     Self(
-      verb: "token get", before: { try $0.putToken(uses: 2) },
-      words: ["token", "get", "card"] + sessionOption),
+      verb: "card get", before: { try $0.putToken(uses: 2) },
+      words: ["card", "get", "card"] + sessionOption),
     Self(
-      verb: "token get", variant: "for the last time", before: { try $0.putToken() },
-      words: ["token", "get", "card"] + sessionOption),
-    Self(verb: "token revoke", before: { try $0.putToken() }, words: ["token", "revoke", "card"]),
+      verb: "card get", variant: "for the last time", before: { try $0.putToken() },
+      words: ["card", "get", "card"] + sessionOption),
+    Self(verb: "card revoke", before: { try $0.putToken() }, words: ["card", "revoke", "card"]),
     Self(
-      verb: "token purge",
+      verb: "card clear",
       before: { home in
         try home.stopClock()
         try home.putToken(life: "1s")
         home.advanceClock(by: 2)
-      }, words: ["token", "purge"], commitsOften: true),
-    Self(verb: "session close", before: { try $0.putToken() }, words: ["session", "close"] + sessionOption),
+      }, words: ["card", "clear"], commitsOften: true),
     Self(
-      verb: "consent request", before: { try $0.addServer() },
-      words: ["consent", "request", "view", "--user", "u-17", "--card", "c-4"] + transportOption),
+      verb: "card session close", before: { try $0.putToken() },
+      words: ["card", "session", "close"] + sessionOption),
     Self(
-      verb: "consent confirm", before: { try $0.requestConsent() },
-      words: ["consent", "confirm", "view"] + codeOptions, commitsOften: true),
+      verb: "card consent request", before: { try $0.addServer() },
+      words: ["card", "consent", "request", "view", "--user", "u-17", "--card", "c-4"] + transportOption),
     Self(
-      verb: "consent resend", before: { try $0.requestConsent() },
-      words: ["consent", "resend", "view"] + transportOption),
+      verb: "card consent confirm", before: { try $0.requestConsent() },
+      words: ["card", "consent", "confirm", "view"] + codeOptions, commitsOften: true),
+    Self(
+      verb: "card consent resend", before: { try $0.requestConsent() },
+      words: ["card", "consent", "resend", "view"] + transportOption),
   ]
 
   private static let clients = [
@@ -481,8 +484,8 @@ extension Torture.Scenario {
         "--nonce", "n-1",
       ]),
     Self(
-      verb: "item rm", variant: "of a client with its tokens", before: { try $0.authorizeClient() },
-      words: ["item", "rm", "shop"]),
+      verb: "rm", variant: "of a client with its tokens", before: { try $0.authorizeClient() },
+      words: ["rm", "shop"]),
   ]
 
   static let session = String(repeating: "5e", count: 32)
@@ -529,18 +532,18 @@ extension Torture.Scenario {
   private static let overVault = ["restore", "@/in/backup.vault"] + phraseOption + Torture.replaceOption
 
   private static let keys = [
-    Self(verb: "rotate device-key", words: ["rotate", "device-key"]),
+    Self(verb: "vault rotate device-key", words: ["vault", "rotate", "device-key"]),
     Self(
-      verb: "rotate device-key", variant: "key in a named file", hasNamedKey: true,
-      words: ["rotate", "device-key"]),
+      verb: "vault rotate device-key", variant: "key in a named file", hasNamedKey: true,
+      words: ["vault", "rotate", "device-key"]),
     Self(
-      verb: "rotate device-key", variant: "by the recovery code", start: .locked,
+      verb: "vault rotate device-key", variant: "by the recovery code", start: .locked,
       before: { home in for key in try home.keyFiles() { try home.remove(key) } },
-      words: ["rotate", "device-key", "--recovery-file", "@/in/code"], isWithoutKey: true),
-    Self(verb: "rotate epoch", words: ["rotate", "epoch"], commitsOften: true),
+      words: ["vault", "rotate", "device-key", "--recovery-file", "@/in/code"], isWithoutKey: true),
+    Self(verb: "vault rotate epoch", words: ["vault", "rotate", "epoch"], commitsOften: true),
     Self(
-      verb: "rotate epoch", variant: "behind a passcode", start: .locked,
-      words: ["rotate", "epoch"] + passcodeOption, commitsOften: true),
+      verb: "vault rotate epoch", variant: "behind a passcode", start: .locked,
+      words: ["vault", "rotate", "epoch"] + passcodeOption, commitsOften: true),
     Self(verb: "recovery-code new", words: ["recovery-code", "new", "--out", "@/out/code"]),
     Self(
       verb: "recovery-code new", variant: "behind a passcode", start: .locked,
@@ -548,11 +551,12 @@ extension Torture.Scenario {
     Self(
       verb: "recovery-code remove", start: .locked, words: ["recovery-code", "remove"] + passcodeOption),
     Self(
-      verb: "rotate parameters", start: .locked,
-      words: ["rotate", "parameters", "--target", "50"] + passcodeOption),
-    Self(verb: "purge", words: ["purge"], commitsOften: true, needsVaultAlone: true),
+      verb: "vault rotate parameters", start: .locked,
+      words: ["vault", "rotate", "parameters", "--target", "50"] + passcodeOption),
+    Self(verb: "vault purge", words: ["vault", "purge"], commitsOften: true, needsVaultAlone: true),
     Self(
-      verb: "purge", variant: "behind a passcode", start: .locked, words: ["purge"] + passcodeOption,
+      verb: "vault purge", variant: "behind a passcode", start: .locked,
+      words: ["vault", "purge"] + passcodeOption,
       commitsOften: true, needsVaultAlone: true),
   ]
 

@@ -308,14 +308,16 @@ extension Torture.ScenarioHome {
   func putToken(uses: Int = 1, life: String = "1h") throws {
     try write("in/session", Torture.Scenario.session)
     try run(
-      ["token", "put", "card", "--ttl", life, "--uses", "\(uses)", "--session-file", "@/in/session"],
+      ["card", "put", "card", "--ttl", life, "--uses", "\(uses)", "--session-file", "@/in/session"],
       Torture.Scenario.secrets["first"]!)
   }
 
   /// Requests the consent `view`, whose code is in `in/code`.
   func requestConsent() throws {
     try addServer()
-    try run(["consent", "request", "view", "--user", "u-17", "--card", "c-4", "--transport", "@/in/server"])
+    try run([
+      "card", "consent", "request", "view", "--user", "u-17", "--card", "c-4", "--transport", "@/in/server",
+    ])
   }
 
   private static let metadata = """
@@ -399,7 +401,7 @@ extension Torture.ScenarioHome {
     try startActivation(mode: 1, unlockMode: unlockMode)
     try run(
       ["otp", "activate", "finish", "bank", "--pin", "pin", "--pin-file", "@/in/pin"] + Self.codeOptions)
-    for _ in 0..<5 { try run(["otp", "code", "bank", "--pin-file", "@/in/new-pin"], exit: 3) }
+    for _ in 0..<5 { try run(["code", "bank", "--pin-file", "@/in/new-pin"], exit: 3) }
   }
 
   private static let codeOptions = ["--transport", "@/in/server", "--code-file", "@/in/code"]
@@ -416,7 +418,7 @@ extension Torture.ScenarioHome {
   private func fill(_ passcode: [String]) throws {
     let secrets = Torture.Scenario.secrets
     func add(_ name: String, _ options: String...) throws {
-      try run(["item", "add", name] + options + passcode, secrets[name]!)
+      try run(["add", name] + options + passcode, secrets[name]!)
     }
     try add("old", "--service", secrets["service"]!, "--account", secrets["account"]!)
     try add("kept")
@@ -425,7 +427,7 @@ extension Torture.ScenarioHome {
     try run(["otp", "add", "counter"] + passcode, uri)
     try run(["otp", "add", "door", "--role", "verifier"] + passcode, uri)
     try run(["backup", "@/in/backup.vault", "--passphrase-file", "@/in/passphrase"] + passcode)
-    for _ in 0..<3 { try run(["otp", "code", "counter"] + passcode) }
+    for _ in 0..<3 { try run(["code", "counter"] + passcode) }
     try add("late")
     guard !passcode.isEmpty else { return }
     try run(["biometry", "enroll", "voice", "--phrase-file", "@/in/phrase"] + passcode)

@@ -13,7 +13,7 @@ extension Torture {
   /// - K1: an error path deletes a key that is named: `restore` over nothing, whose folder's `fsync` fails, leaves a vault
   ///   without its key.
   /// - S2: the first entry has a commit of its own: `init` that ends before it leaves a damaged vault.
-  /// - A key that a failed commit names is deleted: `rotate device-key` whose commit fails, and appears after a crash.
+  /// - A key that a failed commit names is deleted: `vault rotate device-key` whose commit fails, and appears after a crash.
   ///
   /// It has found that `init` said there is no vault when a folder of its path could not be looked at.
   @Suite("Every system call", .bounded, .requirement("R3", "K1", "S2"), .serialized)
@@ -208,7 +208,7 @@ extension Torture {
       let passcode = judge.verdict(isAcknowledged: false).passcode
       if let passcode { try home.write("in/now", passcode) }
       let next = try home.attempt(
-        ["item", "add", "the next"] + (passcode == nil ? [] : ["--passcode-file", "@/in/now"]), "secret")
+        ["add", "the next"] + (passcode == nil ? [] : ["--passcode-file", "@/in/now"]), "secret")
       if next.status != 0 { problems.append("the next command: exit \(next.status), \(next.errors)") }
       return problems
     }
