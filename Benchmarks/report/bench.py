@@ -208,11 +208,13 @@ def measure(chosen, binaries, vaultctl, folder):
 def publish(data, chosen):
     import page
     import plots
+    import readme
     DOCS.mkdir(parents=True, exist_ok=True)
     images = plots.draw(DOCS, data, note)
     for row in page.write(DOCS / "README.md", data, images):
         note(f"bench: {row['id']} is not met, and docs/benchmarks/README.md has no line '- **{row['id']}**'")
-    note(f"wrote {DOCS}")
+    readme.write(ROOT / "README.md", DOCS / "README.md")
+    note(f"wrote {DOCS}, and the figures of README.md")
 
 
 def main():

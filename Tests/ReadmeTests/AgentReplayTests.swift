@@ -19,13 +19,6 @@ struct AgentReplayTests {
   }
 
   static let differences = [
-    Difference(page: "README.md", command: "vaultctl audit", reason: Difference.entries),
-    Difference(
-      page: "README.md", command: "vaultctl vault check --passcode-file ~/passcode",
-      reason: Difference.entries),
-    Difference(page: "getting-started.md", command: "vaultctl vault check", reason: Difference.entries),
-    Difference(
-      page: "getting-started.md", command: "vaultctl audit --item post", reason: Difference.entries),
     Difference(page: "logging.md", command: "printf secret | vaultctl", reason: Difference.program),
     Difference(
       page: "logging.md", command: "vaultctl get nothing --log VAULT --log-unmasked",
@@ -41,26 +34,23 @@ struct AgentReplayTests {
     Difference(page: "week.transcript", command: "vaultctl audit", reason: Difference.entries),
   ]
 
-  /// Those with commands. The page of the agent has its own.
-  static let pages = (["README.md"] + GuideTests.guides.filter { $0 != "agent.md" }).filter {
-    (try? shown(on: $0))?.steps.isEmpty == false
+  /// Those with commands. The page of the agent, and one that a person types, have their own.
+  static let pages = GuideTests.guides.filter { page in
+    page != "agent.md" && !GuideTests.typed.contains(page) && (try? shown(on: page))?.steps.isEmpty == false
   }
 
-  private static func place(of page: String) -> String { page == "README.md" ? page : "docs/guides/\(page)" }
-
   private static func shown(on page: String) throws -> Session {
-    let blocks = try Readme.blocks("console", of: place(of: page))
-    return Session(page == "README.md" ? blocks.prefix(1).joined() : blocks.joined())
+    try Session(Readme.blocks("console", of: "docs/guides/\(page)").joined())
   }
 
   @Test(
     "a page shows what an agent's commands print, with the exit codes of commands without one",
     arguments: pages)
   func replay(page: String) throws {
-    let (place, shown) = (Self.place(of: page), try Self.shown(on: page))
+    let (place, shown) = ("docs/guides/\(page)", try Self.shown(on: page))
     let files = Dictionary(
       uniqueKeysWithValues: try Readme.blocks("python", of: place).map { ("transport.py", $0) })
-    let isShipped = ["README.md", "logging.md"].contains(page)
+    let isShipped = page == "logging.md"
     let tools = try isShipped ? Built.directory : GuideTests.tools()
     defer { if !isShipped { try? FileManager.default.removeItem(at: tools) } }
     let alone = try AgentSession(shown, hasAgent: false).replay(with: tools, files: files)
@@ -85,7 +75,7 @@ struct AgentReplayTests {
     expect(replayed.count, equals: shown.steps.count)
     for (step, run) in zip(shown.steps, replayed) {
       let difference = differences.first { $0.page == page && step.command.hasPrefix($0.command) }
-      let output = withoutProgram(run.output)
+      let output = Session.withoutProgram(run.output)
       let isSame =
         step.output.count == output.count
         && zip(output, step.output).allSatisfy { Session.line($0, matches: $1) }
@@ -97,16 +87,6 @@ struct AgentReplayTests {
         agent:  \(run.output.joined(separator: "\n        "))
         \(difference?.reason ?? "")
         """)
-    }
-  }
-
-  /// Without what a prompt says of the program that asks, and the rows in which that goes on: docs/guides/agent.md, *What is different*.
-  private static func withoutProgram(_ lines: [String]) -> [String] {
-    let fact = /^ {2}(asked by|through|started by|in the unit|says: process \d+ is|says: it is)\s/
-    var isOfProgram = false
-    return lines.filter { line in
-      isOfProgram = line.contains(fact) || isOfProgram && line.hasPrefix("  + ")
-      return !isOfProgram
     }
   }
 }

@@ -2,12 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The example in the README", .bounded)
+@Suite("The example of a vault with items", .bounded)
 struct ExampleTests {
+  private let file = "Tests/ReadmeTests/Example.swift"
+
   @Test("is the file that is compiled here, letter by letter")
   func sameText() throws {
-    let file = Readme.root.appendingPathComponent("Tests/ReadmeTests/Example.swift")
-    try expect(Readme.blocks("swift"), equals: [try String(contentsOf: file, encoding: .utf8)])
+    let blocks = try Readme.blocks("swift", of: "docs/guides/using-the-library.md")
+    try #expect(blocks.contains(Readme.text(of: file)))
   }
 
   @Test("does what it says")
@@ -19,9 +21,7 @@ struct ExampleTests {
 
   @Test("compiles for a user of the library, who sees only what is public")
   func publicOnly() throws {
-    let source = try #require(try Readme.blocks("swift").first)
-    let complaints = try Stranger.complaints(about: source)
-    expect(complaints, equals: "")
+    try expect(Stranger.complaints(about: Readme.text(of: file)), equals: "")
   }
 
   @Test("a user of the library cannot use what is not public")

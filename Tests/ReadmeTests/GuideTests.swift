@@ -10,7 +10,12 @@ struct GuideTests {
     (try? FileManager.default.contentsOfDirectory(atPath: Readme.root.path + "/docs/guides"))?
     .filter { $0.hasSuffix(".md") }.sorted() ?? []
 
-  @Test("every command of a guide does what the guide shows, in the guide's order", arguments: guides)
+  /// Pages that show what a person types at prompts, between ⟨ and ⟩.
+  static let typed = ["everyday.md"]
+
+  @Test(
+    "every command of a guide does what the guide shows, in the guide's order",
+    arguments: guides.filter { !typed.contains($0) })
   func replay(guide: String) throws {
     let page = "docs/guides/\(guide)"
     let shown = Session(try Readme.blocks("console", of: page).joined())
@@ -27,7 +32,7 @@ struct GuideTests {
   }
 
   /// A folder with the programs that a guide calls. In it `vaultctl` is the one of tests, whose key derivation costs nothing:
-  /// the README and the transcripts run the one that is installed.
+  /// pages that a person types, and the transcripts, run the one that is installed.
   static func tools() throws -> URL {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tools-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -70,13 +75,29 @@ struct GuideTests {
 
   @Test("a transcript comes out again on a pseudo-terminal, prompts and all", arguments: transcripts)
   func transcript(name: String) throws {
-    let python = try Shell.need("python3")
-    let folder = Readme.root.appendingPathComponent("Tests/Transcripts")
-    let words = ["\(folder.path)/replay.py", "\(folder.path)/\(name)", Built.directory.path]
-    let result = try Program(python, words).run()
-    expect(result.status, equals: 0, "\(result.text)")
-    let shown = Session(try Readme.text(of: "Tests/Transcripts/\(name)"), remarks: "#")
+    let place = "Tests/Transcripts/\(name)"
+    let shown = Session(try Readme.text(of: place), remarks: "#")
     #expect(shown.steps.count >= 2)
-    try shown.compare(with: Session(result.text).steps, name)
+    try shown.compare(with: Self.screen(of: place), name)
+  }
+
+  @Test("a page that a person types comes out again on a pseudo-terminal, prompts and all", arguments: typed)
+  func page(name: String) throws {
+    let place = "docs/guides/\(name)"
+    let shown = Session(try Readme.blocks("console", of: place).joined())
+    #expect(shown.steps.count >= 20)
+    let run = try Self.screen(of: place).map {
+      Session.Step(command: $0.command, output: Session.withoutProgram($0.output))
+    }
+    try shown.compare(with: run, name)
+  }
+
+  /// What a terminal shows when a person types a transcript or a page.
+  private static func screen(of place: String) throws -> [Session.Step] {
+    let python = try Shell.need("python3")
+    let words = ["Tests/Transcripts/replay.py", place].map { "\(Readme.root.path)/\($0)" }
+    let result = try Program(python, words + [Built.directory.path]).run()
+    expect(result.status, equals: 0, "\(result.text)")
+    return Session(result.text).steps
   }
 }

@@ -88,6 +88,16 @@ struct Session {
     }
   }
 
+  /// Without what a prompt says of the program that asks, and the rows in which that goes on: docs/guides/agent.md, *What is different*.
+  static func withoutProgram(_ lines: [String]) -> [String] {
+    let fact = /^ {2}(asked by|through|started by|in the unit|says: process \d+ is|says: it is)\s/
+    var isOfProgram = false
+    return lines.filter { line in
+      isOfProgram = line.contains(fact) || isOfProgram && line.hasPrefix("  + ")
+      return !isOfProgram
+    }
+  }
+
   /// Whether `line` is what the page says, up to what differs from run to run.
   static func line(_ line: String, matches shown: String) -> Bool {
     pattern(of: line) == pattern(of: shown) || elided(shown, matches: line)

@@ -2,15 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The session in the README", .bounded)
+@Suite("The sessions of pages", .bounded)
 struct SessionTests {
-  @Test("prints what the README shows, command by command")
-  func replay() throws {
-    let shown = Session(try #require(try Readme.blocks("console").first))
-    #expect(shown.steps.count >= 8)
-    try shown.compare(with: shown.replay(with: Built.directory), "README.md")
-  }
-
   @Test("a changed word, number or line is noticed")
   func differencesAreFound() {
     #expect(Session.line("code 755224", matches: "code 755224"))

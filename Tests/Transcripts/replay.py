@@ -4,6 +4,7 @@
 usage: replay.py [--agent] TRANSCRIPT FOLDER-OF-VAULTCTL
 
 With --agent an agent runs each command, and is locked after each: a prompt comes where it comes without an agent.
+A page (*.md) is a transcript too: its console blocks. It may start an agent itself.
 
 A line of a transcript is `$ command`, `# remark`, or what the screen shows. In it a person's typing stands between
 ⟨ and ⟩, where ^C is Ctrl-C and ^D the end of input; what is typed without echo stands there once, and echoed text
@@ -25,8 +26,10 @@ TYPED = re.compile("(.*?)⟨(.*?)⟩")
 
 
 def steps(path):
-    found = []
-    for line in open(path, encoding="utf-8").read().splitlines():
+    found, text = [], open(path, encoding="utf-8").read()
+    if path.endswith(".md"):
+        text = "".join(re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S))
+    for line in text.splitlines():
         if line.startswith("$ "):
             found.append([line[2:], []])
         elif found and not line.startswith("#"):
@@ -89,6 +92,7 @@ class Screen:
 def main():
     has_agent = sys.argv[1] == "--agent"
     path, folder = sys.argv[1 + has_agent:]
+    is_page = path.endswith(".md")
     with tempfile.TemporaryDirectory(prefix="transcript ") as home, tempfile.TemporaryDirectory() as runtime:
         environment = {
             "HOME": home, "PATH": folder + ":/usr/bin:/bin", "LC_ALL": "C.UTF-8", "PS1": READY, "TERM": "xterm",
@@ -100,7 +104,7 @@ def main():
                     [folder + "/vaultctl", *words], env=environment, check=True, stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL)
 
-        if has_agent:
+        if has_agent or is_page:
             environment["XDG_RUNTIME_DIR"] = runtime
         agent("agent", "start")
         try:
@@ -116,6 +120,11 @@ def main():
                 agent("lock", "--all")
         finally:
             agent("agent", "stop")
+            if is_page:
+                # It is running still where the replay ended early.
+                subprocess.run(
+                    [folder + "/vaultctl", "agent", "stop"], env=environment, stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             if has_agent:
                 # The last entry of the log can come later: the agent has this lock until it ends.
                 with open(runtime + "/vaultctl/agent.lock") as lock:

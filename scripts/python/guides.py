@@ -45,7 +45,8 @@ def write(root, catalog):
     shutil.rmtree(catalog, ignore_errors=True)
     os.makedirs(catalog)
     texts = {}
-    for path in glob.glob(f"{root}/docs/guides/*.md"):
+    # The front page is the index there.
+    for path in set(glob.glob(f"{root}/docs/guides/*.md")) - {f"{root}/docs/guides/README.md"}:
         with open(path, encoding="utf-8") as file:
             texts[os.path.basename(path)[:-3]] = file.read()
     anchors = {name: {slug(heading): anchor(heading) for heading in headings(text)} for name, text in texts.items()}
