@@ -20,6 +20,7 @@ import VaultWords
 /// secrets through ``Secrets``, which reads an option, a credential or a prompt. `World/` holds everything that comes from outside,
 /// so that a test can replace it.
 ///
+/// `Words/` has what people type who come from another tool: words that work, and words that are answered with the command to copy.
 /// `RecoveryCodes/` shows new codes, and `JSONLines/` reads exported items. The module VaultWords turns errors of the library into
 /// messages and exit codes, and words items and members; VaultDoctor looks for weaknesses.
 ///
@@ -98,12 +99,9 @@ package enum VaultControl {
     }
     let printer = Printer(
       output: output, isJSON: messages.isJSON, hasColours: Colour.isWanted(on: output, in: world.environment))
-    switch try Parser.parse(words.compactMap(\.self), of: VerbTable.program) {
-    case .help(let text):
-      try ending(byLostReaderOf: output, in: world) {
-        try output.write(text)
-        try output.flush()
-      }
+    switch try Parser.parse(words.compactMap(\.self), of: VerbTable.program, in: Surroundings(of: world)) {
+    case .help(let request):
+      try ending(byLostReaderOf: output, in: world) { try show(request, on: output, in: world) }
       return .exit(.done)
     case .run(let invocation):
       let words = words.compactMap(\.self)
@@ -142,6 +140,19 @@ package enum VaultControl {
 }
 
 extension VaultControl {
+  /// Shows a page of the help; a whole one through a pager, where it is longer than the screen of a terminal.
+  static func show(
+    _ request: HelpRequest, on output: OutputStream, in world: World
+  ) throws(CommandError) {
+    let help = Help(
+      VerbTable.program, width: output.isTerminal ? output.terminalSize.textWidth : 80,
+      isBold: Colour.isWanted(on: output, in: world.environment))
+    let text = help.text(request)
+    guard request.isShort else { return try Pager.print(text, to: output, in: world.environment) }
+    try output.write(text)
+    try output.flush()
+  }
+
   private static let undelivered =
     "what was done is done, but its result was not delivered; see 'vaultctl audit'"
 

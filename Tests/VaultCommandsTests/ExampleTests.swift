@@ -27,18 +27,18 @@ struct ExampleTests {
     try expect(
       start.run(["-o", "pipefail", "-c", Self.opening(start) + Self.setUp], program: bash).exit, equals: 0)
     var count = 0
-    for verb in VerbTable.all {
+    for (verb, example) in VerbTable.all.flatMap({ verb in verb.examples.map { (verb, $0) } }) {
       let tool = try Tool()
       var script = Self.opening(tool)
       // A copy of a vault gives no codes.
       let isCopy = verb.name != "code"
       if verb.name != "init" { script += isCopy ? "cp -a '\(start.home.path)'/. .\n" : Self.setUp + "\n" }
       script += Self.preparation(of: verb)
-      let run = try tool.run(["-o", "pipefail", "-c", script + verb.example], program: bash)
+      let run = try tool.run(["-o", "pipefail", "-c", script + example], program: bash)
       // There is nothing to confirm and no root to decide, and no keeper serves the tests.
       let expected: Int32 =
         ["otp confirm", "keeper settle"].contains(verb.name) ? 9 : verb.words.first == "keeper" ? 13 : 0
-      expect(run.exit, equals: expected, "\(verb.example): \(run.exit) \(run.errors)")
+      expect(run.exit, equals: expected, "\(example): \(run.exit) \(run.errors)")
       count += 1
     }
     #expect(count >= 30)

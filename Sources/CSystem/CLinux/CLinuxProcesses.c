@@ -143,7 +143,7 @@ static char **changed_environment(char *const added[]) {
   return variables;
 }
 
-pid_t clinux_spawn_shown(char *const words[], char *const added[], int output) {
+pid_t clinux_spawn_shown(char *const words[], char *const added[], int input, int output) {
   char **variables = changed_environment(added);
   if (variables == NULL) return -1;
   posix_spawn_file_actions_t actions;
@@ -152,6 +152,7 @@ pid_t clinux_spawn_shown(char *const words[], char *const added[], int output) {
   pid_t process = -1;
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
+  if (input != 0) posix_spawn_file_actions_adddup2(&actions, input, 0);
   if (output != 1) posix_spawn_file_actions_adddup2(&actions, output, 1);
   posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   sigemptyset(&none);

@@ -2,7 +2,7 @@
 package struct Flag: OptionKey {
   package let option: Option
 
-  package init(_ name: String, _ summary: String) {
-    option = Option(name: name, value: nil, summary: summary)
+  package init(_ name: String, short: String = "", _ summary: String) {
+    option = Option(name: name, short: short, value: nil, summary: summary)
   }
 }

@@ -22,19 +22,28 @@ package struct Manual: Sendable {
   let purpose: String
   let description: [String]
   let sections: [Section]
-  let example: String
+  let examples: [String]
+  /// What people need every day, for the short help: how it is called, and what it does.
+  package let daily: [(usage: String, text: String)]
+  /// How secrets are given, for the help and the manual.
+  let secrets: [String]
   /// What a person who types the name of the program alone can begin with.
   let firstStep: String
+  /// The verb of the first step.
+  let firstVerb: String
 
   package init(
-    summary: String, purpose: String, description: [String], sections: [Section], example: String,
-    firstStep: String
+    summary: String, purpose: String, description: [String], sections: [Section], examples: [String],
+    daily: [(usage: String, text: String)] = [], secrets: [String] = [], firstStep: String, firstVerb: String
   ) {
     self.summary = summary
     self.purpose = purpose
     self.description = description
     self.sections = sections
-    self.example = example
+    self.examples = examples
+    self.daily = daily
+    self.secrets = secrets
     self.firstStep = firstStep
+    self.firstVerb = firstVerb
   }
 }

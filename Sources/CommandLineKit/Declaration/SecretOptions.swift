@@ -1,5 +1,7 @@
 /// The options through which a secret comes in: `--NAME-fd N`, and as a rule `--NAME-file PATH`.
 package struct SecretOptions: Sendable {
+  /// What the help calls the secret.
+  package let title: String
   /// Reads the secret from a descriptor to its end.
   package let descriptor: Setting<Int32>
   /// Reads the secret from a private file; `nil` where a file cannot have it yet when the command begins.
@@ -9,6 +11,7 @@ package struct SecretOptions: Sendable {
   ///   - title: What the help calls the secret.
   ///   - hasFile: Whether a file can bring it.
   package init(name: String, title: String, hasFile: Bool = true) {
+    self.title = title
     descriptor = Setting(
       name + "-fd", .descriptor, "N",
       "Read the \(title) from descriptor N to its end; one final newline is dropped.")
@@ -19,8 +22,8 @@ package struct SecretOptions: Sendable {
         "Read the \(title) from PATH: your own file with mode 0600 or 0400, or one of root.") : nil
   }
 
-  package init(descriptor: Setting<Int32>, file: Setting<String>) {
-    (self.descriptor, self.file) = (descriptor, file)
+  package init(title: String, descriptor: Setting<Int32>, file: Setting<String>) {
+    (self.title, self.descriptor, self.file) = (title, descriptor, file)
   }
 
   /// `--NAME-fd N or --NAME-file PATH`

@@ -2,8 +2,11 @@
 package struct Settings: OptionKey {
   package let option: Option
 
-  package init(_ name: String, _ kind: ValueKind<String>, _ placeholder: String, _ summary: String) {
+  package init(
+    _ name: String, short: String = "", _ kind: ValueKind<String>, _ placeholder: String, _ summary: String
+  ) {
     option = Option(
-      name: name, value: kind.shape, placeholder: placeholder, summary: summary, isRepeatable: true)
+      name: name, short: short, value: kind.shape, placeholder: placeholder, summary: summary,
+      isRepeatable: true)
   }
 }

@@ -17,6 +17,8 @@ package protocol Verb: SendableMetatype {
   static var facts: [(name: String, text: String)] { get }
   static var exitCodes: [ExitCode] { get }
   static var notes: [String] { get }
+  /// Commands to copy, the most useful first. Two fit on a screen.
+  static var examples: [String] { get }
   static var example: String { get }
   /// Options that it does not have although a person may expect them, with what to do instead.
   static var absentOptions: [String: String] { get }
@@ -32,6 +34,7 @@ extension Verb {
   package static var standIns: [StandIn] { [] }
   package static var standardInput: StandardInput { .unused }
   package static var notes: [String] { [] }
+  package static var examples: [String] { [example] }
   package static var absentOptions: [String: String] { [:] }
   package static var namesCommand: String? { nil }
 

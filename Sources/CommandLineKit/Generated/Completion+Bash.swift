@@ -70,8 +70,8 @@ extension Completion {
     var lines: [String] = []
     for place in places {
       for option in place.options where option.value != nil {
-        lines.append(
-          "    '\(place.words):--\(option.name)') \(command(source(of: option, at: place))); return ;;")
+        let typed = option.spellings.map { "'\(place.words):\($0)'" }.joined(separator: " | ")
+        lines.append("    \(typed)) \(command(source(of: option, at: place))); return ;;")
       }
     }
     return lines.joined(separator: "\n")
@@ -79,7 +79,7 @@ extension Completion {
 
   private var placeCases: String {
     places.map { place in
-      let options = place.options.map { "--" + $0.name }.joined(separator: " ")
+      let options = place.options.flatMap(\.spellings).joined(separator: " ")
       let words = place.next.map(\.word)
       var line = "    '\(place.words)')\n"
       line +=

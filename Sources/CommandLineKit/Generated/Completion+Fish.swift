@@ -71,7 +71,8 @@ extension Completion {
       return lines
         + place.options.map { option in
           let value = option.value == nil ? "" : self.value(source(of: option, at: place))
-          return "\(start) -l \(option.name)\(value) -d '\(quoted(option.summary))'"
+          let letter = option.short.first.map { " -s \($0)" } ?? ""
+          return "\(start) -l \(option.name)\(letter)\(value) -d '\(quoted(option.summary))'"
         }
     }
   }

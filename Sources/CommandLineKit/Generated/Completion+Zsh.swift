@@ -44,8 +44,8 @@ extension Completion {
     for place in places {
       for option in place.options where option.value != nil {
         let source = source(of: option, at: place)
-        lines.append(
-          "    ('\(place.words):--\(option.name)') \(command(source, else: option.placeholder)); return ;;")
+        let typed = option.spellings.map { "'\(place.words):\($0)'" }.joined(separator: "|")
+        lines.append("    (\(typed)) \(command(source, else: option.placeholder)); return ;;")
       }
     }
     return lines.joined(separator: "\n")
@@ -53,7 +53,9 @@ extension Completion {
 
   private var placeCases: String {
     places.map { place in
-      let options = place.options.map { described("--" + $0.name, as: $0.summary) }.joined(separator: " ")
+      let options = place.options.flatMap { option in
+        option.spellings.map { described($0, as: option.summary) }
+      }.joined(separator: " ")
       let words = place.next.map { described($0.word, as: $0.summary) }.joined(separator: " ")
       let offer = "next=(\(words))\n        _describe command next\n"
       var text = "    ('\(place.words)')\n      if [[ $current == -* ]]; then\n"

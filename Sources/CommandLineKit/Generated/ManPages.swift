@@ -22,6 +22,9 @@ extension ManPages {
     page.list(program.families.map { ("\(program.name)-\($0.word)(1)", $0.summary) })
     page.line(".Sh OPTIONS")
     page.list(rows(of: program.commonOptions))
+    page.line(".Sh SECRETS")
+    for paragraph in program.manual.secrets { page.text(paragraph) }
+    page.list(program.allSecretOptions.map { ($0.title, $0.advice) })
     for section in program.manual.sections {
       page.line(".Sh \(section.title)")
       switch section.content {
@@ -31,7 +34,8 @@ extension ManPages {
     }
     page.line(".Sh EXIT STATUS")
     page.list(rows(of: program.exitCodes))
-    page.line(".Sh EXAMPLES", ".Dl \(program.manual.example)")
+    page.line(".Sh EXAMPLES")
+    for example in program.manual.examples { page.line(".Dl " + ManPage.escaped(example)) }
     return page.source
   }
 
@@ -42,13 +46,13 @@ extension ManPages {
     for verb in family.verbs { page.line(".D1 " + ManPage.escaped(program.usage(of: verb))) }
     page.line(".Sh DESCRIPTION")
     for verb in family.verbs { describe(verb, on: &page) }
-    page.line(".Sh OPTIONS OF EVERY COMMAND")
-    page.list(rows(of: program.commonOptions))
     page.line(".Sh EXIT STATUS")
     page.list(rows(of: Set(family.verbs.flatMap { $0.exitCodes }).sorted()))
     page.line(".Sh EXAMPLES")
-    for verb in family.verbs { page.line(".Dl " + ManPage.escaped(verb.example)) }
-    page.line(".Sh SEE ALSO", ".Xr \(program.name) 1")
+    for example in family.verbs.flatMap({ $0.examples }) { page.line(".Dl " + ManPage.escaped(example)) }
+    page.line(
+      ".Sh SEE ALSO", ".Xr \(program.name) 1",
+      "has the options of every command, and the options that bring secrets.")
     return page.source
   }
 
@@ -56,13 +60,19 @@ extension ManPages {
     page.line(".Ss " + ManPage.escaped(verb.name))
     page.text(verb.summary)
     let arguments = verb.arguments.map { ($0.usage, $0.summary) }
-    if !arguments.isEmpty || !verb.options.isEmpty { page.list(arguments + rows(of: verb.options)) }
+    let options = Help(program).ownOptions(of: verb)
+    if !arguments.isEmpty || !options.isEmpty { page.list(arguments + rows(of: options)) }
     for note in verb.notes { page.text(note) }
     page.text(verb.facts.map { "\($0.name): \($0.text)." }.joined(separator: " "))
+    if !verb.secretOptions.isEmpty {
+      page.text("May need: \(verb.secretOptions.map(\.title).joined(separator: ", ")).")
+    }
     page.text("Exit codes: " + verb.exitCodes.map { String($0.rawValue) }.joined(separator: ", ") + ".")
   }
 
-  private func rows(of options: [Option]) -> [(String, String)] { options.map { ($0.usage, $0.explanation) } }
+  private func rows(of options: [Option]) -> [(String, String)] {
+    options.map { ($0.listing, $0.explanation) }
+  }
 
   private func rows(of exitCodes: [ExitCode]) -> [(String, String)] {
     exitCodes.map { (String($0.rawValue), $0.meaning) }

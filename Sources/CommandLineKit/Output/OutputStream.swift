@@ -24,6 +24,9 @@ package final class OutputStream: TextOutput {
 
   package var isTerminal: Bool { isatty(descriptor) == 1 }
 
+  /// The size of the terminal that it is; 24 by 80 where it is none.
+  package var terminalSize: TerminalSize { TerminalSize(of: descriptor) }
+
   /// Whether something can be written without a wait.
   var hasRoom: Bool {
     var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

@@ -7,6 +7,8 @@ package struct Invocation: Sendable {
   package var options = NamedValues<String>()
   /// The values of options that can be repeated, in their order.
   package var lists = NamedValues<[String]>()
+  /// Why the only word is no command, where it was taken for a name: what to say if nothing has that name.
+  package var unknownWord: CommandError?
 
   package init(_ verb: any Verb.Type) { self.verb = verb }
 

@@ -1,35 +1,45 @@
-/// Reads a command line of a program. An error names a refused argument by its position and never repeats it, because it may be
-/// a secret. It names an option that looks like one.
-package struct Parser: ~Copyable {
+/// Reads a command line of a program.
+///
+/// An error repeats the verb, the option or the name that was typed, so that a slip can be found by looking. It never repeats the
+/// value of an option, nor a word too many: each may be a secret.
+package struct Parser {
   package enum Result: Sendable {
     case run(Invocation)
-    /// The text of the help that was asked for.
-    case help(String)
+    case help(HelpRequest)
   }
 
-  private let program: Program
-  private let words: [String]
-  private var position = 0
-  private var family: VerbFamily?
-  private var prefix: [String] = []
-  private var invocation: Invocation?
+  let program: Program
+  let surroundings: Surroundings
+  let words: [String]
+  /// Of the next word.
+  var position = 0
+  /// The words of the verb so far, without a word that says nothing.
+  var prefix: [String] = []
+  /// A word such as `item` that came before it.
+  private(set) var silentWord: String?
+  var invocation: Invocation?
   private var positional: [String] = []
   private var early = NamedValues<String>()
   private var optionsEnded = false
   /// Why an argument that looks like the value of the option before it is not the value.
   private var refusedValue: CommandError?
 
-  private init(_ words: [String], of program: Program) {
+  var firstArgument: String? { positional.first }
+
+  private init(_ words: [String], of program: Program, in surroundings: Surroundings) {
     self.words = words
     self.program = program
+    self.surroundings = surroundings
   }
 
   /// - Throws: ``ExitCode/usage``, or the error of a value.
-  package static func parse(_ words: [String], of program: Program) throws(CommandError) -> Result {
+  package static func parse(
+    _ words: [String], of program: Program, in surroundings: Surroundings = .script
+  ) throws(CommandError) -> Result {
     for (index, word) in words.enumerated() {
       if let refusal = program.refusal(word, index + 1) { throw refusal }
     }
-    var parser = Parser(words, of: program)
+    var parser = Parser(words, of: program, in: surroundings)
     return try parser.run()
   }
 
@@ -40,8 +50,10 @@ package struct Parser: ~Copyable {
       if word == "--", !optionsEnded {
         optionsEnded = true
       } else if !optionsEnded, word.hasPrefix("-"), word != "-" {
-        if word == "--help" || word == "-h" { return .help(help) }
-        if word == "--version", family == nil { return try versionVerb() }
+        if word == "--help" || word == "-h" { return .help(helpRequest(isShort: word == "-h")) }
+        if word == "--version" || word == "-V", prefix.isEmpty, invocation == nil {
+          return try versionVerb(word)
+        }
         try takeOption(word)
       } else {
         try takeWord(word)
@@ -50,15 +62,25 @@ package struct Parser: ~Copyable {
     return try .run(finish())
   }
 
-  private var help: String {
-    let help = Help(program)
-    if let invocation { return help.verb(invocation.verb) }
-    return family.map(help.family) ?? help.overview
+  /// What the words mean that came before `--help`, or else those that come after it.
+  private mutating func helpRequest(isShort: Bool) -> HelpRequest {
+    if invocation == nil, prefix.isEmpty {
+      for word in words[position...] where !word.hasPrefix("-") && invocation == nil {
+        position += 1
+        prefix.append(word)
+        if case .verb(let verb) = meaning() { begin(verb) }
+      }
+    }
+    if let verb = invocation?.verb { return HelpRequest(topic: .verb(verb), isShort: isShort) }
+    let family = prefix.first.flatMap(program.family)
+    return HelpRequest(topic: family.map { .family($0) } ?? .program, isShort: isShort)
   }
 
-  private func versionVerb() throws(CommandError) -> Result {
-    guard words.count == 1, let verb = program.verb(["version"]) else {
-      throw .usage("--version stands alone", hint: "try '\(program.name) version --json'")
+  private func versionVerb(_ word: String) throws(CommandError) -> Result {
+    let verb = program.verb(["version"]) ?? synonym(["version"])
+    guard let verb else { throw unknownOption(word) }
+    guard words.count == 1 else {
+      throw .usage("\(word) stands alone", hint: "'\(program.name) \(verb.name) --json' prints it as JSON")
     }
     return .run(Invocation(verb))
   }
@@ -66,37 +88,87 @@ package struct Parser: ~Copyable {
 
 // MARK: words
 
+/// What the words so far mean.
+enum WordMeaning {
+  case verb(any Verb.Type)
+  /// A verb follows.
+  case unfinished
+  case unknown
+}
+
 extension Parser {
   private mutating func takeWord(_ word: String) throws(CommandError) {
-    if invocation != nil {
+    if let invocation {
       positional.append(word)
+      if let error = invocation.unknownWord { throw error }
       if let limit = wordLimit, positional.count > limit { throw unexpectedArgument }
       return
     }
     prefix.append(word)
-    guard let family = family ?? program.family(word) else {
-      throw .usage(
-        "argument \(position) is not a command of \(program.name)",
-        hint: "'\(program.name) --help' lists all"
-          + suggestion(for: word, among: program.families.map(\.word)))
+    switch meaning() {
+    case .verb(let verb): begin(verb)
+    case .unfinished: break
+    case .unknown:
+      if isSilent(word) {
+        prefix = []
+        silentWord = word
+      } else {
+        try beginShowing(word)
+      }
     }
-    self.family = family
-    let candidates = family.verbs.filter { $0.words.starts(with: prefix) }
-    guard !candidates.isEmpty else {
-      let group = prefix.dropLast()
-      let names = family.verbs.filter { $0.words.starts(with: group) }
-        .compactMap { $0.words.dropFirst(group.count).first }
-      throw .usage(
-        "argument \(position) is not a command of '\(program.name) \(family.word)'",
-        hint: "'\(program.name) \(family.word) --help' lists all" + suggestion(for: word, among: names))
-    }
-    if let verb = candidates.first(where: { $0.words == prefix }) { begin(verb) }
   }
 
   private mutating func begin(_ verb: any Verb.Type) {
     var invocation = Invocation(verb)
     invocation.options = early
     self.invocation = invocation
+  }
+
+  /// What the prefix means: the words of the program first, then those that people type for them.
+  private func meaning() -> WordMeaning {
+    if silentWord == nil || isAfterSilentWord(prefix[0]) {
+      if let verb = program.verb(prefix) { return .verb(verb) }
+      if isGroup(prefix) { return .unfinished }
+    }
+    if position < words.count, program.vocabulary().continues(prefix + [words[position]]) {
+      return .unfinished
+    }
+    if let verb = synonym(prefix),
+      silentWord == nil || isAfterSilentWord(verb.words[0])
+    {
+      return .verb(verb)
+    }
+    return .unknown
+  }
+
+  /// Whether the words begin several verbs.
+  func isGroup(_ words: [String]) -> Bool {
+    words.first.flatMap(program.family)?.verbs.contains { $0.words.starts(with: words) } ?? false
+  }
+
+  /// The verb for which people type these words.
+  private func synonym(_ words: [String]) -> (any Verb.Type)? {
+    program.vocabulary().synonym(words).flatMap { program.verb(named: $0.verb) }
+  }
+
+  /// Whether the word is the one that says nothing, such as `item`.
+  private func isSilent(_ word: String) -> Bool {
+    prefix.count == 1 && silentWord == nil && program.vocabulary().prefix?.word == word
+  }
+
+  private func isAfterSilentWord(_ word: String) -> Bool {
+    program.vocabulary().prefix?.verbs.contains(word) ?? false
+  }
+
+  /// Takes a word that is no command for a name, where a person types it alone.
+  private mutating func beginShowing(_ word: String) throws(CommandError) {
+    let error = unknownWord
+    guard surroundings.isInteractive, prefix.count == 1,
+      let verb = program.vocabulary().bareWord.flatMap(program.verb(named:))
+    else { throw error }
+    begin(verb)
+    invocation?.unknownWord = error
+    positional = [word]
   }
 
   private var wordLimit: Int? {
@@ -106,9 +178,10 @@ extension Parser {
 
   private var unexpectedArgument: CommandError {
     if let refusedValue { return refusedValue }
-    let verb = invocation?.verb
-    var hint = "'\(program.name) \(verb?.name ?? "") --help' shows what it takes"
-    if verb?.readsStandardInput == true { hint = "give a secret on standard input, never as an argument" }
+    guard let verb = invocation?.verb else { return .usage("unexpected argument \(position)") }
+    let hint =
+      verb.readsStandardInput
+      ? "give a secret on standard input, never as an argument" : "usage: \(program.usage(of: verb))"
     return .usage("unexpected argument \(position) of '\(place)'", hint: hint)
   }
 }
@@ -117,18 +190,59 @@ extension Parser {
 
 extension Parser {
   private mutating func takeOption(_ word: String) throws(CommandError) {
-    guard word.hasPrefix("--") else { throw unknownOption(word) }
-    let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    if invocation == nil, let verb = familyVerb, !isCommonOption(word) { begin(verb) }
+    guard word.hasPrefix("--") else { return try takeLetters(word) }
+    let parts = word.dropFirst(2).split(
+      separator: "=" as Character, maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
-    // The options of a verb are made when they are asked for.
-    guard
-      let option = option(name, of: program.commonOptions) ?? option(name, of: invocation?.verb.options ?? [])
-    else { throw unknownOption(name) }
+    guard let option = option(where: { $0.name == name }) ?? optionSynonym(name) else {
+      throw unknownOption(word)
+    }
     let value = try takeValue(of: option, attached: parts.count == 2 ? String(parts[1]) : nil)
     try store(value, for: option)
   }
 
-  private func option(_ name: String, of options: [Option]) -> Option? { options.first { $0.name == name } }
+  /// `-c`, `-cy`, `-g20`. What follows the letter of an option with a value is the value, as far as it can be one.
+  private mutating func takeLetters(_ word: String) throws(CommandError) {
+    var rest = word.dropFirst()
+    while let letter = rest.popFirst() {
+      guard let option = option(where: { $0.short.contains(letter) }) else {
+        throw unknownOption("-\(letter)", in: word)
+      }
+      guard let kind = option.value else {
+        try store("", for: option)
+        continue
+      }
+      let isMarked = rest.first == "="
+      let attached = String(isMarked ? rest.dropFirst() : rest)
+      if !rest.isEmpty, option.valueIsOptional, !isMarked, !kind.accepts(attached) {
+        if rest.first?.isNumber == true, let refusal = refusal(of: attached, as: option) { throw refusal }
+        try store(option.defaultValue ?? "", for: option)
+        continue
+      }
+      return try store(takeValue(of: option, attached: rest.isEmpty ? nil : attached), for: option)
+    }
+  }
+
+  /// The options of a verb are made when they are asked for.
+  private func option(where isMeant: (Option) -> Bool) -> Option? {
+    program.commonOptions.first(where: isMeant) ?? invocation?.verb.options.first(where: isMeant)
+  }
+
+  private func optionSynonym(_ name: String) -> Option? {
+    for known in program.vocabulary().optionNames(name) {
+      if let option = option(where: { $0.name == known }) { return option }
+    }
+    return nil
+  }
+
+  private func isCommonOption(_ word: String) -> Bool {
+    let name = word.hasPrefix("--") ? word.dropFirst(2).prefix { $0 != "=" } : ""
+    let letter = word.dropFirst().first
+    return program.commonOptions.contains { option in
+      word.hasPrefix("--") ? option.name == name : letter.map { option.short.contains($0) } ?? false
+    }
+  }
 
   private mutating func takeValue(of option: Option, attached: String?) throws(CommandError) -> String {
     guard let kind = option.value else {
@@ -163,53 +277,27 @@ extension Parser {
     if invocation == nil { early[option.name] = value } else { invocation?.options[option.name] = value }
   }
 
-  private func unknownOption(_ name: String) -> CommandError {
-    if let advice = invocation?.verb.absentOptions[name] {
-      return .usage("--\(name) is not an option of '\(place)'", hint: advice)
-    }
-    var hint =
-      "'\(place) --help' lists the options" + suggestion(for: name, among: known.map(\.name), prefix: "--")
-    if invocation == nil { hint += "; give the options of a command after it" }
-    let subject = Self.isOptionName(name) ? "--\(name)" : "argument \(position)"
-    return .usage("\(subject) is not an option of '\(place)'", hint: hint)
-  }
-
-  /// Whether the text has only the letters and dashes of an option. Anything else may be a pasted secret.
-  private static func isOptionName(_ name: String) -> Bool {
-    1...24 ~= name.utf8.count && name.first != "-" && name.utf8.allSatisfy { 0x61...0x7A ~= $0 || $0 == 0x2D }
-  }
-
-  private var place: String { ([program.name] + prefix).joined(separator: " ") }
-
-  /// The options that are known here.
-  private var known: [Option] { (invocation?.verb.options ?? []) + program.commonOptions }
-
   /// Why an argument is no value of the option; `nil` when it is one.
   private func refusal(of argument: String, as option: Option) -> CommandError? {
     do throws(CommandError) { try option.value?.check(argument, "--\(option.name)") } catch { return error }
     return nil
-  }
-
-  /// The nearest known word; a secret is not near one.
-  private func suggestion(for word: String, among known: [String], prefix: String = "") -> String {
-    let nearest = known.map { ($0, editDistance(from: $0, to: word)) }.min { $0.1 < $1.1 }
-    guard let nearest, nearest.1 <= 2, nearest.1 <= nearest.0.utf8.count / 2 else { return "" }
-    return "; did you mean \(prefix)\(nearest.0)?"
   }
 }
 
 // MARK: the whole line
 
 extension Parser {
-  private func finish() throws(CommandError) -> Invocation {
-    guard var invocation else {
-      guard let family else {
-        throw .usage("no command", hint: "'\(program.name) --help' lists all; \(program.manual.firstStep)")
-      }
-      throw .usage(
-        "'\(program.name) \(family.word)' needs a command",
-        hint: "'\(program.name) \(family.word) --help' lists all")
-    }
+  /// What a family does whose word is typed alone.
+  private var familyVerb: (any Verb.Type)? {
+    guard !prefix.isEmpty || silentWord != nil else { return nil }
+    let vocabulary = program.vocabulary()
+    let family = prefix.isEmpty ? vocabulary.prefix?.word ?? "" : prefix.joined(separator: " ")
+    return vocabulary.verb(ofFamily: family).flatMap(program.verb(named:))
+  }
+
+  private mutating func finish() throws(CommandError) -> Invocation {
+    if invocation == nil, let verb = familyVerb { begin(verb) }
+    guard var invocation else { throw missingVerb }
     try assignWords(to: &invocation)
     try checkSecrets(of: invocation)
     try invocation.verb.check(invocation)
@@ -236,7 +324,9 @@ extension Parser {
         invocation.arguments[argument.name] = Array(left)
         left = []
       } else if let word = left.popFirst() {
-        try argument.value.check(word, argument.name)
+        do throws(CommandError) { try argument.value.check(word, argument.name) } catch {
+          throw completed(error, about: argument, of: invocation.verb)
+        }
         invocation.arguments[argument.name] = [word]
       } else if argument.isRequired {
         throw .usage("\(argument.name) is missing", hint: "usage: \(program.usage(of: invocation.verb))")

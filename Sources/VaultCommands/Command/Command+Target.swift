@@ -38,11 +38,7 @@ extension Command {
   private func item(named name: String, in core: VaultCore) throws -> Item {
     do throws(VaultError) { return try core.items(.name(name))[0] } catch {
       guard error.code == .itemNotFound else { throw error }
-      let hint = trashHint(for: name) ?? family?.listing.map { "'vaultctl \($0)' shows the names" }
-      guard let hint else { throw error }
-      var described = CommandError(describing: error)
-      described.hint = hint
-      throw described
+      throw missing(name, in: core, error)
     }
   }
 

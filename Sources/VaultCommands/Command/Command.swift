@@ -49,6 +49,8 @@ package struct Command {
     } catch let error as VaultError where error.code == .expired {
       warnOfExposed()
       throw naming(error)
+    } catch  where invocation.unknownWord != nil && isAbsence(error) {
+      throw neitherCommandNorName(CommandError(describing: error))
     } catch {
       warnOfExposed()
       let done = vault.takeDone().names
@@ -57,6 +59,21 @@ package struct Command {
       told.sayWhatStays(done)
       throw told
     }
+  }
+
+  /// The error about an only word that is no command, and that no entry has as its name.
+  private func neitherCommandNorName(_ error: CommandError) -> CommandError {
+    guard let unknown = invocation.unknownWord else { return error }
+    guard error.exit == .notFound, let hint = error.hint else { return unknown }
+    let isNear = hint.hasPrefix("did you mean") || hint.hasPrefix("it is in the trash")
+    return CommandError(
+      unknown.exit, "\(unknown.message), and no entry has that name",
+      hint: isNear ? [hint, unknown.hint].compactMap(\.self).joined(separator: " ") : unknown.hint)
+  }
+
+  private func isAbsence(_ error: any Error) -> Bool {
+    let exit = CommandError(describing: error).exit
+    return exit == .notFound || exit == .noVault
   }
 
   /// The refusal of an item that has expired, with its name and its date where the command names the item.

@@ -153,7 +153,7 @@ extension VaultVerb {
       return readsStandardInput ? "only for standard input, on a terminal" : nothing
     }
     let unasked = channels.filter { !$0.isAskedFor }.map { "; never for the \($0.title)" }
-    return "for the secrets above that are needed and not given" + unasked.joined()
+    return "for the secrets that it needs and that are not given" + unasked.joined()
   }
 
   private static var nothing: String { "nothing" }

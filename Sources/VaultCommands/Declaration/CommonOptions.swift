@@ -19,9 +19,10 @@ enum CommonOptions {
   )
   static let deviceKeyDescriptor = Setting(
     "device-key-fd", .descriptor, "N", "Read the device key from descriptor N, which may be a pipe.")
-  static let deviceKeys = SecretOptions(descriptor: deviceKeyDescriptor, file: deviceKey)
+  static let deviceKeys = SecretOptions(
+    title: "device key", descriptor: deviceKeyDescriptor, file: deviceKey)
   static let json = Flag(
-    "json", "Print one JSON object on standard output, an error as one on standard error.")
+    "json", short: "j", "Print one JSON object on standard output, an error as one on standard error.")
   static let prompt = Setting(
     "prompt",
     .choice([
@@ -32,7 +33,7 @@ enum CommonOptions {
   /// Only of verbs that can ask a person.
   static let reason = Setting(
     "reason", .reason, "TEXT", "Why, in your words: a prompt shows it as what the command says of itself.")
-  static let noInput = Flag("no-input", "Never ask: the same as --prompt none.")
+  static let noInput = Flag("no-input", short: "q", "Never ask: the same as --prompt none.")
   static let agent = Setting(
     "agent",
     .choice(["auto": AgentChoice.auto, "never": .never, "required": .required]), "",
@@ -47,7 +48,8 @@ enum CommonOptions {
       "error": VaultLog.Level.error, "warning": .warning, "info": .info, "debug": .debug,
     ]), "", "The least important level of --log.", defaultValue: "info")
   static let logUnmasked = Flag("log-unmasked", "Show names and addresses in the lines of --log.")
-  static let help = Flag("help", "Print this help.")
+  static let help = Flag(
+    "help", "Print the whole help of a command; -h prints the most important on one screen.")
 
   static let all: [any OptionKey] = [
     vault, deviceKey, deviceKeyDescriptor, json, prompt, noInput, agent, log, logLevel, logUnmasked, help,

@@ -13,13 +13,15 @@ enum ItemOptions {
   static let service = Setting(
     "service", .text, "S", "What the secret is for. Empty when not given. Can be read without the passcode.")
   static let account = Setting(
-    "account", .text, "A", "Whose secret it is. NAME when not given. Can be read without the passcode.")
+    "account", short: "u", .text, "A",
+    "Whose secret it is. NAME when not given. Can be read without the passcode.")
   static let label = Setting("label", .text, "L", "A label for people. Can be read without the passcode.")
   static let comment = Setting(
     "comment", .text, "C", "A remark for people. Public: can be read without the passcode. Notes are sealed.")
   static let attributes = [service, account, label, comment]
 
-  static let yes = Flag("yes", "Do not ask before what cannot be undone. Only a terminal is asked.")
+  static let yes = Flag(
+    "yes", short: "yf", "Do not ask before what cannot be undone. Only a terminal is asked.")
   static let now = Flag("now", "Delete it at once: not into the trash, from which it would come back.")
   static let forget = Flag(
     "forget", "Forget the former versions of the entry, and the one that is replaced now.")
@@ -32,8 +34,9 @@ enum ItemOptions {
   static let audit = Setting(
     "audit", .auditPolicy, "", "What is audited: changes, or reads too.", defaultValue: "changes")
   static let generate = Setting(
-    "generate", .generator, "LENGTH[:alnum|all|words|hex]",
-    "Generate the secret: LENGTH characters, or words from a list of 2,048. Standard input is not read.")
+    "generate", short: "g", .generator, "LENGTH[:alnum|all|words|hex]",
+    "Generate the secret: LENGTH characters (24 without a value), or words from a list of 2,048. Standard input is not read.",
+    defaultValue: "24", valueIsOptional: true)
 
   /// When the secret can be read. The verbs explain it in their own words.
   static func accessible(_ summary: String) -> Setting<Accessibility> {
@@ -67,7 +70,7 @@ enum ItemOptions {
   static let accessChannels: [SecretChannel] = [.phrase, .applicationPassword]
 
   static let copy = Setting(
-    "copy", .duration, "TIME",
+    "copy", short: "c", .duration, "TIME",
     "Copy to the clipboard instead of printing. After TIME (30s without a value), clear the clipboard if it still has the secret.",
     defaultValue: "30s", valueIsOptional: true)
 

@@ -11,19 +11,32 @@ extension Manual {
         + "under a device key and, where a passcode is set, under that passcode as well.",
       "Results go to standard output. Everything else goes to standard error, with the prefix vaultctl:.",
     ],
-    sections: [secrets, environment, json, log],
-    example: "vaultctl init --no-passcode && vaultctl add mail --generate 24",
-    firstStep: "'vaultctl init' makes a vault")
+    sections: [environment, json, log],
+    examples: ["vaultctl add mail -g", "vaultctl get mail -c"], daily: daily, secrets: secrets,
+    firstStep: "'vaultctl init' makes a vault", firstVerb: "init")
 
-  private static let secrets = Section(
-    "SECRETS",
-    .text([
-      "A secret is never an argument and never in the environment. Each has one channel: "
-        + "an option --...-fd N that names an open descriptor, or --...-file PATH that names your own file of mode 0600 or 0400. "
-        + "Without such an option, the terminal is asked. A secret that is data is read from standard input.",
-      "At most 1024 bytes are read for a passcode, phrase or code, and 1 MiB for the secret of an item; "
-        + "a new name is 1 to 255 bytes of UTF-8 whose characters all show, another text at most 4096 without control characters.",
-    ]))
+  /// How the short help says it. Each is a verb of the table.
+  private static let daily: [(usage: String, text: String)] = [
+    ("get NAME [FIELD]", "print the password, or another part; -c copies it"),
+    ("show NAME", "show everything; on a terminal, NAME alone does"),
+    ("add NAME", "store an entry; -g generates the password"),
+    ("edit NAME", "change an entry, in your editor or by options"),
+    ("ls [TEXT]", "list entries"),
+    ("find TEXT", "find entries by a piece of what they have"),
+    ("code NAME", "print a one-time code"),
+    ("rm NAME", "put an entry into the trash"),
+    ("run -- PROGRAM", "run a program with secrets"),
+    ("unlock", "unlock the vault for later commands"),
+  ]
+
+  private static let secrets = [
+    "A secret is never an argument and never in the environment. Each has one channel: "
+      + "an option --...-fd N that names an open descriptor, or --...-file PATH that names your own file of mode 0600 or 0400. "
+      + "Without such an option, the terminal is asked. A secret that is data is read from standard input. "
+      + "From a descriptor everything is read to its end, and one final newline is dropped: vaultctl get mail --passcode-fd 3 3<FILE.",
+    "At most 1024 bytes are read for a passcode, phrase or code, and 1 MiB for the secret of an item; "
+      + "a new name is 1 to 255 bytes of UTF-8 whose characters all show, another text at most 4096 without control characters.",
+  ]
 
   private static let environment = Section(
     "ENVIRONMENT",
@@ -32,6 +45,10 @@ extension Manual {
       ("VAULTCTL_DEVICE_KEY", "The device key file, where --device-key is not given."),
       ("VAULTCTL_AGENT", "Whether the agent runs commands, as --agent says it, where that is not given."),
       ("VAULTCTL_PINENTRY", "The absolute path of the pinentry that asks; else the one of the system."),
+      (
+        "PAGER",
+        "The command that shows a long help on a terminal; else less, if it is there. Empty or cat shows none."
+      ),
       (
         "XDG_RUNTIME_DIR",
         "Where the agent's socket is, in a directory vaultctl of mode 0700; else in /run/user/UID."

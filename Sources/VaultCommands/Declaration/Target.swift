@@ -11,7 +11,7 @@ package enum Target: Sendable {
   static let service = Setting(
     "service", .text, "S", "With --account, in place of NAME: the item of this service.")
   static let account = Setting(
-    "account", .text, "A", "With --service, in place of NAME: the item of this account.")
+    "account", short: "u", .text, "A", "With --service, in place of NAME: the item of this account.")
   static let id = Setting(
     "id", .identifier, "ID", "In place of NAME: the item's id, 32 hexadecimal digits.")
 

@@ -26,7 +26,7 @@ struct EditorRun {
     let words = ["/bin/sh", "-c", program.command, "sh", file]
     let variables = program.variables.map { "\($0.name)=" + ($0.value ?? "") }
     process = unsafe Self.withPointers(to: words) { words in
-      unsafe Self.withPointers(to: variables) { unsafe clinux_spawn_shown(words, $0, output) }
+      unsafe Self.withPointers(to: variables) { unsafe clinux_spawn_shown(words, $0, 0, output) }
     }
     guard process > 0 else { throw .io("starting the editor", errno: errno) }
     ended = clinux_watch_process(process)

@@ -19,7 +19,7 @@ enum EntryOptions {
     "A field whose value is shown only when asked for, from descriptor N to its end. Sealed.")
   static let fieldFile = Settings(
     "field-file", .text, "NAME=PATH", "The same from a file. Sealed.")
-  static let tag = Settings("tag", .text, "TAG", "A tag. Can be read without the passcode.")
+  static let tag = Settings("tag", short: "t", .text, "TAG", "A tag. Can be read without the passcode.")
 
   /// What is under the seal.
   static let sealed: [any OptionKey] = [

@@ -11,7 +11,8 @@ enum RecoveryCodeTarget {
   case file(String)
 
   static let out = Setting(
-    "out", .path, "FILE", "Write the code to a new file of mode 0600 instead of showing it on the terminal.")
+    "out", short: "o", .path, "FILE",
+    "Write the code to a new file of mode 0600 instead of showing it on the terminal.")
 
   /// The place that `--out` names, or the terminal. An obstacle is reported before anything is asked.
   init(_ command: Command) throws(CommandError) {

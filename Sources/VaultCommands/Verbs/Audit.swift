@@ -105,7 +105,7 @@ private struct AuditFilter {
     let isKnown =
       try item != nil
       || core.auditEntries(damaged: { _, _ in }).contains { $0.item != nil && $0.detail == name }
-    guard isKnown else { throw CommandError(.notFound, "there is and was no item with that name") }
+    guard isKnown else { throw CommandError(.notFound, "there is and was no entry \(quoted(name))") }
   }
 
   func shows(_ entry: AuditEntry, deleted: Set<ItemID>) -> Bool {

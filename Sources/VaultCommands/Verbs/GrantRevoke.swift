@@ -8,7 +8,7 @@ enum GrantRevoke: VaultVerb {
   static let summary = "End what a program may do again without asking."
   static let grant = Argument(
     "GRANT", .name, "The number of the grant, as 'vaultctl agent grants' shows it.", isRequired: false)
-  static let all = Flag("all", "End all grants.")
+  static let all = Flag("all", short: "a", "End all grants.")
   static let arguments = [grant]
   static let ownOptions: [any OptionKey] = [all]
   static let needs = VaultNeed.noVault

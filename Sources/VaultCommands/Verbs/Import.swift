@@ -52,7 +52,7 @@ enum Import: VaultVerb {
     // Where there is no vault, nothing is read.
     _ = try command.vault.opened()
     guard let path = command[file] else { return try run(command, reading: command.standardLines()) }
-    let lines = HostFile.readable(path: path, doing: "opening the file with the items")
+    let lines = HostFile.readable(path: path, doing: "opening \(printable(path))")
     return try command.world.host.lend(lines) { descriptor throws(CommandError) in
       command.warnIfExposed(descriptor, at: path)
       do { return try run(command, reading: descriptor) } catch { throw CommandError(describing: error) }

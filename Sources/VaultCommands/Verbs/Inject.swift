@@ -9,7 +9,7 @@ enum Inject: VaultVerb {
   static let words = ["inject"]
   static let summary = "Print a template with values from the vault in it."
   static let out = Setting(
-    "out", .path, "FILE", "Write a new file, mode 0600, in place of standard output.")
+    "out", short: "o", .path, "FILE", "Write a new file, mode 0600, in place of standard output.")
   static let ownOptions: [any OptionKey] = [out]
   static let channels = ItemOptions.accessChannels
   static let standardInput = StandardInput.file("template")

@@ -19,7 +19,7 @@ enum ItemEdit: VaultVerb {
     "Remove account, service, label, comment, notes, url, password, field:NAME, all tags by tag, or one by tag=TAG."
   )
   static let editor = Flag(
-    "editor",
+    "editor", short: "e",
     "Change all of it in $VISUAL, else $EDITOR, else vi: in a file in memory, of which nothing stays.")
   static let forget = Flag("forget", "Forget the former versions of the entry.")
   static let ownOptions: [any OptionKey] =

@@ -11,7 +11,8 @@ enum ItemList: VaultVerb {
   static let kind = Setting(
     "kind",
     .choice(ItemKind.listed), "", "Only items of this kind.")
-  static let tag = Settings("tag", .text, "TAG", "Only items with this tag, and with all of several.")
+  static let tag = Settings(
+    "tag", short: "t", .text, "TAG", "Only items with this tag, and with all of several.")
   static let expired = Flag("expired", "Only items whose expiry has passed.")
   static let sort = Setting(
     "sort", .choice(["added": Order.added, "name": .name, "modified": .modified, "created": .created]), "",

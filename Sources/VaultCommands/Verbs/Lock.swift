@@ -7,7 +7,7 @@ import VaultWords
 enum Lock: VaultVerb {
   static let words = ["lock"]
   static let summary = "Lock the vault in the agent."
-  static let all = Flag("all", "Lock every vault that the agent has open.")
+  static let all = Flag("all", short: "a", "Lock every vault that the agent has open.")
   static let ownOptions: [any OptionKey] = [all]
   static let needs = VaultNeed.noVault
   static let ownExits: [ExitCode] = [.io]

@@ -12,7 +12,8 @@ enum OTPActivateStart: VaultVerb {
   static let accessible = ItemOptions.accessible("When codes can be made.")
   static let service = Setting(
     "service", .text, "S", "What the credential is for, for the server and for lists.")
-  static let account = Setting("account", .text, "A", "Whose credential it is, for the server and for lists.")
+  static let account = Setting(
+    "account", short: "u", .text, "A", "Whose credential it is, for the server and for lists.")
   static let ownOptions: [any OptionKey] = [
     TransportOptions.program, service, account, accessible, ItemOptions.thisDeviceOnly,
   ]

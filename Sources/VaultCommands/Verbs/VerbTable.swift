@@ -11,7 +11,10 @@ package enum VerbTable {
       VerbFamily(word: family.word, summary: family.summary, verbs: family.verbs.map { $0 })
     },
     commonOptions: CommonOptions.all, secretOptions: [CommonOptions.deviceKeys], exitCodes: ExitCode.all,
-    manual: .vaultctl,
+    commonExitCodes: [
+      .done, .usage, .io, .interrupted, .refused, .damaged, .deviceKey, .noVault, .unsupported,
+    ],
+    manual: .vaultctl, vocabulary: { .vaultctl },
     refusal: CommandError.refusal)
 
   package static var all: [any VaultVerb.Type] { families.flatMap(\.verbs) }
@@ -40,6 +43,7 @@ package enum VerbTable {
     ("unlock", "Unlock the vault in the agent, for later commands.", [Unlock.self]),
     ("lock", "Lock the vault in the agent.", [Lock.self]),
     ("run", "Run a program with secrets from the vault.", [Exec.self]),
+    ("help", "Explain a command, or find one by what people call it.", [ShowHelp.self]),
     ("inject", "Print a template with values from the vault in it.", [Inject.self]),
     ("import", "Import items from another program.", [Import.self]),
     ("export", "Export items for another program.", [Export.self]),

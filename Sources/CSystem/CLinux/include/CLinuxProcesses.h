@@ -40,10 +40,10 @@ pid_t clinux_spawn(char *const words[], int input, int output);
 int clinux_spawn_bound(
   pid_t *process, const char *path, char *const words[], char *const variables[], int input, int output);
 
-/// Starts the program of a person in the foreground, where words[0] says; it is not searched for. It has descriptors 0 and 2 of this process,
-/// `output` as 1, and no other, and stays in the process group, which the terminal belongs to. `added` (VAR=value) replaces variables of the
+/// Starts the program of a person in the foreground, where words[0] says; it is not searched for. It has `input` as 0, `output` as 1,
+/// descriptor 2 of this process and no other, and stays in the process group, which the terminal belongs to. `added` (VAR=value) replaces variables of the
 /// environment; VAR= without a value removes one. Returns the process id, or -1 with errno set.
-pid_t clinux_spawn_shown(char *const words[], char *const added[], int output);
+pid_t clinux_spawn_shown(char *const words[], char *const added[], int input, int output);
 
 /// As clinux_spawn_bound, but starts the open file `program`, whatever its path is by now, with `name` as its only argument and
 /// the environment of this process. It leads a session of its own, so it has no terminal, and a signal to its group reaches
