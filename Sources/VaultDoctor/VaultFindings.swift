@@ -311,7 +311,7 @@ package enum VaultFindings {
       findings.append(
         Finding(
           "expired", .warning, "\(expired) passwords have expired, and are given with a warning",
-          "'vaultctl ls' marks them: store a new secret with 'vaultctl item update NAME', or remove the expiry with "
+          "'vaultctl ls' marks them: store a new secret with 'vaultctl edit NAME --password', or remove the expiry with "
             + "'vaultctl edit NAME --no-expiry'"))
     }
     if refused > 0 {

@@ -111,7 +111,7 @@ class Vaultctl(Case):
             own = {"application_password": b"app"} if "application-password" in access else {}
             self.tool("add", name, "--access", access, stdin=b"behind " + name.encode(), **own)
         self.tool("add", "app", "--accessible", "after-first-unlock", "--access", "application-password", stdin=b"behind app", application_password=b"app")
-        self.tool("item", "update", "both", stdin=b"behind the second both", phrase=b"my voice")
+        self.tool("edit", "both", "--password", stdin=b"behind the second both", phrase=b"my voice")
         self.tool("vault", "rotate", "epoch")
         self.tool("biometry", "enroll", "face", phrase=b"my face")
 

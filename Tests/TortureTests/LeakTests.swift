@@ -25,12 +25,12 @@ extension Torture {
       let batch = try Tool(vault).start(["vault", "batch"], gate: gate)
       let lines = [
         ["add", name.text, "--service", service.text, "--account", account.text],
-        ["get", name.text], ["item", "update", name.text],
+        ["get", name.text], ["edit", name.text, "--password"],
         ["ls", "--service", service.text],
       ]
       var seen: [String] = []
       for words in lines {
-        gate.write(try json(words, stdin: ["add", "update"].contains(words[1]) ? secret.text : nil))
+        gate.write(try json(words, stdin: ["add", "edit"].contains(words[1]) ? secret.text : nil))
         let answer = try #require(batch.line())
         #expect(answer.contains("\"exit\":0"), "\(answer)")
         seen += leaks(below: vault.folder) + leaksInProcess(batch.pid)

@@ -155,7 +155,7 @@ extension Torture {
         ["otp", "add", "counter"], "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0")
       try home.run(["backup", home.backup, "--passphrase-fd", "0"], "long phrase")
       for _ in 0..<3 { try home.run(["code", "counter"]) }
-      try home.run(["item", "update", "mail"], "changed")
+      try home.run(["edit", "mail", "--password"], "changed")
       try home.run(["add", "late"], "late")
       if keepsVault {
         try Data().write(to: URL(fileURLWithPath: home.folder + "/had-vault"))

@@ -76,15 +76,18 @@ struct ChannelTests {
     try screen.wait(for: "vaultctl add 'typed': unlock the vault\r\n")
     try screen.wait(for: "vault passcode: ")
     screen.type("wrong\n")
-    try screen.wait(for: "wrong passcode\r\nvaultctl item add 'typed': unlock the vault\r\n")
+    try screen.wait(for: "wrong passcode\r\nvaultctl add 'typed': unlock the vault\r\n")
     try screen.wait(for: "  2 tries left; an empty answer cancels\r\nvault passcode: ")
     screen.type("wrong\n")
     try screen.wait(for: "passcode: ")
     screen.type(Self.passcode + "\n")
-    try screen.wait(for: "secret: ")
-    screen.type("new\n")
-    try screen.wait(for: "secret again: ")
-    screen.type("new\n")
+    for (question, answer) in [
+      ("user (empty: typed): ", ""), ("address (empty: none): ", ""), ("generated): ", "new"),
+      ("password again: ", "new"),
+    ] {
+      try screen.wait(for: question)
+      screen.type(answer + "\n")
+    }
     try expect(running.wait(), equals: 0)
     let read = try tool("get", "typed", "--passcode-fd", "3", secrets: [3: Self.passcode])
     expect(read.text, equals: "new")

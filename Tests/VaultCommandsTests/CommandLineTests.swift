@@ -155,7 +155,7 @@ struct CommandLineTests {
     try expect(tool("get", "good").text.split(separator: "-").count, equals: 8)
     let weak = try tool("add", "weak", "--generate", "8:hex")
     #expect(weak.exit == 0 && weak.errors.contains("32 bits") && weak.errors.contains("can be guessed"))
-    let json = try tool("item", "update", "weak", "--generate", "24", "--json")
+    let json = try tool("edit", "weak", "--generate", "24", "--json")
     #expect(try json.json["entropyBits"] as? Int == 142 && json.errors.isEmpty)
     #expect(!json.text.contains(try tool("get", "weak").text))
   }

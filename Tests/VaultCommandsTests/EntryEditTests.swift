@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Verified to fail when `item update --generate` stores the new password alone; when `--unset` of one part removes another; and when
+/// Verified to fail when `edit --generate` stores the new password alone; when `--unset` of one part removes another; and when
 /// `--set` puts a value into a hidden field.
 @Suite("Changing entries at the command line", .bounded)
 struct EntryEditTests {
   /// All that an entry has, but its password.
   private func content(_ tool: Tool, _ name: String = "shop") throws -> [String] {
-    let json = try tool("show", name, "--fields", "--json").json
+    let json = try tool("show", name, "--reveal", "--json").json
     let fields = try #require(json["fields"] as? [[String: Any]]).compactMap { $0["name"] as? String }
     return try fields.map { try "\($0)=\(tool("get", name, "--field", "field:\($0)").text)" }
       + ["notes", "urls", "tags"].map { try tool("get", name, "--field", $0).text }
@@ -20,9 +20,10 @@ struct EntryEditTests {
     let tool = try EntryVerbTests.make()
     let before = try content(tool)
     let changes: [([String], String)] = [
-      (["item", "update", "shop", "--generate", "24"], ""), (["item", "update", "shop"], "another"),
-      (["item", "update", "shop", "--generate", "5:words", "--expires", "90d"], ""),
-      (["vault", "batch"], #"{"args":["item","update","shop"],"stdin":"of a batch"}"#),
+      (["edit", "shop", "--generate", "24"], ""),
+      (["edit", "shop", "--password"], "another"),
+      (["edit", "shop", "--generate", "5:words", "--expires", "90d"], ""),
+      (["vault", "batch"], #"{"args":["edit","shop","--password"],"stdin":"of a batch"}"#),
     ]
     for (words, input) in changes {
       let password = try tool("get", "shop").text

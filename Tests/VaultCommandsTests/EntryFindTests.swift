@@ -90,8 +90,36 @@ struct EntryFindTests {
     try expect(names("--tag", "work", "--tag", "home"), equals: "C ")
     try expect(names("--expired"), equals: "b ")
     let nothing = try tool("ls", "--tag", "nope", "--service", "github")
-    #expect(nothing.exit == 0 && nothing.text.isEmpty)
-    expect(0, nothing, "no item has the service 'github', and the tag 'nope'")
-    #expect(try tool("ls", "--json", "--tag", "nope").errors.isEmpty)
+    #expect(nothing.text.isEmpty)
+    expect(1, nothing, "no item has the service 'github', and the tag 'nope'")
+    let json = try tool("ls", "--json", "--tag", "nope")
+    #expect(try json.exit == 1 && (json.json["items"] as? [Any])?.isEmpty == true)
+    try expect(json.error["code"] as? String, equals: "nothingFound")
+  }
+
+  @Test("a list of a piece of a name, of a beginning that ends with a slash, and of the trash")
+  func pieces() throws {
+    let tool = try Tool()
+    expect(0, try tool("init", "--no-passcode"))
+    expect(0, try tool("ls"))
+    for name in ["work/GitHub", "homework/x", "git"] { expect(0, try tool("add", name, input: [1])) }
+    func names(_ words: String...) throws -> String {
+      try tool.run(["ls", "--format", "name"] + words).text.replacing("\n", with: " ")
+    }
+    try expect(names("GIT"), equals: "work/GitHub git ")
+    try expect(names("work/"), equals: "work/GitHub ")
+    try expect(names("work"), equals: "work/GitHub homework/x ")
+    expect(1, try tool("ls", "nope"), "no item has 'nope' in its name")
+    expect(1, try tool("ls", "x/"), "no item has a name that begins with 'x/'")
+    expect(12, try tool("ls", ""), "TEXT is empty")
+    expect(0, try tool("rm", "git"))
+    let trash = try tool("ls", "--trash").text
+    #expect(trash.hasPrefix("git  ") && trash.split(separator: "\n").count == 1, "\(trash)")
+    try expect(
+      tool("ls", "--trash", "GI", "--json").text,
+      equals: tool("trash", "list", "--json").text)
+    expect(1, try tool("ls", "--trash", "nope"), "nothing in the trash has that in its name")
+    expect(
+      2, try tool("ls", "--trash", "--sort", "name"), "--trash and --sort contradict each other")
   }
 }

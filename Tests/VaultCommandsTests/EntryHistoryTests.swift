@@ -12,7 +12,7 @@ struct EntryHistoryTests {
     expect(0, try tool("add", "mail", "--field", "k=v", input: Array(passwords[0].utf8)))
     for password in passwords.dropFirst() {
       tool.advance(by: 60)
-      expect(0, try tool("item", "update", "mail", input: Array(password.utf8)))
+      expect(0, try tool("edit", "mail", "--password", input: Array(password.utf8)))
     }
     return tool
   }
@@ -23,15 +23,15 @@ struct EntryHistoryTests {
     try expect(
       tool("history", "mail").text,
       equals: "2  until 2030-03-17 17:48:40 UTC\n1  until 2030-03-17 17:47:40 UTC\n")
-    expect(0, try tool("item", "restore", "mail", "1"), "changed: password")
+    expect(0, try tool("undo", "mail", "1"), "changed: password")
     try expect(tool("get", "mail").text, equals: "one")
     expect(0, try tool("undo", "mail"), "changed: password")
     try expect(tool("get", "mail").text, equals: "three")
     let undone = try tool("undo", "mail", "--json").json
     expect(undone["changed"] as? [String], equals: ["password"])
     try expect(tool("get", "mail", "--field", "k").text, equals: "v")
-    expect(1, try tool("item", "restore", "mail", "99"))
-    expect(2, try tool("item", "restore", "mail", "x"), "VERSION takes a whole number")
+    expect(1, try tool("undo", "mail", "99"))
+    expect(2, try tool("undo", "mail", "x"), "VERSION takes a whole number")
     expect(1, try tool("get", "mail", "--version", "99"))
     try expect((tool("history", "mail", "--json").json["versions"] as? [Any])?.count, equals: 5)
   }
@@ -43,8 +43,8 @@ struct EntryHistoryTests {
     expect(0, try tool("history", "mail"), "there is no former version")
     expect(1, try tool("undo", "mail"), "there is no former version of 'mail'")
     try expect(tool("get", "mail").text, equals: "two")
-    expect(0, try tool("item", "update", "mail", input: [65]))
-    expect(0, try tool("item", "update", "mail", "--forget", input: [66]))
+    expect(0, try tool("edit", "mail", "--password", input: [65]))
+    expect(0, try tool("edit", "mail", "--password", "--forget", input: [66]))
     expect(1, try tool("undo", "mail"))
     try expect(
       tool("get", "mail").text + tool("get", "mail", "--field", "k").text, equals: "Bv")
@@ -147,7 +147,7 @@ struct EntryHistoryTests {
     "a terminal is asked once before what cannot be undone, and a no changes nothing",
     arguments: [
       (["rm", "mail", "--now"], "delete 'mail' for good"),
-      (["item", "update", "mail", "--generate", "8", "--forget"], "forget the former versions of 'mail'"),
+      (["edit", "mail", "--generate", "8", "--forget"], "forget the former versions of 'mail'"),
       (["edit", "mail", "--forget"], "forget the former versions of 'mail'"),
       (["trash", "empty"], "delete the item in the trash for good"),
       (["key", "rm", "k"], "delete 'k' for good"),

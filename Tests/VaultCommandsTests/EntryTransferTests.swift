@@ -35,7 +35,7 @@ struct EntryTransferTests {
   @Test("what stays is named: the trash, and how many entries have former versions")
   func left() throws {
     let tool = try EntryVerbTests.make()
-    expect(0, try tool("item", "update", "shop", input: [65]))
+    expect(0, try tool("edit", "shop", "--password", input: [65]))
     expect(0, try tool("add", "gone", input: [65]))
     expect(0, try tool("rm", "gone"))
     let path = tool.home.path + "/out"

@@ -147,8 +147,8 @@ struct ExampleTests {
     if ["add", "otp add"].contains(verb.name) {
       script += "vaultctl rm \(verb.words[0] == "otp" ? "rfc" : "mail")\n"
     }
-    if ["item restore", "undo"].contains(verb.name) {
-      script += "vaultctl item update mail --generate 8\n"
+    if verb.name == "undo" {
+      script += "vaultctl edit mail --generate 8\n"
     }
     if verb.words.first == "trash" {
       script += "vaultctl add old --generate 8; vaultctl rm old\n"

@@ -36,7 +36,7 @@ struct ExpiryVerbTests {
     try pass(days: 5)
     let run = try tool("get", "bank")
     let words =
-      "'bank' expired 2027-01-31 00:00 UTC; store a new one with 'vaultctl item update bank', or remove the expiry with "
+      "'bank' expired 2027-01-31 00:00 UTC; store a new one with 'vaultctl edit bank --password', or remove the expiry with "
       + "'vaultctl edit bank --no-expiry'"
     #expect(
       run.exit == 0 && run.text == "old" && run.errors == "vaultctl: warning: \(words)\n", "\(run.errors)")
@@ -114,7 +114,7 @@ struct ExpiryVerbTests {
   @Test("a new secret has no expiry of the old one that has passed, and keeps one that has not")
   func updated() throws {
     func update(_ words: [String]) throws -> Tool.Run {
-      try tool.run(["item", "update", "bank"] + words, input: [66])
+      try tool.run(["edit", "bank", "--password"] + words, input: [66])
     }
     try expect(tool("add", "bank", "--expires", "2d", input: [65]).exit, equals: 0)
     let kept = try update(["--json"])
@@ -127,7 +127,8 @@ struct ExpiryVerbTests {
     let run = try tool("get", "bank")
     #expect(run.exit == 0 && run.text == "B" && run.errors.isEmpty)
     let new = try update(["--expires", "1y"])
-    #expect(new.errors == "vaultctl: expires 2028-02-02 12:00 UTC\n", "\(new.errors)")
+    #expect(
+      new.errors == "vaultctl: expires 2028-02-02 12:00 UTC\nvaultctl: changed: password\n", "\(new.errors)")
     try expect(update(["--no-expiry", "--json"]).json["expires"] as? Int, equals: nil)
   }
 

@@ -115,7 +115,7 @@ struct GrantVerbTests {
       #expect(try grants(home).isEmpty)
       expect(0, try home.tool("unlock", "--passcode-file", home.passcode))
     case "change":
-      let update = ["item", "update", "near", "--passcode-file", home.passcode]
+      let update = ["edit", "near", "--password", "--passcode-file", home.passcode]
       expect(0, try home.tool.run(update, input: Array("tok-new".utf8)))
       #expect(try grants(home).isEmpty)
     case "removal":

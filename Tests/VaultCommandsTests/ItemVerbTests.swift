@@ -72,7 +72,7 @@ struct ItemVerbTests {
   @Test(
     "service and account that several items have are refused by each verb, and the items are named",
     arguments: [
-      ["get"], ["show"], ["item", "update", "--generate", "24"], ["rm"],
+      ["get"], ["show"], ["mv", "new"], ["rm"],
       ["code"],
       ["otp", "rm"],
     ])
@@ -113,7 +113,7 @@ struct ItemVerbTests {
   func changes() throws {
     let tool = try newTool()
     try expect(tool("add", "a", "--label", "old", "--comment", "c", input: [1]).exit, equals: 0)
-    try expect(tool("item", "update", "a", input: [2, 3]).exit, equals: 0)
+    try expect(tool("edit", "a", "--password", input: [2, 3]).exit, equals: 0)
     try expect(tool("edit", "a", "--label", "new", "--comment", "").exit, equals: 0)
     try expect(tool("mv", "a", "b").exit, equals: 0)
     let shown = try tool("show", "b", "--json").json
@@ -141,7 +141,7 @@ struct ItemVerbTests {
       let first = try tool("get", "g\(index)").text
       #expect(first.range(of: pattern, options: .regularExpression) != nil, "\(shape): \(first)")
       guard shape != "1" else { continue }
-      try expect(tool("item", "update", "g\(index)", "--generate", shape).exit, equals: 0)
+      try expect(tool("edit", "g\(index)", "--generate", shape).exit, equals: 0)
       #expect(try tool("get", "g\(index)").text != first)
     }
     try expect(tool("add", "x", "--generate", "24:emoji").exit, equals: 2)

@@ -136,18 +136,21 @@ struct LineTests {
   }
 
   /// Verified to fail when what follows the line is not looked at, and when the first line of a key is taken.
-  @Test("a paste is not a line: nothing is stored or replaced", arguments: ["add key", "update it"])
+  @Test(
+    "a paste is not a line: nothing is stored or replaced",
+    arguments: ["add key --account a --url https://a.example", "edit it --password"])
   func paste(words: String) throws {
     for text in [Self.key, "first line\rsecond line", "one\rtwo\rthree\r"] {
       let tool = try tool()
       let screen = try PseudoTerminal()
-      let child = try tool.start(["item"] + words.split(separator: " ").map(String.init), on: screen)
-      try screen.wait(for: "secret: ")
+      let child = try tool.start(words.split(separator: " ").map(String.init), on: screen)
+      try screen.wait(for: words.hasPrefix("add") ? "generated): " : "secret: ")
       screen.type(text)
-      try screen.wait(for: "has several lines, so none of it was used", before: "secret again: ")
+      try screen.wait(for: "has several lines, so none of it was used", before: " again: ")
       try expect(child.wait(), equals: 12)
       let object = words.split(separator: " ")
-      try screen.wait(for: "vaultctl item \(object[0]) '\(object[1])' < FILE")
+      let option = words.hasPrefix("edit") ? " --password" : ""
+      try screen.wait(for: "vaultctl \(object[0]) '\(object[1])'\(option) < FILE")
       try expect(tool("get", "it").text, equals: "old")
       try expect(tool("get", "key").exit, equals: 1)
     }
@@ -161,10 +164,11 @@ struct LineTests {
     ] {
       let tool = try tool()
       let screen = try PseudoTerminal()
-      let child = try tool.start(["add", "new"], on: screen)
-      try screen.wait(for: "secret: ")
+      let words = ["add", "new", "--account", "a", "--url", "https://a.example"]
+      let child = try tool.start(words, on: screen)
+      try screen.wait(for: "generated): ")
       screen.type(text)
-      try screen.wait(for: "secret again: ")
+      try screen.wait(for: "password again: ")
       screen.type("s3cret\r")
       try expect(child.wait(), equals: 0)
       try expect(tool("get", "new").text, equals: "s3cret")

@@ -146,7 +146,7 @@ struct OTPVerbTests {
     try expect(
       tool("code", "t", "--at", "100").text, equals: tool("code", "u", "--at", "100").text)
     try expect(tool("get", "t").exit, equals: 9)
-    try expect(tool("item", "update", "t", input: [1]).exit, equals: 9)
+    try expect(tool("edit", "t", "--password", input: [1]).exit, equals: 9)
     try expect(tool("otp", "export", "t", "--json").json["uri"] as? String, equals: exported.text)
   }
 

@@ -71,8 +71,8 @@ struct ParserTests {
   func table() {
     let expected = """
       init status doctor verify version path passcode-set passcode-change passcode-remove item-add item-get item-show \
-      item-list item-update item-edit item-rename item-rm item-find item-history item-restore item-undo item-trash-list \
-      item-trash-restore item-trash-empty inject exec otp-add otp-code otp-verify otp-resync otp-confirm otp-sync \
+      item-list item-edit item-rename item-rm item-find item-history item-undo item-trash-list \
+      item-trash-restore item-trash-empty cp gen read inject exec otp-add otp-code otp-verify otp-resync otp-confirm otp-sync \
       otp-counter otp-list otp-show otp-export otp-rm otp-activate-start \
       otp-activate-finish otp-activate-status otp-activate-disable transaction-list transaction-show transaction-accept \
       transaction-reject transaction-cancel transaction-sign transaction-verify \

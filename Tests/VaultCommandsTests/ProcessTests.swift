@@ -103,10 +103,11 @@ struct ProcessTests {
     let tool = try newTool()
     for (second, exit) in [("secret", Int32(0)), ("secrte", 12)] {
       let screen = try PseudoTerminal()
-      let running = try tool.start(["add", "n\(exit)"], on: screen)
-      try screen.wait(for: "secret: ")
+      let words = ["add", "n\(exit)", "--account", "a", "--url", "https://a.example"]
+      let running = try tool.start(words, on: screen)
+      try screen.wait(for: "generated): ")
       screen.type("secret\n")
-      try screen.wait(for: "secret again: ")
+      try screen.wait(for: "password again: ")
       screen.type(second + "\n")
       try expect(running.wait(), equals: exit)
       #expect(screen.echoes)

@@ -67,11 +67,12 @@ struct PromptStyleTests {
 
   /// Verified to fail when what was typed before is not handed on.
   @Test(
-    "item update asks for the passcode once, and an item of the passcode class still asks at its next use")
+    "edit --password asks for the passcode once, and an item of the passcode class still asks at its next use"
+  )
   func update() throws {
     let tool = try newTool()
     let screen = try PseudoTerminal()
-    let line = "\"$T\" item update bank; echo end=$?."
+    let line = "\"$T\" edit bank --password; echo end=$?."
     let running = try tool.start(shell: "/bin/sh", ["-c", line], on: screen)
     for (question, answer) in [
       ("vault passcode: ", Self.passcode), ("secret: ", "new"), ("secret again: ", "new"),

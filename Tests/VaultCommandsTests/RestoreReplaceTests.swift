@@ -75,7 +75,7 @@ struct RestoreReplaceTests {
     try expect(tool("add", "late", input: [9]).exit, equals: 0)
     let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
     try expect(tool("otp", "add", "code", input: Array(uri.utf8)).exit, equals: 0)
-    try expect(tool("item", "update", "mail", input: [7]).exit, equals: 0)
+    try expect(tool("edit", "mail", "--password", input: [7]).exit, equals: 0)
     let before = try contents(tool)
     let run = try restore(tool, backup, "--json")
     expect(run.exit, equals: 9, "\(run.errors)")
@@ -105,7 +105,7 @@ struct RestoreReplaceTests {
   func replaced() throws {
     let (tool, backup) = try filled()
     try expect(tool("add", "late", input: [9]).exit, equals: 0)
-    try expect(tool("item", "update", "mail", input: [7]).exit, equals: 0)
+    try expect(tool("edit", "mail", "--password", input: [7]).exit, equals: 0)
     let run = try restore(tool, backup, "--replace", "--json")
     expect(run.exit, equals: 0, "\(run.errors)")
     let dropped = try #require(try run.json["dropped"] as? [[String: Any]])

@@ -47,7 +47,7 @@ struct ShortHelpTests {
     }
   }
 
-  @Test("a letter means one option of a verb", arguments: VerbTable.all.map(\.words))
+  @Test("a letter means one option of a verb", arguments: VerbTable.all.map { $0.words })
   func letters(words: [String]) throws {
     let verb = try #require(VerbTable.verb(words))
     let letters =

@@ -7,7 +7,7 @@ package enum PromptRequestField: UInt8, Sendable {
   case subject = 1
   case operation, label, reason, process, executable, problem, question, triesLeft, alternatives, emptyAnswer
   case text
-  case parents, name, unit, ownUnit, command
+  case parents, name, unit, ownUnit, command, echoes
 }
 
 extension PromptRequest {
@@ -31,6 +31,7 @@ extension PromptRequest {
     fields.set(.alternatives, alternatives.map { String(Self.number(of: $0)) })
     fields.set(.emptyAnswer, emptyAnswer)
     fields.set(.text, text?.text)
+    fields.set(.echoes, echoes)
     return fields
   }
 
@@ -46,6 +47,7 @@ extension PromptRequest {
       alternatives.append(try Self.subject(of: number))
     }
     emptyAnswer = try fields.ifAny(.emptyAnswer, fields.text)
+    echoes = try fields.flag(.echoes)
     if let shown = try fields.ifAny(.text, fields.text) {
       do throws(VaultError) { text = try ShownText(shown) } catch {
         throw .wrongValue(PromptRequestField.text.rawValue)

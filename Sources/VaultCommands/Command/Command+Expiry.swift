@@ -51,6 +51,6 @@ extension Item {
     let typed = name.flatMap(Hint.plainName) ?? "--id \(id.hexadecimal)"
     let removing = Hint.removeExpiry(of: name, typed: typed).toolSentence
     return kind.isGivenWhenExpired
-      ? "store a new one with 'vaultctl item update \(typed)', or " + removing : removing
+      ? "store a new one with 'vaultctl edit \(typed) --password', or " + removing : removing
   }
 }

@@ -38,8 +38,24 @@ extension Command {
   private func item(named name: String, in core: VaultCore) throws -> Item {
     do throws(VaultError) { return try core.items(.name(name))[0] } catch {
       guard error.code == .itemNotFound else { throw error }
-      throw missing(name, in: core, error)
+      let near = try NearNames(to: name, among: core.listing(of: nil).items.filter(isMeant))
+      if isTyped, verb.takesPieceOfName {
+        if let item = near.only {
+          vault.sayOnce("using '\(printable(item.name ?? ""))'")
+          return item
+        }
+        if let several = near.several { throw several }
+      }
+      throw missing(name, near: near, error)
     }
+  }
+
+  /// Whether the verb can be about an item.
+  private func isMeant(_ item: Item) -> Bool {
+    // The credential of an entry is found by the entry.
+    guard !item.isOwned else { return false }
+    guard let kind = family?.kind, item.kind != kind else { return true }
+    return code(of: item)?.kind == kind
   }
 
   private func checked(_ item: Item, kind: ItemKind?) throws -> Item {

@@ -100,6 +100,12 @@ package struct Command {
   /// Whether a person is at a terminal and sees what this command prints.
   var isOnTerminal: Bool { isatty(world.standardInput) == 1 && isatty(world.standardOutput) == 1 }
 
+  /// Whether a person typed this command at a terminal and reads what it says: no script, and no line of a batch.
+  var isTyped: Bool {
+    world.batchInput == nil && !isJSON && invocation.mayPrompt && isatty(world.standardInput) == 1
+      && isatty(world.standardError) == 1
+  }
+
   /// Whether the person agrees; also `false` without an answer.
   func confirm(_ operation: String) -> Bool {
     (try? CommandPrompt(secrets: secrets).confirm(PromptRequest(.confirmation, operation: operation)))

@@ -24,6 +24,8 @@ final class OpenVault {
   var isAskingToUnlock = false
   let prompt: CommandPrompt
   private var hasWarnedOfClock = false
+  /// What ``sayOnce(_:)`` has said.
+  private var said: Set<String> = []
   let world: World
   private let messages: Messages
   /// The contexts that verify a person for items with constraints. The key says whether a verification is kept for a
@@ -101,6 +103,9 @@ final class OpenVault {
     case nil: break
     }
   }
+
+  /// Says something that a command finds out again each time it looks its item up.
+  func sayOnce(_ text: String) { if said.insert(text).inserted { messages.note(text) } }
 
   /// Whether the clock says a time before this program was made.
   var isClockImpossible: Bool { environment.clock.now().seconds < Version.madeAfter }
@@ -287,8 +292,10 @@ final class OpenVault {
 
   /// The same for one use of an item, with a passcode that was typed before, so that the person is not asked for it
   /// twice.
-  func context(for access: AccessControl, after passcode: ShownSecret?) throws -> AuthenticationContext? {
-    guard let passcode, access.constraints.contains(.devicePasscode) else { return try context(for: access) }
+  func context(for item: Item, after passcode: ShownSecret?) throws -> AuthenticationContext? {
+    guard let passcode, item.access.constraints.contains(.devicePasscode) else {
+      return try context(for: item)
+    }
     let context = try newContext(keeping: false)
     context.provide(try passcode.passcode())
     return context

@@ -34,6 +34,11 @@ package protocol VaultVerb: Verb {
   /// In a keeper, whether the passcode or the recovery code must come with this very command line, also while the vault is unlocked: what it
   /// does takes secrets or rules out of the keeper.
   static func needsPerson(_ invocation: Invocation) -> Bool
+  /// Whether a piece of a name serves, at a terminal and where one item has it. Only of a verb that prints: none that changes an item guesses
+  /// which one is meant.
+  static var takesPieceOfName: Bool { get }
+  /// Whether this invocation changes no vault, key or other file. Entries in the audit about reading do not count.
+  static func isReadOnly(_ invocation: Invocation) -> Bool
 
   static func run(_ command: Command) throws -> Outcome
 }
@@ -55,6 +60,7 @@ extension VaultVerb {
   package static var usesClock: Bool { needs != .noVault }
   package static var runsIn: RunPlace { .agent }
   package static func needsPerson(_ invocation: Invocation) -> Bool { false }
+  package static var takesPieceOfName: Bool { false }
 }
 
 extension Invocation {
@@ -87,8 +93,10 @@ extension VaultVerb {
   /// Whether it can change a vault, a device key or another file. The torture tests cover each such verb.
   package static var writes: Bool { audited != .never || changesFiles }
 
-  /// Whether this invocation changes no vault, key or other file. Entries in the audit about reading do not count.
-  static func isReadOnly(_ invocation: Invocation) -> Bool {
+  package static func isReadOnly(_ invocation: Invocation) -> Bool { changesNothing(invocation) }
+
+  /// ``isReadOnly(_:)`` as the declaration says it.
+  static func changesNothing(_ invocation: Invocation) -> Bool {
     guard audited != .always else { return false }
     return !changesFiles || changingOption.map { !invocation[$0] } ?? false
   }

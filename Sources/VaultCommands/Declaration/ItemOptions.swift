@@ -23,9 +23,6 @@ enum ItemOptions {
   static let yes = Flag(
     "yes", short: "yf", "Do not ask before what cannot be undone. Only a terminal is asked.")
   static let now = Flag("now", "Delete it at once: not into the trash, from which it would come back.")
-  static let forget = Flag(
-    "forget", "Forget the former versions of the entry, and the one that is replaced now.")
-
   static let allowWeak = Flag(
     "allow-weak", "Also store what a server chose too weak: a secret under 80 bits, codes of 4 or 5 digits.")
   static let thisDeviceOnly = Flag("this-device-only", "Never put it into a backup.")
@@ -35,7 +32,7 @@ enum ItemOptions {
     "audit", .auditPolicy, "", "What is audited: changes, or reads too.", defaultValue: "changes")
   static let generate = Setting(
     "generate", short: "g", .generator, "LENGTH[:alnum|all|words|hex]",
-    "Generate the secret: LENGTH characters (24 without a value), or words from a list of 2,048. Standard input is not read.",
+    "Generate the secret: LENGTH characters, 24 without a value, or words from a list of 2,048. Standard input is not read.",
     defaultValue: "24", valueIsOptional: true)
 
   /// When the secret can be read. The verbs explain it in their own words.

@@ -68,22 +68,28 @@ extension VaultCore {
   /// - Parameters:
   ///   - version: The version of the item that the changes were made for; `nil` for any.
   ///   - prepare: Completes the changes, by the item as it is.
+  ///   - password: Takes the place of the password.
   /// - Throws: ``VaultError/Code/busy`` if the item has another version; what `edit` throws.
   func change(
     _ id: ItemID, at version: UInt64? = nil, _ changes: ItemChanges, context: AuthenticationContext?,
     preparing prepare: (Item, inout ItemChanges) -> Void = { _, _ in },
-    entry edit: ((inout EntryContent) throws(VaultError) -> Void)?
+    password: SharedSecret? = nil, entry edit: ((inout EntryContent) throws(VaultError) -> Void)?
   ) throws(VaultError) -> Item {
-    let use = Use.update(id, changes, replacesSecret: edit != nil, by: nil)
+    let use = Use.update(id, changes, replacesSecret: edit != nil || password != nil, by: nil)
     var transaction = try beginWriting(use, context: context)
     let item = try transaction.item(id)
     guard version == nil || version == item.version else { throw VaultCore.changedMeanwhile }
     var changes = changes
     prepare(item, &changes)
-    let result =
-      if let edit { try transaction.update(id, changes, entry: edit) } else {
-        try transaction.update(id, changes)
+    let result: Item
+    if let edit {
+      result = try transaction.update(id, changes) { (entry) throws(VaultError) in
+        try edit(&entry)
+        if let password { entry.setPassword(password.copy()) }
       }
+    } else {
+      result = try transaction.update(id, changes, secret: password?.copy())
+    }
     try transaction.commit()
     return result
   }

@@ -90,13 +90,23 @@ struct EntryEdits: Sendable {
     }
   }
 
+  /// Adds an address that a person typed.
+  mutating func add(typedAddress text: String) throws(CommandError) {
+    let secret = SharedSecret(SecretBytes(copying: Array(text.utf8)))
+    try Self.naming("the address") { () throws(VaultError) in
+      var content = EntryContent()
+      try content.addAddress(secret.copy())
+    }
+    addresses.append(secret)
+  }
+
   private static func remove(_ part: EntryPart, from content: inout EntryContent) throws(VaultError) {
     switch part {
     case .password: content.setPassword(nil)
     case .notes: try content.setNotes(nil)
     case .address, .addresses: content.removeAddresses()
     case .field(let name): try content.removeField(name)
-    case .open: break
+    case .open, .code, .synonym: break
     }
   }
 }

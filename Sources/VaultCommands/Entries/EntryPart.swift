@@ -4,10 +4,11 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// A part of an item, by the word that names it: `--field` of `get`.
+/// A part of an item, by the word that names it: FIELD of `get`.
 ///
-/// What an item keeps in the open has a word of its own, and so have the parts of an entry. Any other word is the name of a field;
-/// `field:NAME` is the field in any case, also one that is called like another part.
+/// What an item keeps in the open has a word of its own, and so have the parts of an entry. What people call a part elsewhere is a
+/// synonym, unless the entry has a field with that name. Any other word is the name of a field; `field:NAME` is the field in any case,
+/// also one that is called like another part.
 enum EntryPart: Sendable, Equatable {
   case password
   case notes
@@ -18,6 +19,10 @@ enum EntryPart: Sendable, Equatable {
   case field(String)
   /// What is readable without the passcode.
   case open(OpenPart)
+  /// The next code of the one-time-password credential.
+  case code
+  /// A field with this name, if the entry has one; else the other part.
+  indirect case synonym(String, EntryPart)
 
   /// What an item keeps in attributes.
   enum OpenPart: String, Sendable, CaseIterable {
@@ -40,6 +45,8 @@ enum EntryPart: Sendable, Equatable {
     default:
       if let part = OpenPart(rawValue: word) {
         self = .open(part)
+      } else if let part = Self.meanings[word] {
+        self = .synonym(word, part)
       } else {
         self = .field(word.hasPrefix(Self.prefix) ? String(word.dropFirst(Self.prefix.count)) : word)
       }
@@ -49,8 +56,14 @@ enum EntryPart: Sendable, Equatable {
   /// What comes before the name of a field, wherever a word can be something else.
   static let prefix = "field:"
 
+  /// What people call a part in other programs.
+  private static let meanings: [String: EntryPart] = [
+    "user": .open(.account), "username": .open(.account), "login": .open(.account), "uri": .address,
+    "website": .address, "note": .notes, "otp": .code, "totp": .code, "code": .code,
+  ]
+
   /// The words that are not names of fields.
-  static let words = ["password", "notes", "url", "urls"] + OpenPart.allCases.map(\.rawValue)
+  static let words = ["password", "notes", "url", "urls", "code"] + OpenPart.allCases.map(\.rawValue)
 
   /// What an error calls it.
   var shown: String {
@@ -60,6 +73,8 @@ enum EntryPart: Sendable, Equatable {
     case .address, .addresses: "address"
     case .field(let name): "field \"\(printable(name))\""
     case .open(let part): part.rawValue
+    case .code: "one-time code"
+    case .synonym(_, let part): part.shown
     }
   }
 }
@@ -109,7 +124,8 @@ extension EntryContent {
     case .address: sharedAddresses.first
     case .addresses: sharedAddresses.isEmpty ? nil : SharedSecret(sharedAddresses.joinedByLines())
     case .field(let name): (try? field(name))?.shared
-    case .open: nil
+    case .open, .code: nil
+    case .synonym(let name, let part): (try? field(name))?.shared ?? found(part)
     }
   }
 
@@ -121,7 +137,7 @@ extension EntryContent {
     if !sharedAddresses.isEmpty { parts.append("url") }
     parts += fields.map { "\"\(printable($0.name))\"" }
     guard !parts.isEmpty else { return "it has nothing else" }
-    return "it has \(parts.joined(separator: ", ")): print one with --field"
+    return "it has \(parts.joined(separator: ", ")): 'get NAME FIELD' prints one"
   }
 }
 

@@ -24,6 +24,13 @@ struct FoldedText: Sendable {
     return isIn(unsafe span.span.bytes)
   }
 
+  /// Whether a text that is not secret begins with it.
+  func begins(_ text: String) -> Bool {
+    let normal = (try? TextPreparation.normalized(text)) ?? text
+    let span = normal.utf8Span
+    return begins(at: UTF8Characters(), in: unsafe span.span.bytes)
+  }
+
   /// Whether it is in a text that may be secret. Bytes that are not UTF-8 end the text.
   func isIn(_ text: borrowing SecretBytes) -> Bool {
     if let normal = try? TextPreparation.normalized(text) { return normal.expose { isIn($0) } }

@@ -1,4 +1,5 @@
 import CommandLineKit
+import SecretMemory
 import TextFormats
 import VaultKit
 import VaultWords
@@ -11,11 +12,13 @@ struct ItemChange {
   private var removedTags: [String] = []
   private var removesAllTags = false
   private let hasExpiry: Bool
+  /// Whether the password is replaced by a generated or a given one.
+  private let replacesPassword: Bool
 
   /// Whether nothing is changed.
   var isEmpty: Bool {
     changes.attributes.isEmpty && changes.removed.isEmpty && changes.expiry == nil && changes.audit == nil
-      && !changes.forgetsFormer && !hasExpiry && !changesTags && edits.isEmpty
+      && !changes.forgetsFormer && !hasExpiry && !changesTags && edits.isEmpty && !replacesPassword
   }
 
   private var changesTags: Bool { removesAllTags || !addedTags.isEmpty || !removedTags.isEmpty }
@@ -42,8 +45,16 @@ struct ItemChange {
     removesAllTags = removals.allTags
     for tag in removals.tags { removedTags.append(try Tags.checked(tag, named: ItemEdit.unset.shown)) }
     texts += removals.texts.map { ($0, "", ItemEdit.unset.shown) }
+    let isGiven = command[ItemEdit.password]
+    replacesPassword = isGiven || command.has(ItemOptions.generate)
+    guard !(isGiven && command.has(ItemOptions.generate)) else {
+      throw CommandError.usage("--password and --generate contradict each other")
+    }
+    guard !(replacesPassword && removals.sealed.contains(.password)) else {
+      throw CommandError.usage("the password is removed and replaced, one of them is enough")
+    }
     edits = try EntryEdits(
-      command, shown: fields, urls: urls, removing: removals.sealed, readsInput: false)
+      command, shown: fields, urls: urls, removing: removals.sealed, readsInput: isGiven)
     hasExpiry = command.has(ExpiryOptions.expires) || command[ExpiryOptions.never]
     changes.audit = command[ItemEdit.audit]
     changes.expiry = command[ExpiryOptions.rule]
@@ -55,9 +66,11 @@ struct ItemChange {
     if changes.forgetsFormer {
       let item = try command.target()
       try command.requireYes(
-        to: "forget the former versions of '\(printable(item.name ?? item.id.hexadecimal))'",
+        to: "forget the former versions of '\(printable(item.name ?? item.id.hexadecimal))'"
+          + (replacesPassword ? ", and its present password" : ""),
         else: "nothing was changed")
     }
+    let new = try newPassword(command)
     var changed: [String] = []
     let item = try command.vault.unlocking { core in
       var changes = changes
@@ -65,26 +78,58 @@ struct ItemChange {
       // Until the item is known as it is: the passcode guards its tags.
       if changesTags { changes.setTags(addedTags) }
       let target = try command.target()
-      let context = try command.vault.context(for: target)
-      changed = []
+      if new != nil, changes.expires == nil, try core.expiryMoment().hasExpired(target) {
+        changes.expires = .some(nil)
+      }
+      let context = try command.vault.context(for: target, after: new?.passcode)
+      changed = new == nil ? [] : ["password"]
       return try core.change(
         target.id, changes, context: context,
         preparing: { item, changes in
           if changesTags { changes.setTags(tags(of: item)) }
         },
+        password: new?.secret,
         entry: edits.isEmpty
           ? nil
           : { (entry) throws(VaultError) in
             let before = entry
             try edits.apply(to: &entry)
-            changed = entry.differences(from: before)
+            changed = (new == nil ? [] : ["password"]) + entry.differences(from: before)
           })
     }
     command.noteExpiry(of: item)
-    guard !edits.isEmpty || changesTags else { return Outcome(json: item.json) }
+    if let date = new?.expiryBefore, item.expires == nil, !command[ExpiryOptions.never] {
+      command.messages.note("the expiry of the old secret, \(date), is removed; --expires gives a new one")
+    }
+    guard !edits.isEmpty || changesTags || new != nil else { return Outcome(json: item.json) }
     if changesTags { changed.append("tags") }
     command.noteChanged(changed)
-    return Outcome(json: item.json.adding("changed", changed.json))
+    let json = item.json.adding("changed", changed.json)
+    return Outcome(json: json.adding(entropyOf: command[ItemOptions.generate]))
+  }
+
+  /// A password in the place of another one.
+  private struct NewPassword {
+    let secret: SharedSecret
+    /// What was typed before it.
+    let passcode: ShownSecret?
+    let expiryBefore: String?
+  }
+
+  /// - Returns: `nil` where the password stays.
+  private func newPassword(_ command: Command) throws -> NewPassword? {
+    guard replacesPassword else { return nil }
+    let item = try command.target()
+    guard item.kind.rules.canBeEntry else {
+      throw CommandError(
+        .refused, "the secret of an item of kind \(item.kind.word) is not exchanged here",
+        hint: "delete the item and add it again")
+    }
+    let passcode =
+      command.has(ItemOptions.generate) ? nil : try command.vault.unlockBeforeTyping(item.access)
+    return NewPassword(
+      secret: try command.newSecret(by: command[ItemOptions.generate]), passcode: passcode,
+      expiryBefore: item.expiryDate)
   }
 
   private func tags(of item: Item) -> [String] {
@@ -112,7 +157,7 @@ struct ItemChange {
     case "password", "secret":
       .usage(
         "\(given.place): a password never comes by an argument",
-        hint: "give it to 'vaultctl item update NAME' on standard input")
+        hint: "give it to 'vaultctl edit NAME --password' on standard input")
     case "notes":
       .usage(
         "\(given.place): notes never come by an argument", hint: "give them by --notes-file or --notes-fd")

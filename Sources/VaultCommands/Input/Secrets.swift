@@ -112,6 +112,38 @@ package struct Secrets {
     return try SecretReading.all(of: world.standardInput, limit: limit, named: what)
   }
 
+  /// A line that a person types and sees, because it is no secret; `nil` for an empty one.
+  ///
+  /// - Parameters:
+  ///   - question: With what an empty answer does.
+  ///   - isFirst: Whether the prompt says what the answers are for.
+  func shownLine(
+    _ what: String, asking question: String, to purpose: String, isFirst: Bool
+  ) throws(CommandError) -> String? {
+    var request = request(to: purpose, question)
+    request.echoes = true
+    let typed = try read(
+      what, request: request, limit: TypedSecret.longest, hint: fileAdvice, isRepeated: !isFirst)
+    return typed.byteCount == 0 ? nil : typed.expose { String(decoding: $0.array, as: UTF8.self) }
+  }
+
+  /// New data that a person types at the terminal, twice; `nil` for an empty answer.
+  ///
+  /// - Parameters:
+  ///   - question: With what an empty answer does.
+  ///   - isFirst: Whether the prompt says what the answer is for.
+  func typedData(
+    _ what: String, asking question: String, to purpose: String, isFirst: Bool
+  ) throws(CommandError) -> SecretBytes? {
+    var request = request(to: purpose, question)
+    let first = try read(
+      what, request: request, limit: Terminal.longestLine, hint: fileAdvice, isRepeated: !isFirst)
+    guard first.byteCount > 0 else { return nil }
+    try refuseKey(first, what)
+    request.question = what + " again"
+    return try repeated(first, what, request: request, limit: Terminal.longestLine, hint: fileAdvice)
+  }
+
   /// Data that is a file, from standard input, byte for byte. Nobody types it, so a terminal is not asked for it.
   func file(
     _ what: String, limit: Int = SecretReading.longestSecret
@@ -149,15 +181,21 @@ extension Secrets {
     var request = request(to: purpose, what)
     request.emptyAnswer = "is refused"
     let typed = try ask(what, request: request, limit: Terminal.longestLine, twice: twice, channel: nil)
-    // The first line of a private key is never a whole secret.
-    guard !typed.expose({ $0.begins(with: "-----BEGIN") }) else {
-      throw Self.severalLines(what, hint: fileAdvice)
-    }
+    try refuseKey(typed, what)
     return typed
   }
 
+  /// The first line of a private key is never a whole secret.
+  private func refuseKey(_ typed: borrowing SecretBytes, _ what: String) throws(CommandError) {
+    guard !typed.expose({ $0.begins(with: "-----BEGIN") }) else {
+      throw Self.severalLines(what, hint: fileAdvice)
+    }
+  }
+
   /// How data is given by a file.
-  private var fileAdvice: String { "give it as a file: \(action) < FILE" }
+  private var fileAdvice: String {
+    "give it as a file: \(action)\(command[ItemEdit.password] ? " --password" : "") < FILE"
+  }
 
   private func request(to purpose: String, _ question: String) -> PromptRequest {
     var request = PromptRequest(.passcode, operation: "\(action): \(purpose)", reason: reason)
@@ -178,7 +216,14 @@ extension Secrets {
     guard twice else { return first }
     var again = request
     again.question = request.question.map { $0 + " again" }
-    let second = try read(what, request: again, limit: limit, hint: hint, isRepeated: true)
+    return try repeated(first, what, request: again, limit: limit, hint: hint)
+  }
+
+  /// - Returns: What was typed first.
+  private func repeated(
+    _ first: consuming SecretBytes, _ what: String, request: PromptRequest, limit: Int, hint: String
+  ) throws(CommandError) -> SecretBytes {
+    let second = try read(what, request: request, limit: limit, hint: hint, isRepeated: true)
     guard first.isEqualInConstantTime(to: second) else {
       throw CommandError(
         .malformed, "the two entries of the \(what) differ", hint: "nothing was changed; try again",

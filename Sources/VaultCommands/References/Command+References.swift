@@ -9,11 +9,15 @@ extension Command {
   /// Where there are references, the names and fields are told on standard error before: they may come from a file that the person has not
   /// read.
   ///
-  /// - Parameter wanted: Each with what an error calls the place where it was typed.
-  func values(of wanted: [(origin: String, value: WantedValue)]) throws -> [FieldValue] {
+  /// - Parameters:
+  ///   - wanted: Each with what an error calls the place where it was typed.
+  ///   - areTold: Whether they are told: not where a person typed the one that there is.
+  func values(
+    of wanted: [(origin: String, value: WantedValue)], areTold: Bool = true
+  ) throws -> [FieldValue] {
     guard !wanted.isEmpty else { return [] }
     _ = try vault.opened()
-    noteReferences(in: wanted.map(\.value))
+    if areTold { noteReferences(in: wanted.map(\.value)) }
     let given: [GivenValue]
     do {
       given = try vault.unlocking { core in

@@ -19,7 +19,7 @@ enum ItemAdd: VaultVerb {
       ExpiryOptions.rule, ItemOptions.generate,
     ]
   static let channels = [SecretChannel.applicationPassword]
-  static let standardInput = StandardInput.data("secret")
+  static let standardInput = StandardInput.data("password")
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused]
@@ -28,6 +28,8 @@ enum ItemAdd: VaultVerb {
     "--access passcode asks for the passcode at each use, presence for the passcode, a member or the login password, biometry-any and "
       + "biometry-current-set for a member's phrase or finger ('vaultctl biometry enroll'), application-password for a password of "
       + "the item's own. Two of them need 'and', or 'or' where one is enough. 'show' says what enforces each.",
+    "On a terminal it asks for the user, the address and the password, as far as no option gives them; where the answer for the password is "
+      + "empty, it generates 24 characters.",
     "A generated secret is printed by 'get', not by 'add', which says how many bits it has. "
       + "Items with different names can have the same service and account.",
     "A newline at the end of the data is a part of the secret. When the secret is one line with a newline, a message says so; "
@@ -38,19 +40,34 @@ enum ItemAdd: VaultVerb {
   static let example = "vaultctl add mail --account me@example.org --generate 24"
 
   static func run(_ command: Command) throws -> Outcome {
-    let name = command.required(ItemOptions.newName)
+    guard !command[noPassword] || !command.has(ItemOptions.generate) else {
+      throw CommandError.usage("--no-password and --generate contradict each other")
+    }
+    return try add(command, named: command.required(ItemOptions.newName), command[ItemOptions.generate])
+      .outcome
+  }
+
+  /// Adds an entry as the options say it, for this verb and for others that have these options.
+  ///
+  /// - Parameter generator: What makes the password; `nil` if it is given, or if there is none.
+  static func add(
+    _ command: Command, named name: String, _ generator: Generator?
+  ) throws -> (outcome: Outcome, secret: SharedSecret?) {
     // Where there is no vault, nothing is asked for and read.
     _ = try command.vault.opened()
     let access = try command.newAccess(accessible: command[accessible])
     var attributes = try command.attributes(defaultAccount: name)
     attributes[.tags] = Tags.attribute(try command.tags())
-    let isTyped = !command[noPassword] && command[ItemOptions.generate] == nil
-    guard !command[noPassword] || !command.has(ItemOptions.generate) else {
-      throw CommandError.usage("--no-password and --generate contradict each other")
+    let isGiven = !command[noPassword] && generator == nil
+    var edits = try EntryEdits(command, readsInput: isGiven)
+    if command.secrets.asksForData { try command.refuseTaken(name) }
+    if isGiven { try command.vault.unlockBeforeTyping(access) }
+    var (secret, generator) = (SharedSecret?.none, generator)
+    if isGiven, command.isTyped {
+      (secret, generator) = try command.typedEntry(name, &attributes, &edits)
+    } else if !command[noPassword] {
+      secret = try command.newSecret(by: generator)
     }
-    let edits = try EntryEdits(command, readsInput: isTyped)
-    if isTyped { try command.vault.unlockBeforeTyping(access) }
-    let secret = command[noPassword] ? nil : try command.newSecret()
     let context = try command.vault.context(for: access)
     let item = try command.vault.unlocking { core in
       var new = NewItem(.genericPassword, name: name, attributes: attributes)
@@ -63,22 +80,51 @@ enum ItemAdd: VaultVerb {
       return try core.add(new, entry: entry, context: context)
     }
     command.noteExpiry(of: item)
-    return Outcome(json: command.withEntropy(item.json))
+    return (Outcome(json: item.json.adding(entropyOf: generator)), secret)
   }
 }
 
 extension Command {
-  /// The secret to store: made by `--generate`, else from standard input.
-  func newSecret() throws -> SharedSecret {
-    if let generator = self[ItemOptions.generate] {
-      let secret = SharedSecret(try generator.secret(from: world.random))
-      noteEntropy(of: generator)
-      return secret
+  /// Asks a person at a terminal for the user, the address and the password of a new entry, as far as no option gives them.
+  ///
+  /// - Returns: The password, and what generated it where the answer was empty.
+  fileprivate func typedEntry(
+    _ name: String, _ attributes: inout Attributes, _ edits: inout EntryEdits
+  ) throws -> (secret: SharedSecret, generator: Generator?) {
+    let purpose = "store an entry"
+    var isFirst = true
+    if !has(ItemOptions.account) {
+      let user = try secrets.shownLine(
+        "user", asking: "user (empty: \(name))", to: purpose, isFirst: isFirst)
+      if let user {
+        try Names.checkText(user, named: "the user")
+        try Names.checkShown(user, named: "the user")
+        attributes[.account] = user
+      }
+      isFirst = false
     }
+    if edits.addresses.isEmpty {
+      let address = try secrets.shownLine(
+        "address", asking: "address (empty: none)", to: purpose, isFirst: isFirst)
+      if let address { try edits.add(typedAddress: address) }
+      isFirst = false
+    }
+    let typed = try secrets.typedData(
+      "password", asking: "password (empty: a new one is generated)", to: purpose, isFirst: isFirst)
+    guard let typed else {
+      let generator = Generator("24")!
+      return (try generatedSecret(by: generator), generator)
+    }
+    return (SharedSecret(typed), nil)
+  }
+
+  /// The secret to store: a generated one, else that of standard input.
+  func newSecret(by generator: Generator?) throws -> SharedSecret {
+    if let generator { return try generatedSecret(by: generator) }
     let secret = try secrets.data("secret", to: "store a secret")
     guard secret.byteCount > 0 else {
       throw CommandError.malformed(
-        "the secret is empty", hint: "give it on standard input, or use --generate 24")
+        "the secret is empty", hint: "give it on standard input, or use --generate")
     }
     if secret.isLineWithNewline {
       messages.warn(
@@ -87,7 +133,13 @@ extension Command {
     return SharedSecret(secret)
   }
 
-  /// Says how hard the generated secret is to guess.
+  /// A new secret, and a message that says how hard it is to guess.
+  func generatedSecret(by generator: Generator) throws -> SharedSecret {
+    let secret = SharedSecret(try generator.secret(from: world.random))
+    noteEntropy(of: generator)
+    return secret
+  }
+
   private func noteEntropy(of generator: Generator) {
     let bits = generator.bitCount
     let what = generator.alphabet == .words ? "words" : "characters of \(generator.alphabet.rawValue)"
@@ -97,12 +149,6 @@ extension Command {
         "that can be guessed; \(SecretStrength.enoughBits) bits and more cannot, like --generate 24 or 6:words"
       )
     }
-  }
-
-  /// The result with the bits of the generated secret, if it was generated.
-  func withEntropy(_ json: JSON) -> JSON {
-    guard let generator = self[ItemOptions.generate] else { return json }
-    return json.adding("entropyBits", .integer(Int64(generator.bitCount)))
   }
 
   /// The attributes of the options; empty ones are left out.
@@ -122,5 +168,12 @@ extension Command {
 
   private func given(_ option: Setting<String>) -> String? {
     self[option].flatMap { $0.isEmpty ? nil : $0 }
+  }
+}
+
+extension JSON {
+  /// The same with the bits of a generated secret, if it was generated.
+  func adding(entropyOf generator: Generator?) -> JSON {
+    generator.map { adding("entropyBits", .integer(Int64($0.bitCount))) } ?? self
   }
 }

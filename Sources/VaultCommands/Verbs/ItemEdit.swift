@@ -5,7 +5,7 @@ import VaultWords
 /// `vaultctl edit NAME`.
 enum ItemEdit: VaultVerb {
   static let words = ["edit"]
-  static let summary = "Change an entry: its attributes, notes, fields and addresses."
+  static let summary = "Change an entry: its password, attributes, notes, fields and addresses."
   static let arguments = [ItemOptions.name]
   static let target = Target.identifier
   static let audit = Setting(
@@ -20,12 +20,18 @@ enum ItemEdit: VaultVerb {
   )
   static let editor = Flag(
     "editor", short: "e",
-    "Change all of it in $VISUAL, else $EDITOR, else vi: in a file in memory, of which nothing stays.")
-  static let forget = Flag("forget", "Forget the former versions of the entry.")
+    "Change all of it in $VISUAL, else $EDITOR, else vi: in a file in memory, of which nothing stays. On a terminal the same as no option."
+  )
+  static let password = Flag(
+    "password", "Replace the password by what standard input has; a terminal is asked for it.")
+  static let forget = Flag(
+    "forget", "Forget the former versions of the entry, and the password that is replaced now.")
   static let ownOptions: [any OptionKey] =
-    [set, unset, editor] + ItemOptions.attributes + [EntryOptions.tag] + EntryOptions.sealed
+    [password, ItemOptions.generate, set, unset, editor] + ItemOptions.attributes + [EntryOptions.tag]
+    + EntryOptions.sealed
     + [ExpiryOptions.expires, ExpiryOptions.never, ExpiryOptions.rule, audit, forget, ItemOptions.yes]
   static let channels = [.passcode, .recovery] + ItemOptions.accessChannels
+  static let standardInput = StandardInput.data("new password, with --password")
   static let passcodeCase: String? =
     "where one is set, for anything but --label and --comment, and the item is not of --accessible after-first-unlock"
   static let asksByFlags = true
@@ -33,6 +39,8 @@ enum ItemEdit: VaultVerb {
   static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused, .cancelled]
   static let notes = [
     EntryOptions.publicNote, EntryOptions.limitsNote,
+    "--password and --generate keep all else. An expiry that has passed was that of the old password, and is removed; --expires gives the new "
+      + "one an expiry. With --forget no former version stays, and a terminal is asked once.",
     "--set url=URL and --url replace all addresses by those that are given. --tag adds a tag. --account, --service, --label and --comment say "
       + "the same as --set; an empty value removes. Hidden values never come by an argument: --field-fd, --field-file or --editor give them. "
       + "What the entry kept before stays as a former version ('history').",
@@ -44,7 +52,7 @@ enum ItemEdit: VaultVerb {
     "--accessible, --this-device-only and --access cannot be changed, because the secret is sealed for them. "
       + storeAgain,
     ExpiryOptions.note,
-    "With --json: what 'show' has, and changed where something sealed or a tag was changed.",
+    "With --json: what 'show' has, changed where something sealed or a tag was changed, and entropyBits of a generated password.",
   ]
   static let example = "vaultctl edit mail --label 'Mail of the family' --set account=anna"
   static let absentOptions = ["accessible": storeAgain, "this-device-only": storeAgain, "access": storeAgain]
@@ -61,20 +69,20 @@ enum ItemEdit: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let edit = try ItemChange(command)
-    guard !command[editor] else {
-      guard edit.isEmpty else {
+    guard edit.isEmpty else {
+      guard !command[editor] else {
         throw CommandError.usage(
           "--editor stands alone", hint: "change the rest in the editor, or by a second command")
       }
-      return try EntryEditing.run(command)
+      return try edit.run(command)
     }
-    guard !edit.isEmpty else {
+    guard command[editor] || command.isTyped && command.isOnTerminal else {
       throw CommandError.usage(
         "nothing to change",
         hint:
-          "give --set KEY=VALUE, --unset KEY or --editor, or --label, --comment, --service, --account, --expires, --no-expiry, "
-          + "--expiry or --audit")
+          "give --password, --generate, --set KEY=VALUE, --unset KEY or --editor, or --label, --comment, --service, --account, --expires, "
+          + "--no-expiry, --expiry or --audit; on a terminal the editor opens without any")
     }
-    return try edit.run(command)
+    return try EntryEditing.run(command)
   }
 }

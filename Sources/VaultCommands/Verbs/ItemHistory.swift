@@ -9,10 +9,11 @@ enum ItemHistory: VaultVerb {
   static let summary = "List the former versions of an entry, without their contents."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
+  static let takesPieceOfName = true
   static let notes = [
     "A version is what the entry kept until its password, notes, fields or addresses were changed: the last five are kept, the newest comes "
-      + "first. 'get NAME --version N' prints one, 'item restore NAME N' makes it the present one.",
-    "'item update --forget' and 'edit --forget' end them, and so do a change of --audit or --expiry, 'vault purge' and 'vault rotate epoch'. "
+      + "first. 'get NAME --version N' prints one, 'undo NAME N' makes it the present one.",
+    "'edit --forget' ends them, and so do a change of --audit or --expiry, 'vault purge' and 'vault rotate epoch'. "
       + "Attributes such as the account, and other kinds of items, have no versions.",
     "With --json: name, id, and versions with version and until (Unix seconds).",
   ]

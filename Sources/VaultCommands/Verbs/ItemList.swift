@@ -17,9 +17,16 @@ enum ItemList: VaultVerb {
   static let sort = Setting(
     "sort", .choice(["added": Order.added, "name": .name, "modified": .modified, "created": .created]), "",
     "The order: by name, or the newest first.", defaultValue: "added")
-  static let ownOptions: [any OptionKey] = [service, kind, tag, expired, sort, ItemOptions.format]
-  static let ownExits: [ExitCode] = [.unsupported]
+  static let text = Argument(
+    "TEXT", .text, "Only items whose name has this in it, or begins with it where it ends with a slash.",
+    isRequired: false)
+  static let arguments = [text]
+  static let trash = Flag("trash", "List what is in the trash instead.")
+  static let ownOptions: [any OptionKey] = [service, kind, tag, expired, trash, sort, ItemOptions.format]
+  static let ownExits: [ExitCode] = [.notFound, .malformed, .unsupported]
   static let notes = [
+    "In TEXT, upper and lower case are the same; 'find' also looks at accounts, hosts, tags and more. Where TEXT or an option leaves no item, "
+      + "a message says so, and the exit code is 1; an empty vault is an empty list.",
     "An item whose expiry has passed, by the clock or by the recorded time ('vaultctl vault clock'), is marked: expired. So is a card "
       + "token or a consent that has ended. Nothing that is marked can be read or used.",
     noteOnCounters, noteOnUnreadableItems,
@@ -27,7 +34,12 @@ enum ItemList: VaultVerb {
   static let example = "vaultctl ls --kind password --json"
 
   static func run(_ command: Command) throws -> Outcome {
-    try list(command, kind: command[kind])
+    guard command[trash] else { return try list(command, kind: command[kind]) }
+    let others: [any OptionKey] = [service, kind, tag, expired, sort, ItemOptions.format]
+    for option in others where command.has(option) || command.invocation.lists[option.name] != nil {
+      throw CommandError.usage("--trash and \(option.shown) contradict each other")
+    }
+    return try ItemTrashList.list(command, TypedPiece(command))
   }
 
   /// In which order items are listed.
@@ -69,10 +81,13 @@ func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
           })
       ]
     }
-  if items.isEmpty, let filters = command.listFilters {
-    command.messages.note("no item has \(filters)")
+  var failure = CommandError(unreadable: unreadable, beside: items)
+  if failure == nil, items.isEmpty, let filters = command.listFilters {
+    failure = CommandError(
+      .notFound, "no item has \(filters)", hint: "'vaultctl ls' shows what there is",
+      code: "nothingFound")
   }
-  return Outcome(json: json, pieces: shown, failure: CommandError(unreadable: unreadable, beside: items))
+  return Outcome(json: json, pieces: shown, failure: failure)
 }
 
 private func listed(_ command: Command, kind: ItemKind?) throws -> ItemListing {
@@ -93,9 +108,10 @@ private func listed(_ command: Command, kind: ItemKind?) throws -> ItemListing {
 }
 
 extension Command {
-  /// Keeps the items that `--tag` and `--expired` mean, in the order of `--sort`.
-  fileprivate func select(from listing: inout ItemListing) throws(CommandError) {
+  /// Keeps the items that TEXT, `--tag` and `--expired` mean, in the order of `--sort`.
+  fileprivate func select(from listing: inout ItemListing) throws {
     let tags = try tags()
+    if let piece = try TypedPiece(self) { listing.items.removeAll { !piece.isIn($0) } }
     if !tags.isEmpty {
       listing.items.removeAll { item in !tags.allSatisfy(item.tags.contains) }
     }
@@ -114,6 +130,7 @@ extension Command {
   /// What only some items have, as the options say it; `nil` without such an option.
   fileprivate var listFilters: String? {
     var filters: [String] = []
+    if let text = self[ItemList.text] { filters.append(TypedPiece.words(of: text)) }
     if let kind = self[ItemList.kind] { filters.append("the kind \(kind.word)") }
     if let service = self[ItemList.service] {
       filters.append(service.isEmpty ? "no service" : "the service '\(printable(service))'")
@@ -121,6 +138,31 @@ extension Command {
     for tag in self[EntryOptions.tag] { filters.append("the tag '\(printable(tag))'") }
     if self[ItemList.expired] { filters.append("an expiry that has passed") }
     return filters.isEmpty ? nil : filters.joined(separator: ", and ")
+  }
+}
+
+/// What was typed of the names that are listed.
+struct TypedPiece {
+  private let text: FoldedText
+  private let isBeginning: Bool
+
+  /// - Returns: `nil` without TEXT.
+  init?(_ command: Command) throws {
+    guard let typed = command[ItemList.text] else { return nil }
+    guard !typed.isEmpty else { throw CommandError.malformed("TEXT is empty") }
+    text = try FoldedText(typed)
+    isBeginning = typed.hasSuffix("/")
+  }
+
+  func isIn(_ item: Item) -> Bool {
+    guard let name = item.name else { return false }
+    return isBeginning ? text.begins(name) : text.isIn(name)
+  }
+
+  /// What all items of the list have.
+  static func words(of typed: String) -> String {
+    typed.hasSuffix("/")
+      ? "a name that begins with '\(printable(typed))'" : "'\(printable(typed))' in its name"
   }
 }
 

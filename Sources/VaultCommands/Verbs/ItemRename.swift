@@ -5,7 +5,7 @@ import VaultWords
 /// `vaultctl mv NAME NEW`.
 enum ItemRename: VaultVerb {
   static let words = ["mv"]
-  static let summary = "Give an item another name."
+  static let summary = "Give an item another name, and change nothing else."
   static let new = ItemOptions.newName("NEW")
   static let arguments = [ItemOptions.name, new]
   static let target = Target.full
@@ -14,7 +14,9 @@ enum ItemRename: VaultVerb {
   static let asksByFlags = true
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists]
-  static let notes = ["Nothing but the name changes: the account stays, also where it is the old name."]
+  static let notes = [
+    "Nothing but the name changes: the account stays, also where it is the old name. 'edit' changes the rest, 'cp' adds a second entry."
+  ]
   static let example = "vaultctl mv mail post"
 
   static func run(_ command: Command) throws -> Outcome {

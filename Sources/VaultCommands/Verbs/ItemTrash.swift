@@ -16,13 +16,20 @@ enum ItemTrashList: VaultVerb {
   ]
   static let example = "vaultctl trash list"
 
-  static func run(_ command: Command) throws -> Outcome {
-    let items = try command.vault.opened().trash()
-    if items.isEmpty { command.messages.note("the trash is empty") }
+  static func run(_ command: Command) throws -> Outcome { try list(command, nil) }
+
+  /// - Parameter piece: What the names have; `nil` for all.
+  static func list(_ command: Command, _ piece: TypedPiece?) throws -> Outcome {
+    let items = try command.vault.opened().trash().filter { piece?.isIn($0) ?? true }
+    if items.isEmpty, piece == nil { command.messages.note("the trash is empty") }
+    let failure =
+      items.isEmpty && piece != nil
+      ? CommandError(.notFound, "nothing in the trash has that in its name", code: "nothingFound") : nil
     return Outcome(
       json: .object { Field("items", JSON.array(items.map(\.trashJSON))) },
       lines: columns(
-        items.map { [$0.name ?? $0.id.hexadecimal, $0.kind.word, $0.trashEnd, $0.id.hexadecimal] }))
+        items.map { [$0.name ?? $0.id.hexadecimal, $0.kind.word, $0.trashEnd, $0.id.hexadecimal] }),
+      failure: failure)
   }
 }
 

@@ -1,5 +1,6 @@
 import AuthenticatorKit
 import CommandLineKit
+import Glibc
 import SecretMemory
 import TextFormats
 import VaultKit
@@ -11,6 +12,7 @@ enum OTPCode: VaultVerb {
   static let summary = "Print the next code. A counter is on disk before its code is shown."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
+  static let takesPieceOfName = true
   static let at = Setting("at", .instant, "T", "The code of this moment; changes nothing stored. TOTP only.")
   static let next = Flag("next", "The code of the next period. TOTP only.")
   static let minRemaining = Setting(
@@ -25,6 +27,8 @@ enum OTPCode: VaultVerb {
   static let ownExits: [ExitCode] = [.expired, .refused, .network, .outOfStep]
   static let notes = [
     OnlineOptions.note + " With a suite, the question is the server's.",
+    "On a terminal the digits are in groups and the seconds follow for which the code is valid: 610 228  (12 s). Anywhere else the code is "
+      + "alone on its line.",
     "A TOTP code changes nothing and is audited only for items made with --audit all.",
     "Behind a checked PIN, a wrong PIN is an error (3), and the last attempt blocks the PIN (4). Behind a camouflaged PIN, a "
       + "wrong PIN gives a wrong code, and only the server can tell.",
@@ -36,26 +40,32 @@ enum OTPCode: VaultVerb {
   static let example = "vaultctl code rfc --json"
 
   static func run(_ command: Command) throws -> Outcome {
-    let item = try command.credential()
+    try print(command.credential(), command)
+  }
+
+  /// Makes the next code of a credential, for this verb and for others that have some of its options.
+  static func print(_ item: Item, _ command: Command) throws -> Outcome {
     if let transport = try command.onlineTransport(refusing: timed) {
       return try onlineCode(command, item: item, over: transport)
     }
     let result =
       item.countsCodes ? try counterCode(command, item: item) : try timedCode(command, item: item)
-    return try outcome(result.code, result.json, result.notices, item: item, command)
+    return try outcome(
+      result.code, result.json, result.notices, item: item, command, secondsLeft: result.secondsLeft)
   }
 
   static let timed: [any OptionKey] = [at, next, minRemaining]
 }
 
 private func outcome(
-  _ code: String, _ json: JSON, _ notices: [OTPResult.Notice], item: Item, _ command: Command
+  _ code: String, _ json: JSON, _ notices: [OTPResult.Notice], item: Item, _ command: Command,
+  secondsLeft: Int64? = nil
 ) throws -> Outcome {
   command.note(notices, item: item)
   var outcome =
     command.has(ItemOptions.copy)
     ? try command.copy(SharedSecret(SecretBytes(copying: Array(code.utf8))), fields: json.factsWithoutCode)
-    : Outcome(json: json, lines: [code])
+    : Outcome(json: json, lines: [command.shown(code, secondsLeft: secondsLeft)])
   outcome.failure = OnlineOptions.failure(notices)
   return outcome
 }
@@ -111,6 +121,24 @@ private func wait(_ command: Command, item: Item, core: VaultCore, least: Int64)
   }
 }
 
+extension Command {
+  /// A code as a person copies it from a terminal: digits in groups, and how long it is valid. Anywhere else the code alone.
+  ///
+  /// - Parameter seconds: `nil` for a code that no time ends, and for one of another moment.
+  fileprivate func shown(_ code: String, secondsLeft seconds: Int64?) -> String {
+    guard isatty(world.standardOutput) == 1 else { return code }
+    let isOfNow = !has(OTPCode.at) && !self[OTPCode.next]
+    return grouped(code) + (isOfNow ? seconds.map { "  (\($0) s)" } ?? "" : "")
+  }
+
+  /// Six digits as 610 228, seven as 610 2284, eight as 6102 2841; anything else as it is.
+  private func grouped(_ code: String) -> String {
+    guard 6...8 ~= code.utf8.count, code.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return code }
+    let head = code.utf8.count == 8 ? 4 : 3
+    return "\(code.prefix(head)) \(code.dropFirst(head))"
+  }
+}
+
 extension JSON {
   /// What there is to say when the code itself went to the clipboard.
   fileprivate var factsWithoutCode: [Field] {
@@ -120,6 +148,11 @@ extension JSON {
 }
 
 extension OTPResult {
+  /// How long it is valid; `nil` for the code of a counter.
+  fileprivate var secondsLeft: Int64? {
+    if case .time(_, _, let remaining, _) = factor { remaining } else { nil }
+  }
+
   fileprivate var json: JSON {
     .object {
       Field("name", name)

@@ -36,18 +36,20 @@ package enum VerbTable {
     ("edit", "Change an entry.", [ItemEdit.self]),
     ("ls", "List entries.", [ItemList.self]),
     ("find", "Find entries by a piece of what is known of them.", [ItemFind.self]),
+    ("cp", "Add a second entry that has all that an entry has.", [ItemCopy.self]),
     ("mv", "Rename an entry.", [ItemRename.self]),
     ("rm", "Remove an entry: it is in the trash for 30 days.", [ItemRemove.self]),
-    ("undo", "Take back the last change of an entry.", [ItemUndo.self]),
+    ("undo", "Take back the last change of an entry, or go back to a version.", [ItemUndo.self]),
     ("history", "List the former versions of an entry.", [ItemHistory.self]),
+    ("gen", "Print a generated password, or add an entry with one.", [ItemGenerate.self]),
     ("unlock", "Unlock the vault in the agent, for later commands.", [Unlock.self]),
     ("lock", "Lock the vault in the agent.", [Lock.self]),
     ("run", "Run a program with secrets from the vault.", [Exec.self]),
     ("help", "Explain a command, or find one by what people call it.", [ShowHelp.self]),
+    ("read", "Print the value of a reference.", [ReadReference.self]),
     ("inject", "Print a template with values from the vault in it.", [Inject.self]),
     ("import", "Import items from another program.", [Import.self]),
     ("export", "Export items for another program.", [Export.self]),
-    ("item", "Replace passwords and go back to former versions.", [ItemUpdate.self, ItemRestore.self]),
   ]
 
   /// Everything else, at most twenty.

@@ -2,15 +2,20 @@ package import VaultFormat
 
 extension VaultCore {
   /// Adds an entry.
+  ///
+  /// - Parameter prepare: Looks in the same commit whether what the entry relies on is still there.
   package func add(
-    _ item: NewItem, entry: EntryContent, context: AuthenticationContext? = nil
+    _ item: NewItem, entry: EntryContent, context: AuthenticationContext? = nil,
+    preparing prepare: (inout WriteTransaction) throws(VaultError) -> Void = { _ in }
   ) throws(VaultError) -> Item {
     try Gate.permitEntry(item.kind)
     var item = item
     if let host = entry.host { item.attributes[.server] = host }
-    if entry.isPlain { return try add(item, secret: entry.password, context: context) }
-    item.isEntry = true
-    return try add(item, secret: try entry.encoded(), context: context)
+    item.isEntry = !entry.isPlain
+    let secret = entry.isPlain ? entry.password : try entry.encoded()
+    return try add(item, secret: secret, context: context) { (_, transaction) throws(VaultError) in
+      try prepare(&transaction)
+    }
   }
 
   /// What an entry keeps under its seal. Its audit entries are durable before it is returned.

@@ -96,6 +96,8 @@ public struct PromptRequest: Sendable, Equatable {
   /// A text that the person must see whole before the answer, such as the data that is about to be signed; nil if there
   /// is none. A prompt shows all of it, in pages where it is long, and never cuts or escapes it.
   public var text: ShownText?
+  /// Whether the answer is no secret, and shows while it is typed. A pinentry shows no answer.
+  package var echoes = false
   /// Ends the prompt when the answer is no longer wanted; nil if the caller waits in any case.
   package var ending: PromptEnding?
 

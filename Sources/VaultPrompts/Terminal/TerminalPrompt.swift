@@ -48,7 +48,7 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
     do throws(TerminalError) { return try agree(request) } catch { throw VaultError(prompt: error) }
   }
 
-  /// As ``readSecret(_:)``, but throws the error of the terminal.
+  /// As ``readSecret(_:)``, but throws the error of the terminal. What is no secret shows while it is typed.
   ///
   /// - Parameters:
   ///   - limit: The most bytes that may be typed, up to ``Terminal/longestLine``.
@@ -60,7 +60,8 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
     let question = text.question + ": "
     return try ask(
       showing: isRepeated ? [] : lastPage(of: request, text, question: question), question: question,
-      echoes: false, limit: limit, turn: isRepeated ? .repeated : .secret, until: request.ending)
+      echoes: request.echoes, limit: limit,
+      turn: request.echoes ? .other : isRepeated ? .repeated : .secret, until: request.ending)
   }
 
   /// As ``confirm(_:)``.

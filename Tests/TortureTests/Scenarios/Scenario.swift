@@ -119,35 +119,41 @@ extension Torture.Scenario {
       words: ["add", "new", "--no-password", "--field-fd", "PIN=0", "--tag", "work"],
       input: secrets["new"]!),
     Self(verb: "get", words: ["get", "logged"]),
-    Self(verb: "show", words: ["show", "logged", "--fields"]),
+    Self(verb: "show", words: ["show", "logged", "--reveal"]),
     Self(
       verb: "find",
       before: {
         try $0.run(["add", "entry", "--no-password", "--field", "k=needle", "--audit", "all"])
       },
       words: ["find", "needle", "--all"]),
-    Self(verb: "item update", words: ["item", "update", "old"], input: secrets["changed"]!),
     Self(
-      verb: "item update", variant: "of an entry, with a former version",
+      verb: "edit", variant: "a new password", words: ["edit", "old", "--password"],
+      input: secrets["changed"]!),
+    Self(
+      verb: "edit", variant: "a new password of an entry, with a former version",
       before: { home in
         try home.run(["edit", "old", "--set", "field:k=v"])
-        try home.run(["item", "update", "old", "--generate", "24"])
-      }, words: ["item", "update", "old"], input: secrets["changed"]!),
+        try home.run(["edit", "old", "--generate", "24"])
+      }, words: ["edit", "old", "--password"], input: secrets["changed"]!),
     Self(
-      verb: "item update", variant: "and nothing former stays",
-      before: { try $0.run(["item", "update", "old", "--generate", "24"]) },
-      words: ["item", "update", "old", "--forget"], input: secrets["changed"]!),
+      verb: "edit", variant: "a new password, and nothing former stays",
+      before: { try $0.run(["edit", "old", "--generate", "24"]) },
+      words: ["edit", "old", "--password", "--forget"], input: secrets["changed"]!),
     Self(verb: "edit", words: ["edit", "old", "--label", "another label"]),
     Self(
       verb: "edit", variant: "a hidden field",
       words: ["edit", "old", "--field-fd", "PIN=0"], input: secrets["changed"]!),
     Self(verb: "mv", words: ["mv", "old", "renamed"]),
     Self(
-      verb: "item restore", before: { try $0.run(["item", "update", "old", "--generate", "24"]) },
-      words: ["item", "restore", "old", "1"]),
+      verb: "undo", variant: "to a version",
+      before: { try $0.run(["edit", "old", "--generate", "24"]) },
+      words: ["undo", "old", "1"]),
     Self(
-      verb: "undo", before: { try $0.run(["item", "update", "old", "--generate", "24"]) },
+      verb: "undo", before: { try $0.run(["edit", "old", "--generate", "24"]) },
       words: ["undo", "old"]),
+    Self(verb: "cp", words: ["cp", "old", "second"]),
+    Self(verb: "gen", words: ["gen", "new"]),
+    Self(verb: "read", words: ["read", "vaultctl://logged/password"]),
     Self(verb: "rm", words: ["rm", "old"]),
     Self(verb: "rm", variant: "at once", words: ["rm", "old", "--now"]),
     Self(

@@ -4,36 +4,15 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl item restore NAME VERSION`.
-enum ItemRestore: VaultVerb {
-  static let words = ["item", "restore"]
-  static let summary = "Make a former version of an entry the present one."
-  static let version = Argument(
-    "VERSION", .number(1...UInt64(Int64.max)), "The number of the version, as 'history' lists it.")
-  static let arguments = [ItemOptions.name, version]
-  static let target = Target.full
-  static let channels = ItemOptions.accessChannels
-  static let needs = VaultNeed.unlocked
-  static let asksByFlags = true
-  static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.expired, .refused]
-  static let notes = [
-    "The present content becomes a former version, so nothing is lost. Attributes, such as the account, stay as they are.",
-    "A message names what is different now. With --json: what 'show' has, and changed.",
-  ]
-  static let example = "vaultctl item restore mail 1"
-
-  static func run(_ command: Command) throws -> Outcome {
-    let number = UInt64(command.required(version)) ?? 0
-    return try command.restore(command.target(), version: number)
-  }
-}
-
-/// `vaultctl undo NAME`.
+/// `vaultctl undo NAME [VERSION]`.
 enum ItemUndo: VaultVerb {
   static let words = ["undo"]
-  static let summary = "Undo the last change of an entry, or put a deleted item back."
-  static let arguments = [ItemOptions.name]
+  static let summary = "Undo the last change of an entry, go back to a version, or put a deleted item back."
+  static let version = Argument(
+    "VERSION", .number(1...UInt64(Int64.max)),
+    "The version that becomes the present one, as 'history' lists it; the newest without it.",
+    isRequired: false)
+  static let arguments = [ItemOptions.name, version]
   static let target = Target.identifier
   static let channels = ItemOptions.accessChannels
   static let needs = VaultNeed.unlocked
@@ -41,20 +20,24 @@ enum ItemUndo: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused]
   static let notes = [
-    "Makes the newest former version the present one: a second time, this undoes the undoing. Where no item has the name, but one in the "
-      + "trash had it, the one that was deleted last comes back.",
+    "Makes a former version the present one. The present content becomes a former version, so nothing is lost: a second time, this undoes "
+      + "the undoing. Attributes, such as the account, stay as they are.",
+    "Where no item has the name, but one in the trash had it, the one that was deleted last comes back, and a message says so.",
+    "A message names what is different now.",
     "With --json: what 'show' has, and changed, or putBack for an item of the trash.",
   ]
   static let example = "vaultctl undo mail"
 
   static func run(_ command: Command) throws -> Outcome {
+    let number = command[version].flatMap(UInt64.init)
     let item: Item
     do { item = try command.target() } catch {
-      guard CommandError(describing: error).exit == .notFound, let name = command[ItemOptions.name],
-        let trashed = try command.trashed(named: name).last
+      guard CommandError(describing: error).exit == .notFound, number == nil,
+        let name = command[ItemOptions.name], let trashed = try command.trashed(named: name).last
       else { throw error }
       return try command.putBack(trashed, named: nil)
     }
+    if let number { return try command.restore(item, version: number) }
     guard let newest = try command.vault.opened().history(of: item.id).first else {
       throw CommandError(
         .notFound, "there is no former version of '\(printable(item.name ?? item.id.hexadecimal))'",
