@@ -5,7 +5,7 @@ import Glibc
 /// nor free of one.
 package func systemMessage(_ code: Int32) -> String {
   switch code {
-  case ENOENT: "no such file or folder"
+  case ENOENT: "no such file or directory"
   case EACCES: "permission denied"
   case EPERM: "the system does not permit it"
   case ENOSYS: "the system has no such call, or a filter denies it"
@@ -14,8 +14,8 @@ package func systemMessage(_ code: Int32) -> String {
   case EPIPE: "the reader has gone away"
   case EBADF: "the descriptor is not open for this"
   case ELOOP: "links are not followed"
-  case EISDIR: "is a folder"
-  case ENOTDIR: "a part of the path is not a folder"
+  case EISDIR: "is a directory"
+  case ENOTDIR: "a part of the path is not a directory"
   case EROFS: "read-only file system"
   case EIO: "input/output error"
   case EMFILE, ENFILE: "too many open files"

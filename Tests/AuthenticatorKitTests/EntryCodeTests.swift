@@ -9,8 +9,8 @@ import VaultTestKit
 
 /// The code of an entry: found by the name of the entry, and where the entry is.
 ///
-/// Verified to fail when a code gets a name of its own, when it stays behind its entry, when an attribute that was planted deletes a
-/// PIN, and when an entry still names a code that was deleted alone.
+/// Verified to fail when a code gets a name of its own, when it stays behind its entry in the vault or in the trash, when an attribute that
+/// was planted deletes a PIN, and when an entry still names a code that was deleted alone.
 @Suite("The code of an entry", .bounded)
 struct EntryCodeTests {
   private let place = TemporaryVault()
@@ -82,6 +82,8 @@ struct EntryCodeTests {
     try expect(core.listing(of: .otp).items.count, equals: 0)
     try core.restoreFromTrash(entry, named: "back")
     try expect(core.describeOTP(named: "back").state.counter, equals: 6)
+    _ = try core.nextHOTPCode(of: code)
+    try expect(core.listing(of: .otp).items.map(\.name), equals: ["back"])
     try core.moveToTrash(entry)
     try expect(core.emptyTrash(), equals: 1)
     try expect(core.status().itemCount, equals: 0)
@@ -102,6 +104,44 @@ struct EntryCodeTests {
     try core.emptyTrash()
     try expect(core.status().itemCount, equals: 0)
     try expect(core.verify().problems, equals: [])
+  }
+
+  /// Verified to fail when the name of the entry is refused as taken.
+  @Test("removed alone, it goes back to the entry whose name is given, if that has none by then")
+  func backToEntry() throws {
+    let (core, entry) = try make()
+    let code = try #require(try codeItem(of: entry, in: core)).id
+    _ = try core.nextHOTPCode(of: code)
+    try core.moveToTrash(code)
+    let second = try core.addOTP(uri(1), named: "shop").item.id
+    let taken = thrown { () throws(VaultError) in try core.restoreFromTrash(code, named: "shop") }
+    expect(taken?.code, equals: .duplicateItem)
+    try core.delete(second)
+    try expect(core.restoreFromTrash(code, named: "shop").name, equals: "shop")
+    try expect(codeItem(of: entry, in: core)?.id, equals: code)
+    try expect(core.describeOTP(named: "shop").state.counter, equals: 6)
+    try core.moveToTrash(code)
+    try expect(core.restoreFromTrash(code, named: "alone").attributes[.name], equals: "alone")
+    try expect(codeItem(of: entry, in: core)?.id, equals: nil)
+    try expect(core.verify().problems, equals: [])
+  }
+
+  @Test(
+    "a code that outlives its entry, because of another class, gets the name of the entry",
+    arguments: [false, true])
+  func outlives(inTrash: Bool) throws {
+    let core = try place.makeCore()
+    try core.setPasscode(Passcode(testing: "p"))
+    let new = NewItem(.genericPassword, name: "shop", access: AccessControl(.whenPasscodeSet))
+    let entry = try core.add(new, secret: SecretBytes(testing: "p")).id
+    let code = try core.addOTP(uri(5), named: "shop").item.id
+    if inTrash { try core.moveToTrash(entry) }
+    try expect(core.removePasscode(Passcode(testing: "p")).items.map(\.id), equals: [entry])
+    if inTrash { try core.restoreFromTrash(code) }
+    try expect(core.item(named: "shop").id, equals: code)
+    try expect(core.describeOTP(named: "shop").state.counter, equals: 5)
+    try expect(core.verify().problems, equals: [])
+    _ = try core.add(NewItem(.genericPassword, name: "shop-2"), secret: SecretBytes(testing: "p"))
   }
 
   @Test("what an entry names and is no code of its own does not go with it")

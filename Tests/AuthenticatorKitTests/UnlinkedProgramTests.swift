@@ -92,6 +92,24 @@ struct UnlinkedProgramTests {
     return bank
   }
 
+  /// Verified to fail when only a code whose kind is known goes with its entry.
+  @Test("with an entry it deletes the code of the entry, and no item that has a name")
+  func codes() throws {
+    for name in ["shop", "mail"] {
+      _ = try scene.core.add(NewItem(.genericPassword, name: name), secret: SecretBytes(testing: "secret"))
+    }
+    let secret = "secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+    let uri = try OTPAuthURI(parsing: SecretBytes(testing: "otpauth://hotp/a?counter=0&" + secret))
+    _ = try scene.core.addOTP(uri, named: "shop")
+    var changes = ItemChanges()
+    changes.attributes[.ownedItem] = try add(.otp, "bank").bytes
+    try scene.core.update(scene.core.item(named: "mail").id, changes)
+    for name in ["shop", "mail"] {
+      try expect(place.runUnlinked("delete", name), equals: ["done", "problems 0"])
+    }
+    try expect(scene.core.items(matching: Query()).map(\.name), equals: ["bank"])
+  }
+
   /// Verified to fail when its backup has what has a life, and when a restore takes what a backup should not have.
   @Test("a token does not leave with its backup, and what did is left out by a restore", .requirement("C3"))
   func backup() throws {

@@ -48,6 +48,9 @@ class RoundTrips(Case):
         self.assertEqual([i["kind"] for i in self.read()["items"] if i["id"] == code], [16])
         self.assertNotIn("passwordBase64", items["without a password"]["entry"])
         self.assertEqual(text(items["thrown away"]["former"][0]["secretBase64"]), "before")
+        end = make_vault.NOW + 30 * 86_400_000
+        self.assertEqual([items[name].get("trash") for name in ("thrown away", "thrown away too", "shop")],
+                         [{"until": end, "expires": make_vault.NOW}, {"until": end, "expires": None}, None])
         locked = {i["name"]: i for i in self.read(device_key=self.maker.device_key)["items"]}
         self.assertEqual([f["secretMissing"] for f in locked["shop"]["former"]], ["locked: needs the passcode"] * 2)
 
@@ -439,6 +442,23 @@ class RoundTrips(Case):
         arguments = (self.path, "--device-key", self.path + ".key")
         self.assertNotIn(secret, self.run_reader(*arguments, passcode=PASSCODE).stdout)
         self.assertIn(secret, self.run_reader(*arguments, "--secrets", passcode=PASSCODE).stdout)
+
+    # Verified to fail with the listing that knows no entry, and when it leaves out what was before.
+    def test_a_listing_has_entries_what_they_were_and_until_when_the_trash_keeps_them(self):
+        self.make()
+        arguments = (self.path, "--device-key", self.path + ".key")
+        listed = self.run_reader(*arguments, passcode=PASSCODE)
+        self.assertEqual((listed.returncode, listed.stderr), (0, b""))
+        lines = listed.stdout.decode().splitlines()
+        shop = next(i for i, line in enumerate(lines) if " shop " in line)
+        self.assertEqual([line[32:].strip() for line in lines[shop + 1:shop + 3]],
+                         [f"former {version}, until {make_vault.NOW}: secret opens" for version in (3, 6)])
+        end = f"in the trash until {make_vault.NOW + 30 * 86_400_000}"
+        self.assertEqual([line.split()[2:4] for line in lines if end in line], [["thrown", "away"]] * 2)
+        text = self.run_reader(*arguments, "--secrets", passcode=PASSCODE).stdout.decode()
+        shown = json.loads(next(line for line in text.splitlines() if " shop " in line).split(" shop ")[1])
+        self.assertEqual((shown["passwordBase64"], len(shown["fields"])), (base64.b64encode(b"entry").decode(), 2))
+        self.assertIn(": " + base64.b64encode(b"plain").decode(), text)
 
 
 class WrongKeys(Case):

@@ -66,7 +66,7 @@ class Contents:
         self.put_item(1, {1: string("thrown away"), 2: string("s"), 98: date(NOW)}, b"back soon", expires=NOW + 30 * 86_400_000, trashed=True,
                       material=2, former=[(1, b"before", False)], opens="trash")
         self.put_item(16, {1: string("thrown away too"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6)}, rfc, state=u8(1), trashed=True,
-                      opens="trash")
+                      expires=NOW + 30 * 86_400_000, opens="trash")
 
     def component_state(self, state):
         """A state row with a value at each offset of a component, 112 to 159."""

@@ -9,7 +9,8 @@ extension Torture {
   /// commit, an entry has all that it had, or what the step asked for.
   ///
   /// Verified to fail when a new password drops the fields of an entry, when six former secrets are kept, when a credential stays in the
-  /// vault while its entry is in the trash, and when a change of the rule leaves former secrets.
+  /// vault while its entry is in the trash, or in the trash when its entry comes back, when the trash keeps the name, and when a change of
+  /// the rule leaves former secrets.
   @Suite("A walk over entries", .bounded, .requirement("R1"), .serialized)
   struct EntryWalks {
     @Test(

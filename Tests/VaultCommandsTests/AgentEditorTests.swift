@@ -61,6 +61,7 @@ struct AgentEditorTests {
     let folder = try String(contentsOfFile: ready, encoding: .utf8).trimmingCharacters(in: .newlines)
     #expect(FileManager.default.fileExists(atPath: folder))
     running.kill(signal.number)
+    try waitUntil("the command ends") { !running.isRunning }
     try expect(running.wait(), equals: signal.end)
     #expect(!FileManager.default.fileExists(atPath: folder))
     try expect(home.tool("show", "mail", "--json").text, equals: before)

@@ -85,8 +85,8 @@ struct EditorVerbTests {
       ("rm \"$1\"; mkfifo \"$1\"", 12, "the editor left no file"),
       ("rm \"$1\"; ln -s /etc/hostname \"$1\"", 13, "reading what the editor stored"),
       ("printf '\\377\\376' > \"$1\"", 12, "is not text in UTF-8"),
-      ("sed -i 's/^account.*/acount = canary-x/' \"$1\"", 12, "line 6: the key is none of"),
-      ("sed -i 's/^account.*/canary-x/' \"$1\"", 12, "line 6: there is no ="),
+      ("sed -i 's/^account.*/acount = canary-x/' \"$1\"", 12, "line 9: the key is none of"),
+      ("sed -i 's/^account.*/canary-x/' \"$1\"", 12, "line 9: there is no ="),
       ("sed -i 's/$/\\r/' \"$1\"", 12, "it has a carriage return"),
       ("sed -i '/^notes:/d' \"$1\"", 12, "there is no ="),
       ("sed -i 's/^label.*/account = x/' \"$1\"", 12, "account is there twice"),
@@ -227,18 +227,38 @@ struct EditorRivalTests {
     child.leadsSession = true
     for descriptor in Int32(0)...2 { child.open(descriptor, screen.path, flags: O_RDWR) }
     let running = try child.start()
-    try screen.wait(for: "line 6: there is no =")
-    try screen.wait(for: "edit the text again")
-    screen.type("y\n")
+    try screen.wait(for: "line 9: there is no =")
+    try screen.wait(for: "discard what you typed")
+    try screen.wait(for: "continue? [y/N] ")
+    screen.type("\n")
     try screen.wait(for: "changed meanwhile: \"customer\"")
-    try screen.wait(for: "store it in place of what is there now")
-    screen.type("y\n")
+    try screen.wait(for: "what you save there replaces what is stored now")
+    try screen.wait(for: "continue? [y/N] ")
+    screen.type("n\n")
     try screen.wait(for: "changed: password, \"customer\"")
     try expect(running.wait(), equals: 0)
     try expect(home.tool("get", "shop").text, equals: "kept")
     try expect(home.tool("get", "shop", "--field", "customer").text, equals: "mine")
     try expect(
       home.tool("get", "shop", "--field", "customer", "--version", "2").text, equals: "meanwhile")
+    expect(home.left, equals: [])
+  }
+
+  @Test(
+    "yes and Ctrl-C discard the text, and the line that was not understood is the error",
+    arguments: ["y\n", "\u{3}"])
+  func discarded(answer: String) throws {
+    let home = try EditorHome()
+    try home.editor("sed -i -e 's/^account = /account /' -e 's/geheim/lost/' \"$1\"")
+    let screen = try PseudoTerminal()
+    let running = try home.tool.start(
+      shell: Tool.path, ["edit", "shop", "--editor"], on: screen)
+    try screen.wait(for: "line 9: there is no =")
+    try screen.wait(for: "continue? [y/N] ")
+    screen.type(answer)
+    try expect(running.wait(), equals: 12)
+    try screen.wait(for: "line 9: there is no =")
+    try expect(home.tool("get", "shop").text, equals: "geheim")
     expect(home.left, equals: [])
   }
 }
@@ -315,6 +335,32 @@ struct EditorSignalTests {
     #expect(!screen.echoes)
     screen.type("\u{3}")
     try expect(running.wait(), equals: 130)
+    #expect(screen.echoes)
+    expect(home.left, equals: [])
+  }
+
+  /// emacs makes itself the foreground process group.
+  @Test(
+    "an editor that is killed as the foreground process group leaves no text, and the terminal is as before")
+  func foreground() throws {
+    let home = try EditorHome()
+    let script = """
+      import os, signal, termios
+      os.setpgid(0, 0)
+      signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTTOU])
+      os.tcsetpgrp(0, os.getpgrp())
+      mode = termios.tcgetattr(0)
+      mode[3] &= ~termios.ECHO
+      termios.tcsetattr(0, termios.TCSANOW, mode)
+      os.kill(os.getpid(), signal.SIGKILL)
+      """
+    try home.editor("exec '\(try Shell.need("python3"))' -c '\(script)' \"$1\"")
+    let screen = try PseudoTerminal()
+    // The shell gives the command a process group of its own. It would report that the command was stopped.
+    let words = ["-c", "set -m; \"$T\" item edit shop --editor; exit $?"]
+    let running = try home.tool.start(shell: Shell.need("bash"), words, on: screen)
+    try expect(running.wait(), equals: 13)
+    try screen.wait(for: "the editor was ended by signal 9")
     #expect(screen.echoes)
     expect(home.left, equals: [])
   }

@@ -37,6 +37,18 @@ struct EntryEditTests {
     try expect(tool("get", "shop", "--version", "1").text, equals: "geheim")
   }
 
+  /// Verified to fail when a tag that is there, or is not, counts as a change.
+  @Test("what a change does not change is not said to be changed, and leaves the former versions")
+  func unchanged() throws {
+    let tool = try EntryVerbTests.make()
+    expect(0, try tool("edit", "shop", "--password", input: [65]))
+    let notes = tool.home.path + "/notes"
+    for words in [["--tag", "work"], ["--unset", "tag=none"], ["--notes-file", notes]] {
+      for _ in 0..<6 { expect(0, try tool.run(["edit", "shop"] + words), "nothing was changed") }
+    }
+    try expect(tool("get", "shop", "--version", "1").text, equals: "geheim")
+  }
+
   @Test("one line sets, adds and removes what it names, and nothing else")
   func oneLine() throws {
     let tool = try EntryVerbTests.make()
@@ -48,7 +60,7 @@ struct EntryEditTests {
     let json = try run.json
     #expect(json["account"] as? String == "berta" && json["comment"] as? String == "a = b")
     #expect(json["tags"] as? [String] == ["new", "work"] && json["host"] as? String == "new.example")
-    expect(json["changed"] as? [String], equals: ["addresses", "\"customer\"", "tags"])
+    expect(json["changed"] as? [String], equals: ["account", "comment", "tags", "addresses", "\"customer\""])
     try expect(
       content(tool),
       equals: [
@@ -66,6 +78,24 @@ struct EntryEditTests {
     expect(0, try tool("edit", "shop", "--unset", "password"))
     expect(1, try tool("get", "shop"), "it has \"PIN of card\"")
     expect(0, try tool("undo", "shop"), "changed: password")
+  }
+
+  @Test("what --unset names goes, and nothing else, and comes back by one undo")
+  func removals() throws {
+    let tool = try EntryVerbTests.make()
+    let before = try content(tool)
+    for (key, index) in [("field:customer", 0), ("notes", 2), ("url", 3)] {
+      expect(0, try tool("edit", "shop", "--unset", key))
+      var left = before
+      if key.hasPrefix("field:") { left.remove(at: index) } else { left[index] = "" }
+      try expect(content(tool), equals: left, "\(key)")
+      try expect(tool("get", "shop").text, equals: "geheim")
+      expect(0, try tool("undo", "shop"))
+      try expect(content(tool), equals: before, "\(key)")
+    }
+    expect(0, try tool("edit", "shop", "--unset", "password"))
+    try expect(content(tool), equals: before)
+    expect(1, try tool("get", "shop"))
   }
 
   @Test("hidden values come by a descriptor alone, and the value that is replaced stays as a former version")

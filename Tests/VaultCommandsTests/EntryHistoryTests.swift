@@ -138,7 +138,9 @@ struct EntryHistoryTests {
     try expect(tool("get", "mail").text, equals: "one")
     let items = try #require(try tool("trash", "list", "--json").json["items"] as? [[String: Any]])
     let id = try #require(items.first?["id"] as? String)
-    expect(2, try tool("trash", "restore", "--id", id), "give it one: --name NEW")
+    expect(
+      2, try tool("trash", "restore", "--id", id),
+      "give that of the entry, or another one: --name NAME")
     expect(0, try tool("trash", "restore", "--id", id, "--name", "code"))
     try expect(tool("code", "code").text, equals: "359152\n")
   }

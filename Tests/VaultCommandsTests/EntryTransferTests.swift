@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Verified to fail when a field is imported without the mark that it is hidden, and when an export is silent about former versions.
+/// Verified to fail when a field is imported without the mark that it is hidden.
 @Suite("Entries that are exported and imported", .bounded)
 struct EntryTransferTests {
   @Test("an entry comes back with notes, fields, addresses and tags, and so do the largest ones")
@@ -32,21 +32,62 @@ struct EntryTransferTests {
     try expect(other("export", "jsonl", "--plain").text.count, equals: lines.text.count)
   }
 
-  @Test("what stays is named: the trash, and how many entries have former versions")
-  func left() throws {
+  private static let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=5"
+
+  private func withCode() throws -> Tool {
     let tool = try EntryVerbTests.make()
-    expect(0, try tool("edit", "shop", "--password", input: [65]))
-    expect(0, try tool("add", "gone", input: [65]))
-    expect(0, try tool("rm", "gone"))
-    let path = tool.home.path + "/out"
-    let run = try tool("export", "jsonl", path, "--plain")
-    expect(0, run, "left out 'gone' (trash)")
-    expect(0, run, "entries with former versions, which an export leaves out: 1")
-    let json = try tool("export", "jsonl", path + "2", "--plain", "--json").json
-    #expect(
-      json["former"] as? Int == 1
-        && (json["leftOut"] as? [[String: Any]])?.first?["reason"] as? String == "trash")
-    #expect(try !String(contentsOfFile: path, encoding: .utf8).contains("gone"))
+    expect(0, try tool("otp", "add", "shop", input: Array(Self.uri.utf8)))
+    expect(0, try tool("code", "shop"))
+    return tool
+  }
+
+  /// Verified to fail when an export leaves the code out.
+  @Test(
+    "the code of an entry comes back with it, under whatever name the entry gets",
+    arguments: ["fail", "skip", "rename", "replace"])
+  func code(mode: String) throws {
+    let tool = try withCode()
+    let lines = try tool("export", "jsonl", "--plain")
+    expect(0, lines)
+    expect(lines.errors.contains("left out"), equals: false)
+    let other = try Tool()
+    expect(0, try other("init", "--no-passcode"))
+    if mode != "fail" { expect(0, try other("add", "shop", input: [65])) }
+    let run = try other("import", "jsonl", "--on-duplicate", mode, "--json", input: lines.output)
+    expect(0, run)
+    let result = ["fail": "added", "skip": "skipped", "rename": "renamed", "replace": "replaced"][mode]
+    let items = try #require(try run.json["items"] as? [[String: Any]])
+    expect(
+      items.map { $0["result"] as? String }, equals: [result, mode == "replace" ? "added" : result])
+    let name = mode == "rename" ? "shop-2" : "shop"
+    let codes = try other("otp", "list", "--json").json["items"] as? [[String: Any]]
+    expect(codes?.map { $0["name"] as? String }, equals: mode == "skip" ? [] : [name])
+    try expect(other("code", name).exit, equals: mode == "skip" ? 1 : 0)
+    expect(0, try other("mv", name, "moved"))
+    try expect(other("code", "moved").exit, equals: mode == "skip" ? 1 : 0)
+    expect(0, try other("vault", "check"))
+  }
+
+  /// Verified to fail when the code is deleted with the entry that is replaced.
+  @Test("a password that replaces an entry leaves its code, also behind a PIN, and the entry is in the trash")
+  func replacedEntry() throws {
+    let tool = try EntryVerbTests.make()
+    let pin = try tool.file("pin", "735192")
+    expect(0, try tool("pin", "set", "card", "--new-pin-file", pin))
+    expect(
+      0,
+      try tool("otp", "add", "shop", "--pin", "card", "--pin-file", pin, input: Array(Self.uri.utf8)))
+    let line = #"{"kind":"password","name":"shop","secret":"new"}"#
+    expect(0, try tool("import", "jsonl", "--on-duplicate", "replace", input: Array(line.utf8)))
+    try expect(tool("get", "shop").text, equals: "new")
+    expect(0, try tool("code", "shop", "--pin-file", pin))
+    let code = #"{"kind":"otp","name":"shop","ofEntry":true,"uri":"\#(Self.uri)"}"#
+    let both = try tool("import", "jsonl", "--on-duplicate", "replace", input: Array("\(line)\n\(code)".utf8))
+    expect(9, both, "a PIN guards the item with its name")
+    expect(0, try tool("trash", "restore", "shop", "--name", "old"))
+    try expect(tool("get", "old", "--field", "PIN of card").text, equals: "canary-1234")
+    try expect(tool("code", "old", "--pin-file", pin).exit, equals: 1)
+    expect(0, try tool("vault", "check"))
   }
 
   @Test(

@@ -281,7 +281,7 @@ struct EntryInputTests {
     Case(["--field-file", "a=/nonexistent"], 13, "--field-file number 1, /nonexistent"),
     Case(["--field-file", "a=@/folder"], 12, "is a directory, and no file"),
     Case(["--notes-file", "@/fifo"], 12, "is a pipe, and no file"),
-    Case(["--notes-file", "@/binary"], 12, "--notes-file: the notes is not text in UTF-8"),
+    Case(["--notes-file", "@/binary"], 12, "--notes-file: the content of the notes is not text in UTF-8"),
     Case(["--notes-file", "@/big"], 12, "is too long, at most 256 KiB are allowed"),
     Case(["--notes-file", "@/empty"], 12, "--notes-file has nothing in it"),
     Case(["--field-file", "a=@/most"], 0, ""),

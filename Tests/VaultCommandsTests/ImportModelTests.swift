@@ -79,6 +79,8 @@ private struct ImportCheck {
       expect(after.items[name], equals: item, "\(String(decoding: name, as: UTF8.self))")
     }
     expect(after.items.count, equals: before.items.count - replaced.count + stored.count)
+    let discarded = replaced.filter { before.items[$0]?.isCredential == false }
+    expect(after.trashCount, equals: before.trashCount + discarded.count)
   }
 }
 
@@ -92,10 +94,14 @@ private struct Snapshot: Equatable {
   }
 
   let items: [[UInt8]: Item]
+  /// How many items are in the trash, where replaced passwords are.
+  let trashCount: Int
 
   init(of tool: Tool) throws {
     let listed = try #require(try tool("ls", "--json").json["items"] as? [[String: Any]])
-    let lines = try tool("export", "jsonl", "--plain").text.split(separator: "\n").map(String.init)
+    let all = try tool("export", "jsonl", "--plain").text.split(separator: "\n").map(String.init)
+    let lines = all.filter { !$0.contains(#""trashUntil":"#) }
+    trashCount = all.count - lines.count
     expect(lines.count, equals: listed.count)
     var items: [[UInt8]: Item] = [:]
     for (item, line) in zip(listed, lines) {

@@ -32,6 +32,17 @@ struct InjectVerbTests {
     try expect(inject(tool, "{{ vaultctl://db/service }}").text, equals: "pg.example")
   }
 
+  /// Verified to fail when the trash is not looked at.
+  @Test("a reference to what is in the trash says so")
+  func inTrash() throws {
+    let tool = try newTool()
+    expect(0, try tool("rm", "db"))
+    let run = try inject(tool, "first\n {{ vaultctl://db }}")
+    expect(1, run, "line 2, column 2 of the template, db/password: there is no item with that name")
+    expect(1, run, "it is in the trash: 'vaultctl trash restore db' puts it back")
+    expect(run.text, equals: "")
+  }
+
   @Test("a value that looks like a reference is text")
   func notReadAgain() throws {
     let tool = try newTool()

@@ -48,6 +48,12 @@ struct EntryTests {
     var query = Query(.genericPassword)
     query.attributes[.server] = "shop.example"
     try expect(again.items(matching: query).map(\.id), equals: [item.id])
+    try core.update(item.id) { (entry) throws(VaultError) in
+      entry.removeAddresses()
+      try entry.addAddress(SecretBytes(testing: "https://other.example"))
+    }
+    try expect(core.item(named: "shop").attributes[.server], equals: "other.example")
+    try expect(again.items(matching: query).map(\.id), equals: [])
     try expect(again.verify().problems, equals: [])
   }
 

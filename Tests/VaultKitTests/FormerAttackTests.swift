@@ -8,7 +8,8 @@ import VaultTestKit
 
 /// Former secrets whose rows somebody without keys has changed.
 ///
-/// Verified to fail when the rows are not counted in the sum, when their version is not, and when `verify` does not open them.
+/// Verified to fail when the rows are not counted in the sum, when their version is not, when they are not bound to their item, and when
+/// `verify` does not open them.
 @Suite("Former secrets under attack", .bounded)
 struct FormerAttackTests {
   private let place = TemporaryVault()

@@ -9,8 +9,8 @@ import VaultTestKit
 
 /// Former secrets: the last five, read through the gate, and gone where their rule ends.
 ///
-/// Verified to fail when the gate is not asked for a former secret, when six are kept, when they stay after a change of the rule, when
-/// one is not counted in the sum, and when the row of a former secret is not bound to its item.
+/// Verified to fail when the gate is not asked for a former secret, when its reading is not logged, when six are kept, when they stay
+/// after a change of the rule, and when one is not counted in the sum.
 @Suite("Former secrets", .bounded)
 struct FormerTests {
   private let place = TemporaryVault()
@@ -71,6 +71,57 @@ struct FormerTests {
     _ = try core.restore(id, version: present(core.history(of: id).last).version)
     try expect(EntryTests.shown(core.entry(of: id)), equals: ["p0", "-"])
     try expect(core.verify().problems, equals: [])
+  }
+
+  /// How the same content is stored again.
+  enum Same: String, CaseIterable, Sendable {
+    case secret, secretOfEntry, edit, editOfEntry, restore
+  }
+
+  /// Verified to fail when what is stored again counts as a former secret, for each of these ways.
+  @Test("the same content again takes the place of none", arguments: Same.allCases)
+  func same(way: Same) throws {
+    let core = try place.makeCore()
+    let id = try add("a", changes: 2, to: core)
+    if way == .secretOfEntry || way == .editOfEntry {
+      try core.update(id) { (entry) throws(VaultError) in try entry.setNotes(SecretBytes(testing: "n")) }
+    }
+    let before = try formers(id, in: core)
+    let restored = try present(core.history(of: id).first).version
+    if way == .restore { try core.restore(id, version: restored) }
+    for _ in 0..<6 {
+      switch way {
+      case .secret, .secretOfEntry: try core.update(id, ItemChanges(), secret: password(2))
+      case .edit: try core.update(id) { (entry) throws(VaultError) in entry.setPassword(self.password(2)) }
+      case .editOfEntry:
+        try core.update(id) { (entry) throws(VaultError) in try entry.setNotes(SecretBytes(testing: "n")) }
+      case .restore: try core.restore(id, version: restored)
+      }
+    }
+    // The first time restoring is a change.
+    try expect(formers(id, in: core), equals: (way == .restore ? ["p2"] : []) + before)
+    try expect(core.verify().problems, equals: [])
+  }
+
+  /// Verified to fail when forgetting asks for nothing in a locked vault.
+  @Test("a locked vault forgets none, and one that is never locked does")
+  func locked() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    for accessibility in [Accessibility.whenUnlocked, .afterFirstUnlock] {
+      try core.unlock(with: Passcode(testing: "passcode"))
+      let item = NewItem(
+        .genericPassword, name: "\(accessibility)", access: AccessControl(accessibility))
+      let id = try core.add(item, secret: password(0)).id
+      try core.update(id, ItemChanges(), secret: password(1))
+      core.lock()
+      var changes = ItemChanges()
+      changes.forgetsFormer = true
+      changes.attributes[.label] = "a remark"
+      let error = thrown { () throws(VaultError) in try core.update(id, changes) }
+      let isOpen = accessibility == .afterFirstUnlock
+      expect(error?.code, equals: isOpen ? nil : .locked)
+      try expect(core.history(of: id).count, equals: isOpen ? 0 : 1)
+    }
   }
 
   /// What ends the former secrets of an item.

@@ -1,3 +1,4 @@
+import AuthenticatorKit
 import SecretMemory
 import TestSupport
 import Testing
@@ -193,6 +194,22 @@ struct WantedValueTests {
       try values(core, ["first", "vaultctl://nobody"], context: context(prompt))
     }
     expect(prompt.requests.count, equals: 0)
+  }
+
+  @Test("an item of a component gives nothing to a reference, also what is public")
+  func ofComponents() throws {
+    let core = try make()
+    var code = NewItem(.otp, name: "code")
+    code.attributes[.account] = "anna"
+    _ = try core.add(code, secret: SecretBytes(testing: "s"), by: Component(.otp))
+    for text in ["vaultctl://code/account", "vaultctl://code"] {
+      try expect(failure(core, ["db", text]), equals: "1 policy")
+      expect(.policy) { () throws(VaultError) in
+        _ = try core.reading { transaction throws(VaultError) in
+          try transaction.value(of: VaultReference(text)).byteCount
+        }
+      }
+    }
   }
 
   @Test("a locked vault gives accounts, and for all else asks for the passcode")

@@ -374,6 +374,7 @@ class Vault:
         "exportable": policy[6] == b"\1", "recordBase64": b64(m[2])}, "unknownMetaFields": [k for k in m if k > 2]}
     if expires is not None: out["expires"] = expires
     if policy.get(11) == b"\1": out["policy"]["refusesExpired"] = True
+    if trashed: out["trash"] = {"until": expires, "expires": n(values[98], True) if 98 in values else None}
     self.terms.append((1, row, meta[-16:], g)); plain = self.open_state(row, item_id, state, g, 1)
     need(plain or kind not in WITH_STATE, f"damaged: {what} has no state")
     if plain: out["state"] = {k: n(plain[a:b], k in SIGNED) for k, (a, b) in STATE.items()} | {"offset": plain[80:86].hex(), "pending": plain[86:92].hex(), "deadlineBoot": plain[128:144].hex()}
@@ -519,11 +520,11 @@ def later_flags(kind):
   """The flags that no item of this kind has in this version: an entry is a password, and only passwords and codes go into the trash."""
   return (0 if kind in (1, 2) else 16) | (0 if kind in (1, 2, 16) else 32)
 def show_login(data, what):
-  fields = decode(data, what); shown = []
+  fields = decode(data, what); shown, names = [], set()
   for entry in items_of(fields.get(3, b""), f"fields of {what}"):
     f = decode(entry, f"a field of {what}", f1=None, f2=None); need(f[1] and f.get(3, b"\1") == b"\1", f"damaged: a field of {what}")
+    need(f[1] not in names, f"damaged: two fields of {what} have one name"); names.add(f[1])
     shown.append({"name": f[1].decode("utf-8", "replace"), "valueBase64": b64(f[2]), "hidden": 3 in f})
-  need(len({f["name"] for f in shown}) == len(shown), f"damaged: two fields of {what} have one name")
   out = {word: b64(fields[k]) for k, word in ((1, "passwordBase64"), (2, "notesBase64")) if k in fields}
   return out | {"fields": shown, "addresses": [a.decode("utf-8", "replace") for a in items_of(fields.get(4, b""), f"addresses of {what}")]}
 def show_registration(data, what):
@@ -559,8 +560,13 @@ def main():
   printable = lambda s: "".join(c if c.isprintable() else "\ufffd" for c in s)
   print(f"vault {out['vaultId']}, config {out['config']}, generation {out['generation']}, {len(out['items'])} items, {len(out.get('audit', []))} audit entries"
     f" ({'MACs verified' if out['auditVerified'] else 'MACs not verified: needs the passcode'}){', a copy' if out['copied'] else ''}")
+  def shown(found):
+    """What is said of a secret: why it is missing, or with --secrets what it is; an entry as JSON, in ASCII."""
+    if "secretMissing" in found: return f"({found['secretMissing']})"
+    return "secret opens" if not o.secrets else json.dumps(found["entry"]) if "entry" in found else found["secretBase64"]
   for i in out["items"]:
-    secret = i.get("secretBase64") if o.secrets else "secret opens" if "secretBase64" in i else None
-    print(f"{i['id']}  {i['kindName']:<18} {printable(i['name'] or '-'):<24} {secret or '(' + i['secretMissing'] + ')'}")
+    end = f"  in the trash until {i['trash']['until']}" if "trash" in i else ""
+    print(f"{i['id']}  {i['kindName']:<18} {printable(i['name'] or '-'):<24} {shown(i)}{end}")
+    for old in i.get("former", []): print(f"{'':32}  former {old['version']}, until {old['until']}: {shown(old)}")
   return 0
 if __name__ == "__main__": sys.exit(main())

@@ -30,15 +30,18 @@ extension WriteTransaction {
 
   /// The secret of a credential. An entry in the audit records the export.
   ///
-  /// - Parameter component: With what a PIN that guards the credential gave.
+  /// - Parameters:
+  ///   - item: The credential.
+  ///   - component: With what a PIN that guards the credential gave.
+  ///   - operation: `exportOfAll` also for a credential in the trash.
   /// - Throws: ``VaultError/Code/policy`` behind a camouflaged PIN: a secret outside of it would reveal the PIN.
   package mutating func exportOCRA(
-    _ item: Item, by component: Component = .otp
+    _ item: Item, by component: Component = .otp, for operation: ItemOperation = .export
   ) throws(VaultError) -> SecretBytes {
     _ = try OCRAItem(item)
     try item.refuseIfCamouflaged(
       "the secret behind a camouflaged PIN is never exported: it would reveal the PIN")
-    let key = try exportSecret(of: item, by: component)
+    let key = try exportSecret(of: item, by: component, for: operation)
     try log(.exported, item: item)
     return key
   }

@@ -23,14 +23,17 @@ extension WriteTransaction {
 
   /// The URI of a credential with its secret. An entry in the audit records the export.
   ///
-  /// - Parameter component: With what a PIN that guards the credential gave.
+  /// - Parameters:
+  ///   - item: The credential.
+  ///   - component: With what a PIN that guards the credential gave.
+  ///   - operation: `exportOfAll` also for a credential in the trash.
   /// - Throws: ``VaultError/Code/policy`` behind a camouflaged PIN: a secret outside of it would reveal the PIN.
   package mutating func exportOTP(
-    _ item: Item, by component: Component = .otp
+    _ item: Item, by component: Component = .otp, for operation: ItemOperation = .export
   ) throws(VaultError) -> SecretBytes {
     try item.refuseExport()
     let credential = try OTPItem(item)
-    let key = try exportSecret(of: item, by: component)
+    let key = try exportSecret(of: item, by: component, for: operation)
     let text = try credential.uri(key: key, state: try state(of: item.id)).text()
     try log(.exported, item: item)
     return text

@@ -4,8 +4,8 @@ import VaultWords
 
 /// The editor of a person, and how it is kept from writing the text anywhere but into its file.
 ///
-/// Editors that are known get options against backups, swap files, undo files and histories. Any other one finds HOME in the directory of
-/// the file, so that what it writes there goes with it.
+/// Editors that are known get options against backups, swap files, undo files and histories; vim, nano and emacs load no configuration.
+/// Any other editor finds HOME in the directory of the file, so that what it writes there is removed with it.
 struct EditorProgram {
   /// The command for `sh -c`, whose first argument is the file.
   let command: String
@@ -62,10 +62,9 @@ struct EditorProgram {
     }
   }
 
-  /// No swap file, no memory of the text, and none of the plugins, which could send it elsewhere. What a configuration sets, the last
-  /// option sets back; a line of the text sets nothing.
+  /// No swap file, no memory of the text, and no configuration and plugins, which could write it elsewhere. A line of the text sets nothing.
   private static let vim =
-    "-f -n --noplugin -i NONE --cmd 'set \(vimSettings)' -c 'set \(vimSettings)'"
+    "-f -N -u NONE -n -i NONE --cmd 'set \(vimSettings)' -c 'set \(vimSettings)'"
   private static let vimSettings = "nobackup nowritebackup noundofile noswapfile viminfo= nomodeline"
   private static let emacs =
     "-Q --eval '(setq make-backup-files nil auto-save-default nil create-lockfiles nil auto-save-list-file-prefix nil)'"

@@ -6,14 +6,16 @@ import VaultKit
 import VaultWords
 
 /// An editor that runs in the foreground of the person's terminal.
-struct EditorRun {
+final class EditorRun {
   static let nothingChanged = "nothing was changed"
 
   private let process: pid_t
   /// Can be read when the process has ended.
   private let ended: Int32
   /// The state of the terminal before; `nil` where standard input is none.
-  private var terminal: termios?
+  private let terminal: termios?
+  /// Whether the editor was killed, and did not set the terminal back.
+  private var wasKilled = false
 
   /// Starts it.
   ///
@@ -81,7 +83,7 @@ struct EditorRun {
       if haveEnded(watched, within: milliseconds) { break }
     }
     _ = reap()
-    restoreTerminal()
+    wasKilled = true
   }
 
   /// - Parameter milliseconds: For each of them; -1 for as long as it takes.
@@ -112,7 +114,7 @@ struct EditorRun {
     let code = status >> 8 & 0xFF
     let signal = status & 0x7F != 0 ? status & 0x7F : code > 128 ? code - 128 : 0
     guard signal == 0 else {
-      restoreTerminal()
+      wasKilled = true
       throw CommandError(
         .io, "the editor was ended by signal \(signal)", hint: Self.nothingChanged, code: "editorFailed")
     }
@@ -128,9 +130,22 @@ struct EditorRun {
     }
   }
 
-  /// An editor that was killed has not set it back.
-  private func restoreTerminal() {
-    guard var terminal else { return }
+  /// Sets the terminal back after an editor that was killed, and could not do that. Can wait for the terminal.
+  ///
+  /// An editor such as emacs makes its own process group the foreground one. While a killed editor has it, a change of the terminal would
+  /// stop this process by SIGTTOU.
+  func restoreTerminal() {
+    guard wasKilled, var terminal else { return }
+    var (stop, before) = (sigset_t(), sigset_t())
+    unsafe sigemptyset(&stop)
+    unsafe sigaddset(&stop, SIGTTOU)
+    guard unsafe pthread_sigmask(SIG_BLOCK, &stop, &before) == 0 else { return }
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+    let foreground = tcgetpgrp(0)
+    // A shell that has the foreground, because this process went into its background, keeps it.
+    let isLeft = foreground == process || foreground > 0 && kill(-foreground, 0) != 0 && errno == ESRCH
+    if isLeft { tcsetpgrp(0, getpgrp()) }
+    guard tcgetpgrp(0) == getpgrp() else { return }
     _ = unsafe tcsetattr(0, TCSADRAIN, &terminal)
   }
 }

@@ -34,14 +34,18 @@ extension LocalHost {
   func edit(
     _ text: SharedSecret, until ending: PromptEnding, signals: AgentSignals?
   ) throws(CommandError) -> EditorEnd {
+    var run: EditorRun?
+    // After the text is removed, because it can wait.
+    defer { run?.restoreTerminal() }
     let folder = try EditorFolder(text, in: editorPlaces)
     defer { folder.remove() }
     let wake = try WakingPipe()
     let ticket = ending.add { wake.wake() }
     defer { ending.remove(ticket) }
     let program = try EditorProgram(environment, in: folder.path)
-    let run = try EditorRun(program, on: folder.file)
-    if let signal = try run.wait(until: wake.descriptor, signals: signals) { return .signal(signal) }
+    let started = try EditorRun(program, on: folder.file)
+    run = started
+    if let signal = try started.wait(until: wake.descriptor, signals: signals) { return .signal(signal) }
     return .text(SharedSecret(try folder.read(limit: Self.longestText)))
   }
 

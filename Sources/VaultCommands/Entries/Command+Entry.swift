@@ -55,7 +55,7 @@ extension Command {
   func requireYes(to operation: String, else nothing: String) throws(CommandError) {
     guard isOnTerminal, invocation.mayPrompt, !isJSON, !self[ItemOptions.yes] else { return }
     guard confirm(operation) else {
-      throw CommandError(.cancelled, nothing, hint: "--yes does not ask", promptEnd: .cancelled)
+      throw CommandError(.cancelled, nothing, hint: "with --yes, nothing is asked", promptEnd: .cancelled)
     }
   }
 }

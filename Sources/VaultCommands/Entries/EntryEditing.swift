@@ -41,7 +41,7 @@ struct EntryEditing {
     text = try command.world.host.edit(text, interruption: command.world.interruption)
     let draft: EntryDraft
     do throws(CommandError) { draft = try EntryTextReader.draft(of: text) } catch {
-      try again(after: error, question: "edit the text again")
+      try again(after: error)
       return nil
     }
     let open = draft.changes(from: before)
@@ -59,7 +59,7 @@ struct EntryEditing {
       try meet(error)
       return nil
     } catch let error as VaultError where [.malformed, .duplicateItem].contains(error.code) {
-      try again(after: CommandError(error), question: "edit the text again")
+      try again(after: CommandError(error))
       return nil
     }
   }
@@ -83,17 +83,22 @@ struct EntryEditing {
     let names = present.changes(from: before).names + present.content.differences(from: before.content)
     var told = CommandError(error)
     if !names.isEmpty { told = told.saying("changed meanwhile: \(names.joined(separator: ", "))") }
-    try again(after: told, question: "edit the text again, and then store it in place of what is there now")
+    try again(after: told, otherwise: ", and what you save there replaces what is stored now")
     (item, before) = (now, present)
   }
 
-  /// Asks whether the person goes on with the text, which is not lost then.
+  /// Asks whether the text is discarded. After Enter, it is not: it goes to the editor again.
   ///
-  /// - Throws: The error where nobody can be asked, or the person does not go on.
-  private func again(after error: CommandError, question: String) throws(CommandError) {
+  /// - Parameter more: What the person should know about the next round.
+  /// - Throws: The error where nobody answers, or the person discards the text.
+  private func again(after error: CommandError, otherwise more: String = "") throws(CommandError) {
     guard command.isOnTerminal, command.invocation.mayPrompt else { throw error }
     command.messages.note(error.message)
-    guard command.confirm(question) else { throw error }
+    let operation = "discard what you typed; with N the editor opens it again\(more)"
+    let request = PromptRequest(.confirmation, operation: operation)
+    guard let discards = try? CommandPrompt(secrets: command.secrets).confirm(request), !discards else {
+      throw error
+    }
   }
 }
 

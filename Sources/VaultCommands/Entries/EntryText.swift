@@ -49,10 +49,13 @@ package enum EntryText {
 
   private static func remarks(_ name: String) -> [String] {
     [
-      "Entry '\(printable(name))'. Save and close to store it; without a change, nothing is stored.",
-      "One tag, url and field is one line. A field whose value 'show' does not print is 'hidden NAME = VALUE'.",
+      "Entry '\(printable(name))'.",
+      "Save and close to store it; without a change, nothing is stored.",
+      "Each tag, url and field has a line of its own: 'field NAME = VALUE', or",
+      "'hidden NAME = VALUE' for a field whose value 'show' does not print.",
       "A value of several lines follows its key, each line after '| '.",
-      "account, service, label, comment, tag and the host of the first url can be read without the passcode.",
+      "service, account, label, comment, tag and the host of the first url can be",
+      "read without the passcode.",
     ]
   }
 

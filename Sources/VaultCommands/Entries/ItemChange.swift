@@ -71,7 +71,7 @@ struct ItemChange {
         else: "nothing was changed")
     }
     let new = try newPassword(command)
-    var changed: [String] = []
+    var (changed, open) = ([String](), [String]())
     let item = try command.vault.unlocking { core in
       var changes = changes
       changes.expires = try command.expiry(in: core)
@@ -86,7 +86,10 @@ struct ItemChange {
       return try core.change(
         target.id, changes, context: context,
         preparing: { item, changes in
-          if changesTags { changes.setTags(tags(of: item)) }
+          open = differences(from: item)
+          guard changesTags else { return }
+          changes.setTags(tags(of: item))
+          if Tags.attribute(tags(of: item)) != item.attributes[.tags] { open.append("tags") }
         },
         password: new?.secret,
         entry: edits.isEmpty
@@ -101,11 +104,22 @@ struct ItemChange {
     if let date = new?.expiryBefore, item.expires == nil, !command[ExpiryOptions.never] {
       command.messages.note("the expiry of the old secret, \(date), is removed; --expires gives a new one")
     }
-    guard !edits.isEmpty || changesTags || new != nil else { return Outcome(json: item.json) }
-    if changesTags { changed.append("tags") }
-    command.noteChanged(changed)
-    let json = item.json.adding("changed", changed.json)
+    guard !edits.isEmpty || changesTags || changesTexts || new != nil else { return Outcome(json: item.json) }
+    command.noteChanged(open + changed)
+    let json = item.json.adding("changed", (open + changed).json)
     return Outcome(json: json.adding(entropyOf: command[ItemOptions.generate]))
+  }
+
+  private var changesTexts: Bool { !changes.attributes.isEmpty || !changes.removed.isEmpty }
+
+  /// The words of the texts that are not as they were.
+  private func differences(from item: Item) -> [String] {
+    ItemLine.attributes.compactMap { word, attribute in
+      let given = changes.removed.contains(attribute.code) ? "" : changes.attributes[attribute]
+      // Two texts of other forms are equal for Swift.
+      guard let given, !given.utf8.elementsEqual((item.attributes[attribute] ?? "").utf8) else { return nil }
+      return word
+    }
   }
 
   /// A password in the place of another one.

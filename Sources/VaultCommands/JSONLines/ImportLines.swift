@@ -44,6 +44,7 @@ package struct ImportLines {
     let position = lseek(descriptor, 0, SEEK_CUR)
     start = isFile && position >= 0 ? position : nil
     let reader = ItemLineReader(descriptor: descriptor, allowingWeak: allowsWeak)
+    var before: ItemLine.Before?
     var failures: [CommandError] = []
     var failureCount = 0
     while true {
@@ -51,6 +52,9 @@ package struct ImportLines {
       do throws(VaultError) { try interruption.check() } catch { throw CommandError(describing: error) }
       do throws(CommandError) {
         guard let line = try reader.next() else { break }
+        // Of a line that cannot be read, nobody knows whether it is the entry.
+        if failureCount == 0 { try line.checkOwner(before) }
+        before = ItemLine.Before(line)
         count += 1
         names.insert(line.name.hashValue)
         if line.item.access.accessibility != .afterFirstUnlock { needUnlock = true }
@@ -92,10 +96,12 @@ package struct ImportLines {
       left -= 1
       try body(line)
     }
-    guard left == 0 else {
-      throw CommandError.malformed(
-        "the file with the items was changed while it was read", hint: "nothing was imported; try again")
-    }
+    guard left == 0 else { throw Self.changed }
+  }
+
+  static var changed: CommandError {
+    .malformed(
+      "the file with the items was changed while it was read", hint: "nothing was imported; try again")
   }
 
   private static let mostNamed = 20

@@ -36,6 +36,7 @@ struct Importing {
     var result = Result.added
     var stored: ItemID?
     var holder: Holder?
+    var isInTrash = false
     var warnings: [String] = []
   }
 
@@ -51,6 +52,12 @@ struct Importing {
   private var counts: [Result: Int64] = [:]
   /// How many of the stored lines had expired.
   private var expired: Int64 = 0
+  /// How many of them went into the trash, and how many former versions came with them.
+  private var (trashed, former): (Int64, Int64) = (0, 0)
+  /// What became of the line before, to which a one-time code belongs.
+  private var before: Entry?
+  /// What was in the trash before the import.
+  private var trash: [Trashed: [Item]]?
   private let onDuplicate: Duplicates
   /// Whether it also keeps what became of the lines that were just added.
   private let keepsAll: Bool
@@ -90,51 +97,193 @@ struct Importing {
   mutating func store(_ line: ItemLine, in transaction: inout WriteTransaction) throws {
     var line = line
     var entry = Entry(line: line.number, typed: line.name, name: line.name)
-    if let item = try transaction.item(holding: line.name) {
-      let earlier = self.line(of: item)
-      entry.holder = earlier.map(Holder.line) ?? .item(item)
-      switch onDuplicate {
-      case .fail:
-        throw line.duplicate(
-          earlier.map { "line \($0) has its name" } ?? "an item with its name is there",
-          advice: earlier == nil
-            ? "try --on-duplicate skip, rename or replace" : "with --on-duplicate rename it gets a number")
-      case .skip where earlier == nil:
-        entry.result = .skipped
-        note(entry)
-        return
-      case .replace where earlier == nil:
-        try line.refuseReplacing(item)
-        entry.warnings += line.losses(replacing: item)
-        entry.warnings += try line.keepBehind(counterOf: item, in: &transaction)
-        try used.release(item, in: &transaction)
-        entry.warnings += try used.skipUsed(&line, beside: item, in: &transaction)
-        try transaction.delete(item.id)
-        entry.result = .replaced
-      case .skip, .replace, .rename:
-        if earlier == nil, line.role == .prover {
-          entry.warnings += try line.keepBehind(counterOf: item, in: &transaction)
-        }
-        entry.warnings += try used.skipUsed(&line, beside: item, in: &transaction)
-        entry.name = try freeName(for: line, in: &transaction)
-        line.item.attributes[.name] = entry.name
-        entry.result = .renamed
-      }
+    entry.isInTrash = line.item.trashedUntil != nil
+    var code: ItemID?
+    if line.isOfEntry {
+      try place(codeIn: &line, &entry, in: &transaction)
+    } else if entry.isInTrash {
+      code = try place(trashedIn: &line, &entry, in: &transaction)
     } else {
+      code = try place(&line, &entry, in: &transaction)
+    }
+    if entry.result != .skipped {
+      let item = try add(line, &entry, to: &transaction)
+      if let code { try transaction.giveOwned(code, to: item) }
+    }
+    if !line.isOfEntry { before = entry }
+    note(entry)
+  }
+
+  /// Decides what becomes of a line that takes a name.
+  ///
+  /// - Returns: The one-time code of the entry that is replaced, for the new one.
+  private mutating func place(
+    _ line: inout ItemLine, _ entry: inout Entry, in transaction: inout WriteTransaction
+  ) throws -> ItemID? {
+    guard let item = try transaction.item(holding: line.name) else {
+      entry.warnings += try used.skipUsed(&line, beside: nil, in: &transaction)
+      return nil
+    }
+    let earlier = self.line(of: item)
+    entry.holder = earlier.map(Holder.line) ?? .item(item)
+    switch onDuplicate {
+    case .fail:
+      throw line.duplicate(
+        earlier.map { "line \($0) has its name" } ?? "an item with its name is there",
+        advice: earlier == nil
+          ? "try --on-duplicate skip, rename or replace" : "with --on-duplicate rename it gets a number")
+    case .skip where earlier == nil: entry.result = .skipped
+    case .replace where earlier == nil: return try replace(item, by: &line, &entry, in: &transaction)
+    case .skip, .replace, .rename:
+      try rename(&line, &entry, beside: earlier == nil ? item : nil, named: item, in: &transaction)
+    }
+    return nil
+  }
+
+  /// Deletes the item whose place a line takes; a password goes into the trash. Its one-time code stays, because the line of a password
+  /// does not say anything about the code.
+  ///
+  /// - Parameter owner: The entry to which the item belongs, of a one-time code.
+  /// - Returns: The code, for the new entry.
+  private mutating func replace(
+    _ item: Item, of owner: Item? = nil, by line: inout ItemLine, _ entry: inout Entry,
+    in transaction: inout WriteTransaction
+  ) throws -> ItemID? {
+    try line.refuseReplacing(item)
+    entry.warnings += line.losses(replacing: item)
+    entry.warnings += try line.keepBehind(counterOf: item, in: &transaction)
+    try used.release(item, in: &transaction)
+    entry.warnings += try used.skipUsed(&line, beside: item, in: &transaction)
+    entry.result = .replaced
+    guard item.kind.rules.canBeEntry else {
+      if let owner { try transaction.deleteOwned(by: owner) } else { try transaction.delete(item.id) }
+      return nil
+    }
+    try readTrash(in: &transaction)
+    let code = try transaction.takeOwned(by: item)
+    // Deletes what is in the trash already.
+    try transaction.moveToTrash(item.id)
+    return code
+  }
+
+  /// - Parameters:
+  ///   - other: An item of the vault with the name.
+  ///   - item: What has the name.
+  private mutating func rename(
+    _ line: inout ItemLine, _ entry: inout Entry, beside other: Item?, named item: Item,
+    in transaction: inout WriteTransaction
+  ) throws {
+    if let other, line.role == .prover {
+      entry.warnings += try line.keepBehind(counterOf: other, in: &transaction)
+    }
+    entry.warnings += try used.skipUsed(&line, beside: item, in: &transaction)
+    // The former code of an entry, in the trash, has none.
+    guard !line.name.isEmpty else { return }
+    entry.name = try freeName(for: line, in: &transaction)
+    line.item.attributes[.name] = entry.name
+    entry.result = .renamed
+  }
+
+  /// A one-time code goes where its entry went. It replaces the code that an entry has which its own line replaced.
+  private mutating func place(
+    codeIn line: inout ItemLine, _ entry: inout Entry, in transaction: inout WriteTransaction
+  ) throws {
+    guard let owner = before, owner.typed == line.name, owner.isInTrash == entry.isInTrash else {
+      throw ImportLines.changed
+    }
+    (entry.result, entry.holder, entry.name) = (owner.result, owner.holder, owner.name)
+    guard let id = owner.stored else { return }
+    line.item.owner = id
+    guard owner.result == .replaced else {
+      entry.warnings += try used.skipUsed(&line, beside: nil, in: &transaction)
+      return
+    }
+    let present = try transaction.item(id)
+    if let code = try transaction.reading.owned(by: present) {
+      entry.holder = .item(code)
+      _ = try replace(code, of: present, by: &line, &entry, in: &transaction)
+    } else {
+      (entry.result, entry.holder) = (.added, nil)
       entry.warnings += try used.skipUsed(&line, beside: nil, in: &transaction)
     }
+  }
+
+  /// A line for the trash takes no name. It is a duplicate of what is there already with its kind, name and end.
+  ///
+  /// - Returns: The one-time code of the entry that is replaced, for the new one.
+  private mutating func place(
+    trashedIn line: inout ItemLine, _ entry: inout Entry, in transaction: inout WriteTransaction
+  ) throws -> ItemID? {
+    let (end, last) = (line.item.trashedUntil!, transaction.lastTrashEnd)
+    guard end > transaction.reading.expiryTime else {
+      entry.result = .skipped
+      entry.warnings.append("its time in the trash is over")
+      return nil
+    }
+    if end > last { entry.warnings.append("it stays in the trash for 30 days at most") }
+    guard let item = try trashed(Trashed(line, until: min(end, last)), in: &transaction) else {
+      entry.warnings += try used.skipUsed(&line, beside: nil, in: &transaction)
+      return nil
+    }
+    entry.holder = .item(item)
+    switch onDuplicate {
+    case .fail:
+      throw line.duplicate(
+        "the trash has an item of its name that ends with it",
+        advice: "try --on-duplicate skip, rename or replace")
+    case .skip: entry.result = .skipped
+    case .replace: return try replace(item, by: &line, &entry, in: &transaction)
+    case .rename: try rename(&line, &entry, beside: item, named: item, in: &transaction)
+    }
+    return nil
+  }
+
+  /// What a line for the trash is known by.
+  private struct Trashed: Hashable {
+    let kind: UInt32
+    let name: String?
+    let until: Int64?
+
+    init(_ line: ItemLine, until: Instant) {
+      (kind, name, self.until) = (line.item.kind.rawValue, line.item.attributes[.name], until.seconds)
+    }
+
+    init(_ item: Item) {
+      (kind, name, until) = (item.kind.rawValue, item.name, item.expires?.seconds)
+    }
+  }
+
+  private mutating func trashed(_ key: Trashed, in transaction: inout WriteTransaction) throws -> Item? {
+    try readTrash(in: &transaction)
+    // Each is the duplicate of one line.
+    return trash?[key]?.popLast()
+  }
+
+  /// Reads the trash before a line puts something into it.
+  private mutating func readTrash(in transaction: inout WriteTransaction) throws {
+    guard trash == nil else { return }
+    trash = Dictionary(grouping: try transaction.reading.trash(), by: Trashed.init)
+  }
+
+  private mutating func add(
+    _ line: ItemLine, _ entry: inout Entry, to transaction: inout WriteTransaction
+  ) throws -> Item {
     let added = try line.add(to: &transaction)
-    try used.note(line, storedAs: added.item.id)
+    // Nothing uses a code that is in the trash, and there it is behind all others.
+    try used.note(line, storedAs: entry.isInTrash ? nil : added.item.id)
     entry.stored = added.item.id
     // In form C of Unicode.
     entry.name = added.item.name ?? entry.name
     entry.warnings += added.warnings
-    if let date = added.item.expiryDate, transaction.reading.expiryMoment.hasExpired(added.item) {
+    former += Int64(line.former.count)
+    if entry.isInTrash {
+      trashed += 1
+    } else if let date = added.item.expiryDate, transaction.reading.expiryMoment.hasExpired(added.item) {
       expired += 1
       entry.warnings.append(added.item.expiredWords(date))
     }
     stored.append((added.item.row, line.number))
-    note(entry)
+    return added.item
   }
 
   /// NAME-2, NAME-3 …: a name that neither an item nor a line has.
@@ -159,7 +308,9 @@ struct Importing {
 
 extension Importing {
   func outcome(_ isDryRun: Bool) -> Outcome {
-    let counts = Result.allCases.map { ($0.rawValue, self.counts[$0] ?? 0) } + [("expired", expired)]
+    let counts =
+      Result.allCases.map { ($0.rawValue, self.counts[$0] ?? 0) } + [("expired", expired)]
+      + [("trash", trashed), ("former", former)].filter { $0.1 > 0 }
     let items = JSON.list(count: entries.count) { [entries] in entries[$0].json }
     return Outcome(
       json: .object(
@@ -171,7 +322,7 @@ extension Importing {
 
 extension Importing.Entry {
   /// Whether a person is told of the line.
-  fileprivate var isShown: Bool { holder != nil }
+  fileprivate var isShown: Bool { holder != nil || result == .skipped }
 
   fileprivate var json: JSON {
     .object {
@@ -180,6 +331,7 @@ extension Importing.Entry {
       Field("result", result.rawValue)
       Field("id", stored?.hexadecimal)
       if result == .renamed { Field("oldName", typed) }
+      if isInTrash { Field("trash", true) }
       if let duplicateOf { Field("duplicateOf", duplicateOf) }
       if !warnings.isEmpty { Field("warnings", .array(warnings.map { .string($0) })) }
     }
@@ -187,15 +339,21 @@ extension Importing.Entry {
 
   /// `nil` for a line that was just added.
   fileprivate var text: String? {
-    guard let holder else { return nil }
-    let names = result == .renamed ? "\(printable(typed)) -> \(printable(name))" : printable(name)
+    guard let holder else {
+      return result == .skipped
+        ? "line \(line): skipped \(shownName): its time in the trash is over" : nil
+    }
+    let names = result == .renamed ? "\(printable(typed)) -> \(printable(name))" : shownName
     let what = "line \(line): \(result.rawValue) "
     return switch holder {
     case .item(let item) where result == .replaced: what + item.recognized
+    case .item(let item) where item.isInTrash: what + names + ": the trash has \(item.recognized)"
     case .item(let item): what + names + ": the vault has \(item.recognized)"
     case .line(let number): what + names + ": line \(number) has that name"
     }
   }
+
+  private var shownName: String { name.isEmpty ? "a one-time code without a name" : printable(name) }
 
   private var duplicateOf: JSON? {
     switch holder {
@@ -223,115 +381,6 @@ extension Item {
     let service = attributes[.service] ?? attributes[.issuer]
     let facts = [kind.word, service, attributes[.account]].compactMap(\.self).map(printable)
     return "\(printable(name ?? id.hexadecimal)) (\(facts.joined(separator: ", ")))"
-  }
-}
-
-// MARK: One line
-
-extension ItemLine {
-  /// - Returns: The item, and what a person should know about it.
-  fileprivate func add(to transaction: inout WriteTransaction) throws -> (item: Item, warnings: [String]) {
-    var warnings: [String] = []
-    do {
-      guard item.kind == .otp else {
-        return (try transaction.add(item, entry: entry ?? EntryContent(password: secret.copy())), warnings)
-      }
-      if let suite { return (try add(suite, to: &transaction), warnings) }
-      let uri = try self.uri()
-      warnings += uri.warnings.map(\.words)
-      let added = try transaction.addOTP(uri, named: name, role: role, window: window, adjusting: adjust)
-      return (added, warnings)
-    } catch let error as VaultError where error.code != .locked {
-      throw CommandError(error).inLine(number)
-    }
-  }
-
-  private func add(_ suite: OCRASuite, to transaction: inout WriteTransaction) throws(VaultError) -> Item {
-    var new = NewOCRACredential(suite, name: name, role: role)
-    (new.counter, new.window, new.allowsWeak) = (item.state.counter, window, allowsWeak)
-    return try transaction.addOCRA(new, key: secret.copy(), adjusting: adjust)
-  }
-
-  /// What a line says besides the parameters of a credential.
-  private func adjust(_ new: inout NewItem) {
-    for (_, attribute) in Self.attributes {
-      if let text = item.attributes[attribute] { new.attributes[attribute] = text }
-    }
-    if let tags = item.attributes[.tags] { new.attributes[.tags] = tags }
-    (new.access, new.audit, new.expires) = (item.access, item.audit, item.expires)
-    // That of a verifier may have been raised above the one in its URI.
-    new.state.counter = max(new.state.counter, item.state.counter)
-    new.state.lastAccepted = item.state.lastAccepted
-    new.state.needsResync = item.state.needsResync
-    new.state.isBlocked = item.state.isBlocked
-  }
-
-  /// Refuses to replace an item by a line that cannot say what the item is.
-  fileprivate func refuseReplacing(_ old: Item) throws(CommandError) {
-    guard old.kind == item.kind else {
-      throw duplicate(
-        "it would replace an item of kind \(old.kind.word)", advice: "try --on-duplicate skip or rename")
-    }
-    if old.isBehindPIN {
-      throw guarded("a PIN guards the item with its name, and the line would replace it by one without a PIN")
-    }
-    if old.isOfServer {
-      throw guarded(
-        "a server has activated the credential with its name, and the line would replace it by one without a server"
-      )
-    }
-  }
-
-  /// A prover whose counter is behind that of the one with its name gives no code until its counter is set, because codes would
-  /// be made twice. A verifier that would replace it accepted codes twice, and is refused.
-  ///
-  /// - Returns: A warning, where the counter is behind.
-  fileprivate mutating func keepBehind(
-    counterOf old: Item, in transaction: inout WriteTransaction
-  ) throws -> [String] {
-    guard old.countsCodes, old.attributes[.otpRole] == role.rawValue, let counter = try counter() else {
-      return []
-    }
-    let before = try transaction.state(of: old.id)
-    let isKnownBehind =
-      role == .prover && before.needsResync && !item.state.needsResync && counter == before.counter
-    guard counter < before.counter || before.isBlocked && !item.state.isBlocked || isKnownBehind else {
-      return []
-    }
-    guard role == .prover else {
-      throw guarded("the counter of the verifier with its name is ahead: it would accept codes twice")
-    }
-    item.state.needsResync = true
-    return [
-      "the counter of the credential with its name is ahead: it gives no code before 'vaultctl otp counter NAME --set N', with "
-        + "N from the server"
-    ]
-  }
-
-  /// The counter of a credential that has one.
-  private func counter() throws(CommandError) -> UInt64? {
-    guard item.kind == .otp else { return nil }
-    guard suite == nil else { return suite?.hasCounter == true ? item.state.counter : nil }
-    return try hotpCounter()
-  }
-
-  /// What the item has and the line does not replace.
-  fileprivate func losses(replacing old: Item) -> [String] {
-    guard old.isConstrained, item.access.constraints.isEmpty else { return [] }
-    let rule = old.access.constraints.shown.joined(separator: ",")
-    return ["'\(printable(name))' had the access rule \(rule), and the line that replaces it has none"]
-  }
-
-  private func guarded(_ why: String) -> CommandError {
-    CommandError(
-      .refused, why,
-      hint: "nothing was imported; try --on-duplicate skip or rename, or delete the item first"
-    ).inLine(number)
-  }
-
-  /// - Parameter advice: What helps; never the option that was given.
-  fileprivate func duplicate(_ why: String, advice: String) -> CommandError {
-    CommandError(.alreadyExists, why, hint: "nothing was imported; " + advice).inLine(number)
   }
 }
 

@@ -21,11 +21,17 @@ package struct ItemLine {
   package let secret: SharedSecret
   /// What an entry keeps, with its password; `nil` where there is nothing but a secret.
   var entry: EntryContent?
+  /// What it was before, the oldest first.
+  var former: [NewFormer] = []
+  /// Whether it is the one-time code of the entry in the line before.
+  var isOfEntry = false
 
   package var name: String { item.attributes[.name] ?? "" }
 
   /// What it holds in secret memory.
-  var secretByteCount: Int { entry?.secretByteCount ?? secret.byteCount }
+  var secretByteCount: Int {
+    former.reduce(entry?.secretByteCount ?? secret.byteCount) { $0 + $1.content.secretByteCount }
+  }
 }
 
 /// Reads the lines of a file or of standard input; what is secret goes into secret memory and nowhere else.
@@ -84,20 +90,28 @@ package struct ItemLineReader {
     }
   }
 
-  fileprivate struct Fields {
+  struct Fields {
     var seen: Set<String> = []
     var texts: [String: String] = [:]
     var flags: [String: Bool] = [:]
     var numbers: [String: Int64] = [:]
     var counter: UInt64?
-    var secret: SharedSecret?
     var tags: [String] = []
+    var content = ContentFields()
+    var former: [ContentFields] = []
+  }
+
+  /// What is sealed: of the item, or of a former version of it.
+  struct ContentFields {
+    var seen: Set<String> = []
+    var until: Int64?
+    var secret: SharedSecret?
     var notes: SharedSecret?
     var addresses: [SharedSecret] = []
     var own: [OwnField] = []
   }
 
-  fileprivate struct OwnField {
+  struct OwnField {
     var name: String?
     var value: SharedSecret?
     var isHidden: Bool?
@@ -109,16 +123,35 @@ package struct ItemLineReader {
       "role",
       "suite":
       fields.texts[key] = try json.string(limit: Names.longestText)
-    case "thisDeviceOnly", "needsResync", "exhausted": fields.flags[key] = try json.boolean()
-    case "expires": fields.numbers[key] = try expiry()
+    case "thisDeviceOnly", "needsResync", "exhausted", "ofEntry": fields.flags[key] = try json.boolean()
+    case "expires", "trashUntil": fields.numbers[key] = try expiry()
     case "created", "modified", "window": fields.numbers[key] = try json.integer()
     case "counter": fields.counter = try json.unsigned()
+    case "uri":
+      fields.content.secret = SharedSecret(try json.secret(limit: OTPAuthURI.maximumByteCount))
+      fields.content.seen.insert(key)
+    case "tags":
+      try json.array { () throws(TextError) in fields.tags.append(try json.string(limit: Names.longest)) }
+    case "former":
+      try json.array { () throws(TextError) in
+        guard fields.former.count < ItemLimits.formerCount else {
+          throw .malformed("too many former versions: an entry has at most \(ItemLimits.formerCount)")
+        }
+        fields.former.append(try former())
+      }
+    default:
+      guard try content(of: key, into: &fields.content) else {
+        throw .member(key, "is unknown to this version")
+      }
+    }
+  }
+
+  /// - Returns: Whether the key is one of what is sealed.
+  private func content(of key: String, into fields: inout ContentFields) throws(TextError) -> Bool {
+    switch key {
     case "secret": fields.secret = SharedSecret(try json.secret(limit: SecretReading.longestSecret))
     case "secretBase64":
       fields.secret = SharedSecret(try json.secretFromBase64(limit: SecretReading.longestSecret))
-    case "uri": fields.secret = SharedSecret(try json.secret(limit: OTPAuthURI.maximumByteCount))
-    case "tags":
-      try json.array { () throws(TextError) in fields.tags.append(try json.string(limit: Names.longest)) }
     case "notes": fields.notes = SharedSecret(try json.secret(limit: EntryLimits.contentByteCount))
     case "urls":
       try json.array { () throws(TextError) in
@@ -132,12 +165,26 @@ package struct ItemLineReader {
         guard fields.own.count < EntryLimits.fieldCount else { throw .malformed("too many fields") }
         fields.own.append(try ownField())
       }
-    default: throw .member(key, "is unknown to this version")
+    default: return false
     }
+    fields.seen.insert(key)
+    return true
   }
 }
 
 extension ItemLineReader {
+  /// One of `former`: what the entry kept, and until when.
+  private func former() throws(TextError) -> ContentFields {
+    var fields = ContentFields()
+    try json.object { key throws(TextError) in
+      if key == "until", fields.until == nil { return fields.until = try json.integer() }
+      guard !fields.seen.contains(key), try content(of: key, into: &fields) else {
+        throw .member(key, "is none of until, secret, secretBase64, notes, urls, fields, or is given twice")
+      }
+    }
+    return fields
+  }
+
   /// One of `fields`: its name, its value, and whether that is shown only when asked for.
   private func ownField() throws(TextError) -> OwnField {
     var field = OwnField()
@@ -151,155 +198,6 @@ extension ItemLineReader {
       }
     }
     return field
-  }
-}
-
-extension ItemLineReader.Fields {
-  /// Checks what the fields say together.
-  fileprivate func line(_ number: Int, allowingWeak allowsWeak: Bool) throws(CommandError) -> ItemLine {
-    guard let kind = texts["kind"], kind == "password" || kind == "otp" else {
-      throw .unreadableLine("\"kind\" is neither password nor otp")
-    }
-    guard let name = texts["name"] else { throw .unreadableLine("\"name\" is missing") }
-    try Names.checkNew(name, named: "\"name\"")
-    for (key, text) in texts where key != "name" { try Names.checkText(text, named: "\"\(key)\"") }
-    for key in ["service", "account"] { try Names.checkShown(texts[key] ?? "", named: "\"\(key)\"") }
-    let sources = ["secret", "secretBase64", "uri"].filter(seen.contains)
-    let hasURI = kind == "otp" && texts["suite"] == nil
-    let secret: SharedSecret
-    if kind == "password", sources.isEmpty, hasEntry {
-      secret = SharedSecret(SecretBytes(copying: [UInt8]()))
-    } else {
-      guard sources.count == 1, let given = self.secret, (sources[0] == "uri") == hasURI else {
-        throw .unreadableLine(
-          hasURI
-            ? "a credential needs \"uri\" alone, or \"suite\" and a secret"
-            : "a password without \"fields\", \"notes\" or \"urls\", or a credential with \"suite\", needs \"secret\" or \"secretBase64\""
-        )
-      }
-      guard given.byteCount > 0 else { throw .unreadableLine("the secret is empty") }
-      secret = given
-    }
-    var line = ItemLine(
-      number: number, item: try newItem(kind, name: name), allowsWeak: allowsWeak, secret: secret)
-    guard kind == "otp" else {
-      if hasEntry { line.entry = try entry(secret) }
-      guard texts["role"] == nil, numbers["window"] == nil, flags["needsResync"] == nil,
-        flags["exhausted"] == nil, counter == nil, texts["suite"] == nil
-      else {
-        throw .unreadableLine(
-          "\"role\", \"window\", \"needsResync\", \"exhausted\", \"suite\" and \"counter\" are for credentials"
-        )
-      }
-      return line
-    }
-    guard !hasEntry else { throw .unreadableLine("\"notes\", \"urls\" and \"fields\" are for passwords") }
-    line.role = try choice("role", values: ["prover": OTPRole.prover, "verifier": .verifier]) ?? .prover
-    line.window = try numbers["window"].map { value throws(CommandError) in
-      guard let window = UInt64(exactly: value), (1...10_000).contains(window) else {
-        throw .unreadableLine("\"window\" is not from 1 to 10000")
-      }
-      return window
-    }
-    line.item.state.needsResync = flags["needsResync"] ?? false
-    try readSuite(of: &line)
-    let counter = line.suite == nil ? try line.hotpCounter() : counter
-    line.item.state.isBlocked = flags["exhausted"] ?? false
-    guard !line.item.state.isBlocked || counter == .max else {
-      throw .unreadableLine("\"exhausted\" is for a counter at its end, \(UInt64.max)")
-    }
-    return line
-  }
-
-  /// Whether there is more than a secret.
-  private var hasEntry: Bool { !seen.isDisjoint(with: ["notes", "urls", "fields"]) }
-
-  private func entry(_ secret: SharedSecret) throws(CommandError) -> EntryContent {
-    var entry = EntryContent(password: secret.byteCount > 0 ? secret.copy() : nil)
-    do throws(VaultError) {
-      if let notes { try entry.setNotes(notes.copy()) }
-      for address in addresses { try entry.addAddress(address.copy()) }
-      for field in own {
-        guard let name = field.name, let value = field.value else {
-          throw VaultError(.malformed, "a field needs \"name\" and \"value\"")
-        }
-        guard (try? entry.field(name)) == nil else {
-          throw VaultError(.malformed, "the field \"\(printable(name))\" is there twice")
-        }
-        try entry.setField(name, to: value.copy(), isHidden: field.isHidden ?? false)
-      }
-      _ = try entry.encoded()
-    } catch { throw .unreadableLine(error.message) }
-    return entry
-  }
-
-  private func readSuite(of line: inout ItemLine) throws(CommandError) {
-    if let text = texts["suite"] {
-      do throws(OTPError) { line.suite = try OCRASuite(text) } catch {
-        throw .unreadableLine("\"suite\": \(error.message)")
-      }
-    }
-    guard let counter else { return }
-    guard line.suite?.hasCounter == true else {
-      throw .unreadableLine("\"counter\" is for credentials whose \"suite\" has C; a URI has its own")
-    }
-    line.item.state.counter = counter
-  }
-
-  private func newItem(_ kind: String, name: String) throws(CommandError) -> NewItem {
-    var attributes = Attributes()
-    for (key, attribute) in ItemLine.attributes {
-      if let text = texts[key], !text.isEmpty { attributes[attribute] = text }
-    }
-    // Not by the argument `name`, which would also become the account where the line gives none.
-    attributes[.name] = name
-    var tags: [String] = []
-    for tag in self.tags { tags.append(try Tags.checked(tag, named: "a tag")) }
-    attributes[.tags] = Tags.attribute(tags)
-    var item = NewItem(kind == "otp" ? .otp : .genericPassword, attributes: attributes)
-    let accessible = try choice(
-      "accessible", values: Dictionary(uniqueKeysWithValues: Accessibility.allCases.map { ($0.word, $0) }))
-    item.access = try access(accessible ?? .whenUnlocked)
-    item.audit = try choice("audit", values: ["changes": AuditPolicy.changes, "all": .all]) ?? .changes
-    item.expiry = try choice("expiry", values: ["warn": ExpiryRule.warn, "refuse": .refuse]) ?? .warn
-    guard item.expiry == .warn || item.kind.isGivenWhenExpired else {
-      throw .unreadableLine("\"expiry\" is for passwords: an expired credential is refused always")
-    }
-    item.expires = try numbers["expires"].map { seconds throws(CommandError) in
-      let expires = Instant(seconds: seconds)
-      guard ItemLimits.expiries.contains(expires) else {
-        throw .unreadableLine("\"expires\" is not a number of seconds since 1970, up to the year 9999")
-      }
-      return expires
-    }
-    return item
-  }
-
-  /// The words of `access`, as `--access` takes them.
-  private func access(_ accessible: Accessibility) throws(CommandError) -> AccessControl {
-    let words =
-      texts["access"]?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
-    let known = Constraints.words.map(\.word)
-    guard words.allSatisfy(known.contains) else {
-      throw .unreadableLine("\"access\" is no comma list of \(known.joined(separator: ", "))")
-    }
-    let constraints = Constraints(words: words)
-    guard !constraints.contains(.applicationPassword) else {
-      throw .unreadableLine(
-        "an application password is in no file: add the item with 'vaultctl add --access'")
-    }
-    do throws(VaultError) {
-      return try AccessControl(
-        constraints, accessibility: accessible, thisDeviceOnly: flags["thisDeviceOnly"] ?? false)
-    } catch { throw .unreadableLine(error.message) }
-  }
-
-  private func choice<Value>(_ key: String, values: [String: Value]) throws(CommandError) -> Value? {
-    guard let text = texts[key] else { return nil }
-    guard let value = values[text] else {
-      throw .unreadableLine("\"\(key)\" is none of \(values.keys.sorted().joined(separator: ", "))")
-    }
-    return value
   }
 }
 

@@ -85,12 +85,14 @@ struct UsedCodes {
   }
 
   /// Remembers a line that was stored, for the lines after it.
-  mutating func note(_ line: ItemLine, storedAs id: ItemID) throws {
+  ///
+  /// - Parameter id: `nil` for one in the trash, which makes and judges no codes.
+  mutating func note(_ line: ItemLine, storedAs id: ItemID?) throws {
     guard let source = try line.codeSource() else { return }
     var state = line.item.state
     state.counter = max(state.counter, source.counter ?? 0)
     marks[source.key, default: Mark()].add(state, of: id)
-    keys[id] = source.key
+    if let id { keys[id] = source.key }
   }
 
   /// Remembers the codes of an item that is about to be deleted, which can use no more of them.

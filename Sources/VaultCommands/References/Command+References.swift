@@ -10,21 +10,29 @@ extension Command {
   /// read.
   ///
   /// - Parameters:
-  ///   - wanted: Each with what an error calls the place where it was typed.
+  ///   - wanted: What is wanted.
   ///   - areTold: Whether they are told: not where a person typed the one that there is.
+  ///   - origin: What an error calls the place where the one with this index was typed. Called for that one alone: to find a place in a
+  ///     template takes as long as to read it.
   func values(
-    of wanted: [(origin: String, value: WantedValue)], areTold: Bool = true
+    of wanted: [WantedValue], areTold: Bool = true, origin: (Int) -> String
   ) throws -> [FieldValue] {
     guard !wanted.isEmpty else { return [] }
     _ = try vault.opened()
-    if areTold { noteReferences(in: wanted.map(\.value)) }
+    if areTold { noteReferences(in: wanted) }
     let given: [GivenValue]
     do {
       given = try vault.unlocking { core in
-        try core.values(of: wanted.map(\.value)) { item in try vault.context(for: item) }
+        try core.values(of: wanted) { item in try vault.context(for: item) }
       }
     } catch let failure as WantedFailure {
-      throw failure.error(at: wanted[failure.index])
+      var error = failure.error(of: wanted[failure.index], at: origin(failure.index))
+      if failure.item == nil, failure.error.code == .itemNotFound,
+        let hint = trashHint(for: wanted[failure.index].name)
+      {
+        error.hint = hint
+      }
+      throw error
     }
     var warned: Set<ItemID> = []
     for value in given where value.isSealed && warned.insert(value.item.id).inserted {
@@ -42,16 +50,16 @@ extension Command {
 
 extension WantedFailure {
   /// The error for whoever typed it.
-  fileprivate func error(at place: (origin: String, value: WantedValue)) -> CommandError {
+  fileprivate func error(of wanted: WantedValue, at origin: String) -> CommandError {
     if error.code == .expired, let item { return item.expiredError }
     let error = CommandError(error)
-    switch place.value {
+    switch wanted {
     case .field(let reference):
-      return error.located(at: "\(place.origin), \(printable(reference.name))/\(printable(reference.field))")
+      return error.located(at: "\(origin), \(printable(reference.name))/\(printable(reference.field))")
     case .secret(let name) where self.error.code == .itemNotFound && item == nil:
       let isForeign = VaultReference.hasScheme(name)
       return CommandError(
-        .notFound, "there is no item with the name in \(place.origin)",
+        .notFound, "there is no item with the name in \(origin)",
         hint: isForeign ? "a reference begins with vaultctl://, like vaultctl://NAME/FIELD" : error.hint)
     case .secret: return error
     }

@@ -66,7 +66,8 @@ enum Exec: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let program = try ProgramStart(command.invocation, in: command.world)
-    let values = try command.values(of: program.wanted)
+    let wanted = program.wanted
+    let values = try command.values(of: wanted.map(\.value)) { wanted[$0].origin }
     let done = command.vault.takeDone().names
     command.vault.close()
     try command.world.host.become(

@@ -22,8 +22,11 @@ enum Export: VaultVerb {
   static let ownExits: [ExitCode] = [.alreadyExists, .expired, .refused, .unsupported]
   static let notes = [
     "For a file that a passphrase protects, use 'vaultctl backup'. Without --plain nothing is written (9).",
-    "Left out, and listed: items in the trash (trash), items of this device only, items whose expiry refuses them (expired), kinds that are neither password nor "
+    "What is in the trash goes too, with when it ends, and so do the former versions of an entry, with when they ended, and the one-time code of an "
+      + "entry, in the line after it.",
+    "Left out, and listed: items of this device only, items whose expiry refuses them (expired), kinds that are neither password nor "
       + "one-time-password credential, credentials behind a PIN (behindPIN; behindDamagedPIN where that PIN does not open), activations that are not complete (activation), "
+      + "the one-time code of an entry that stays (entryStays), "
       + "and items with an access rule when no person can be asked (promptNeeded), "
       + "the person declined (declined), or no enrolled member can open them (beyondReach). Items that are left "
       + "out are not an error, and the exit code is 0, but for expired ones (7), for items that are damaged and do not open (damaged), "
@@ -34,8 +37,8 @@ enum Export: VaultVerb {
     "A person whom an access rule asks for is asked once for all items, for five minutes. A wrong answer ends the export.",
     "FILE is never overwritten, and has its name only when it is whole: an export that a signal ends leaves no file; "
       + "a signal that comes later changes nothing, and the exit code is that of the export. Standard output must not be a file that others can read (9).",
-    "Former versions are left out too; a message says of how many entries. A backup has them, and the trash.",
-    "With --json, which needs FILE: path, items (how many), former (entries whose former versions are left out), leftOut with id, name and reason.",
+    "Former versions that are damaged and do not open (damagedFormer) are left out, and the rest of the entry is written; the exit code is then 10. Those of a newer version are newerFormer.",
+    "With --json, which needs FILE: path, items (how many), trash (how many of them are in the trash), former (how many former versions), leftOut with id, name and reason.",
   ]
   static let example = "vaultctl export jsonl items.jsonl --plain"
   static let allowedInBatch = false
@@ -99,9 +102,12 @@ private struct FoundItems {
   var needsKeys = false
   /// The first item that goes and that the passcode answers for.
   var asking: Item?
+  /// The one-time codes of entries, which go with these.
+  var codes: Set<ItemID> = []
 
   mutating func note(_ item: Item) {
     count += 1
+    if let code = item.owned { codes.insert(code) }
     let isGuarded = item.access.accessibility != .afterFirstUnlock
     if isGuarded, item.kind == .pin, item.hasSecret { needsKeys = true }
     guard Exported.reasonToStay(item) == nil else { return }
@@ -114,8 +120,12 @@ private struct FoundItems {
 /// What was written, and what was left out and why.
 private struct ExportReport {
   var items = 0
-  /// How many of them have former versions, which stay.
+  /// How many of them are in the trash.
+  var trash = 0
+  /// How many former versions were written with them.
   var former = 0
+  /// The one-time codes that went, or stayed, with their entries.
+  var codes: Set<ItemID> = []
   var leftOut: [(id: ItemID, name: String?, reason: String)] = []
   /// Whoever declines once is not asked for the next item.
   var isDeclined = false
@@ -143,7 +153,8 @@ private struct ExportReport {
   }
 
   private var damage: CommandError? {
-    let count = leftOut.count { [Exported.damaged, Exported.behindDamagedPIN].contains($0.reason) }
+    let reasons = [Exported.damaged, Exported.behindDamagedPIN, Exported.damagedFormer]
+    let count = leftOut.count { reasons.contains($0.reason) }
     guard count > 0 || state != nil else { return nil }
     let what = [
       count > 0 ? "damaged items are left out: \(count)" : nil, state?.message,
@@ -187,29 +198,58 @@ extension Command {
       }
       guard let end = group.last else { break }
       last = end.row
-      let unasked = try vault.write(for: use) { transaction in
-        try group.map { $0.isConstrained ? nil : try Exported(unasked: $0.id, in: &transaction) }
+      let going = group.filter { !$0.isOwned || !found.codes.contains($0.id) }
+      let outgoing = try vault.write(for: use) { transaction in
+        try going.map { try Outgoing($0, in: &transaction) }
       }
-      for (item, answer) in zip(group, unasked) {
-        let answer = try answer ?? exportConstrained(item, report: &report)
-        if let reason = report.damagedItems[item.id] ?? answer.reason {
-          report.leftOut.append((answer.item.id, answer.item.name, reason))
-        } else if let json = answer.json {
-          try json.write(to: stream)
-          try stream.write("\n")
-          report.items += 1
-          if answer.hasFormer { report.former += 1 }
-        }
-      }
+      for item in outgoing { try write(item, to: stream, report: &report) }
       done += group.count
       progress.update(done: done, of: found.count)
       // The walk went to the end, and has told what does not open there.
       guard group.count == Self.groupCount else { break }
     }
+    try noteLostCodes(found.codes.subtracting(report.codes), report: &report)
     return report
   }
 
   private static let groupCount = 200
+
+  /// An item, and the one-time code of an entry in the line after it. Who must be asked for one of them is asked now.
+  private func write(_ out: Outgoing, to stream: OutputStream, report: inout ExportReport) throws {
+    let answer = try out.answer ?? exportConstrained(out.item, report: &report)
+    try write(answer, to: stream, report: &report)
+    guard let code = out.code else { return }
+    report.codes.insert(code.id)
+    guard answer.json != nil, report.damagedItems[out.item.id] == nil else {
+      return report.leftOut.append((code.id, code.name, "entryStays"))
+    }
+    let codeAnswer = try out.codeAnswer ?? exportConstrained(code, of: out.item, report: &report)
+    try write(codeAnswer, to: stream, report: &report)
+  }
+
+  private func write(_ answer: Exported, to stream: OutputStream, report: inout ExportReport) throws {
+    let item = answer.item
+    if let reason = report.damagedItems[item.id] ?? answer.reason {
+      return report.leftOut.append((item.id, item.name, reason))
+    }
+    guard let json = answer.json else { return }
+    try json.write(to: stream)
+    try stream.write("\n")
+    report.items += 1
+    report.trash += item.isInTrash ? 1 : 0
+    report.former += answer.former.count
+    for reason in answer.former.leftOut { report.leftOut.append((item.id, item.name, reason)) }
+  }
+
+  /// One that another process took from its entry meanwhile went with no line.
+  private func noteLostCodes(_ codes: Set<ItemID>, report: inout ExportReport) throws {
+    guard !codes.isEmpty else { return }
+    var transaction = try vault.opened().beginReading()
+    for id in codes.sorted(by: { $0.hexadecimal < $1.hexadecimal }) {
+      guard let item = try? transaction.item(id), item.isOwned else { continue }
+      report.leftOut.append((id, nil, Exported.otherKind))
+    }
+  }
 
   /// Where items ask for the passcode, the one that unlocks the vault serves for them too. A vault that need not be
   /// unlocked stays locked: each item asks for itself.
@@ -223,17 +263,35 @@ extension Command {
   }
 
   /// An item with an access rule: who may have it is asked, once for all of them.
-  private func exportConstrained(_ item: Item, report: inout ExportReport) throws -> Exported {
+  ///
+  /// - Parameter entry: The entry to which the item belongs, of a one-time code.
+  private func exportConstrained(
+    _ item: Item, of entry: Item? = nil, report: inout ExportReport
+  ) throws -> Exported {
     if let reason = Exported.reasonToStay(item) { return Exported(item, reason: reason) }
     guard !report.isDeclined else { return Exported(item, reason: "declined") }
     let context = try vault.context(for: item.access, keeping: true)
     do {
       return try vault.unlocking { core in
-        let use = Use.secret(.export, of: item.id, by: item.kind == .otp ? .otp : nil)
-        var transaction = try core.beginWriting(use, context: context)
-        let result = try Exported(transaction.item(item.id), in: &transaction)
-        try transaction.commit()
-        return result
+        for _ in 0..<Self.mostTries {
+          var former = ExportedFormer(item, in: core)
+          try former.open { version throws(VaultError) in
+            let use = Use.former(item.id, version: version, for: .exportOfAll)
+            var transaction = try core.beginWriting(use, context: context)
+            let content = try transaction.exportFormer(version, of: item)
+            try transaction.commit()
+            return content
+          }
+          let use = Use.secret(.exportOfAll, of: item.id, by: item.kind == .otp ? .otp : nil)
+          var transaction = try core.beginWriting(use, context: context)
+          let present = try transaction.item(item.id)
+          // Otherwise what was read before is the history of something else.
+          guard present.version == item.version || former.isEmpty else { continue }
+          let result = try Exported(present, of: entry, former: former, in: &transaction)
+          try transaction.commit()
+          return result
+        }
+        throw VaultCore.changedMeanwhile
       }
     } catch let error as VaultError {
       guard let reason = Exported.reason(for: error), error.promptEnd != .signal else { throw error }
@@ -242,14 +300,13 @@ extension Command {
     }
   }
 
+  private static let mostTries = 3
+
   fileprivate func outcome(_ path: String?, report: ExportReport) -> Outcome {
     for item in report.leftOut {
       messages.note("left out '\(item.name ?? item.id.hexadecimal)' (\(item.reason))")
     }
     if report.leftOut.count > 1 { messages.note("\(report.leftOut.count) items were left out") }
-    if report.former > 0 {
-      messages.note("entries with former versions, which an export leaves out: \(report.former)")
-    }
     if report.leftOut.contains(where: { $0.reason == "promptNeeded" }) {
       messages.note("run it where it may ask, or give what it needs, like --passcode-fd N")
     }
@@ -266,111 +323,12 @@ extension Command {
       json: .object {
         Field("path", path)
         Field("items", report.items)
+        if report.trash > 0 { Field("trash", report.trash) }
         if report.former > 0 { Field("former", report.former) }
         Field("leftOut", .array(leftOut))
-      }, lines: ["export  \(printable(path))", "items   \(report.items)"], failure: report.failure)
+      },
+      lines: ["export  \(printable(path))", "items   \(report.items)"]
+        + (report.trash > 0 ? ["trash   \(report.trash)"] : [])
+        + (report.former > 0 ? ["former  \(report.former)"] : []), failure: report.failure)
   }
-}
-
-/// An item on its way out: its line, or why it stays.
-private struct Exported {
-  let item: Item
-  var json: JSON?
-  var reason: String?
-  /// Whether it has former versions, which no line has.
-  var hasFormer = false
-
-  /// One that stays.
-  init(_ item: Item, reason: String) {
-    self.item = item
-    self.reason = reason
-  }
-
-  /// One that nobody is asked for.
-  init(unasked id: ItemID, in transaction: inout WriteTransaction) throws(VaultError) {
-    let item = try transaction.item(id)
-    if let reason = Self.reasonToStay(item) {
-      self.init(item, reason: reason)
-      return
-    }
-    do throws(VaultError) { try self.init(item, in: &transaction) } catch {
-      guard let reason = Self.reason(for: error) else { throw error }
-      self.init(item, reason: reason)
-    }
-  }
-
-  /// One that may go: with the grant of whoever was asked, where its access rule wants one.
-  init(_ item: Item, in transaction: inout WriteTransaction) throws(VaultError) {
-    self.item = item
-    json = try Self.line(item, in: &transaction)
-    if item.kind.rules.canBeEntry { hasFormer = try !transaction.reading.history(of: item.id).isEmpty }
-  }
-
-  /// What keeps an item here whoever asks for it.
-  static func reasonToStay(_ item: Item) -> String? {
-    if item.isInTrash { return "trash" }
-    if let stay = item.reasonToStay { return stay.rawValue }
-    if item.isBehindPIN { return "behindPIN" }
-    if item.isActivation { return "activation" }
-    let isKnown = item.kind == .genericPassword || item.kind == .otp
-    return item.name != nil && item.hasSecret && isKnown ? nil : "otherKind"
-  }
-
-  private static func line(
-    _ item: Item, in transaction: inout WriteTransaction
-  ) throws(VaultError) -> JSON {
-    var fields: [(String, JSON)] = [("kind", .string(item.kind.word)), ("name", .string(item.name ?? ""))]
-    for (key, attribute) in ItemLine.attributes {
-      fields += JSON.optional(key, item.attributes[attribute].map { .string($0) })
-    }
-    if !item.tags.isEmpty { fields.append(("tags", item.tags.json)) }
-    fields += [
-      ("accessible", .string(item.access.accessibility.word)),
-      ("audit", .string(item.audit == .all ? "all" : "changes")),
-      ("created", .integer(item.created.seconds)), ("modified", .integer(item.modified.seconds)),
-    ]
-    fields += JSON.optional("expires", item.expires.map { .integer($0.seconds) })
-    if item.kind.isGivenWhenExpired, item.expiry == .refuse { fields.append(("expiry", .string("refuse"))) }
-    if item.isConstrained {
-      fields.append(("access", .string(item.access.constraints.shown.joined(separator: ","))))
-    }
-    guard item.kind == .otp else {
-      let members = try transaction.exportEntry(of: item).exported()
-      try transaction.log(.exported, item: item)
-      return .object(fields + members)
-    }
-    let isVerifier = item.attributes[.otpRole] == OTPRole.verifier.rawValue
-    fields.append(("role", .string(isVerifier ? "verifier" : "prover")))
-    if isVerifier { fields += JSON.optional("window", item.attributes[.otpWindow].map { .integer($0) }) }
-    let state = try transaction.state(of: item.id)
-    if state.needsResync { fields.append(("needsResync", .boolean(true))) }
-    if item.countsCodes, state.isBlocked { fields.append(("exhausted", .boolean(true))) }
-    if let suite = item.attributes[.ocraSuite] {
-      fields.append(("suite", .string(suite)))
-      if item.countsCodes { fields.append(("counter", .unsigned(state.counter))) }
-      let secret = SharedSecret(try transaction.exportOCRA(item))
-      return .object(fields + [("secretBase64", .secretBase64(secret))])
-    }
-    return .object(
-      fields + [("uri", .secretText(SharedSecret(try transaction.exportOTP(item))))])
-  }
-
-  /// The word for what does not open.
-  static let damaged = "damaged"
-  /// The word for what its expiry refuses.
-  static let expired = "expired"
-  /// The word for what no PIN opens any longer.
-  static let behindDamagedPIN = "behindDamagedPIN"
-
-  static func reason(for error: VaultError) -> String? {
-    error.code == .damaged ? damaged : reasons[error.code]
-  }
-
-  /// What keeps one item back and is no reason to keep all.
-  private static let reasons: [VaultError.Code: String] = [
-    .expired: Exported.expired, .unsupported: "accessNotSupported", .interactionNotAllowed: "promptNeeded",
-    .verificationNeeded: "promptNeeded", .verificationUnavailable: "promptNeeded", .cancelled: "declined",
-    .timedOut: "declined", .appCancelled: "declined", .itemNotFound: "beyondReach",
-    .invalidated: "beyondReach",
-  ]
 }

@@ -30,19 +30,23 @@ enum Import: VaultVerb {
       + "account, label, comment, tags (a list), accessible, thisDeviceOnly, access (as --access of 'add' takes it, "
       + "without application-password), audit, expires (Unix seconds, or a date in quotation marks as --expires takes it), expiry (as --expiry takes it, of a password), role, window, needsResync, "
       + "exhausted (the last code of the counter was made). A password can have notes, urls (a list) and fields (a list of name, value and hidden), "
-      + "which are sealed, and then needs no secret. created "
+      + "which are sealed, and then needs no secret; and former, a list of at most five former versions, the oldest first, each with until (Unix seconds) and what it kept. "
+      + "trashUntil (as expires) puts the item into the trash until then. ofEntry (true) says that a credential is the one-time code of the password in the line before, with its name and trashUntil. created "
       + "and modified are ignored. Any other key is an error.",
-    "skip leaves the line out; rename appends -2, -3 ... to its name; replace deletes the item and stores the line, but never "
+    "skip leaves the line out; rename appends -2, -3 ... to its name; replace puts a password into the trash, or deletes a "
+      + "credential, and stores the line; an entry keeps its one-time code, until a line with ofEntry replaces it. replace never "
       + "replaces an item of another kind (8), one behind a PIN, or one that a server has activated (9). Each line that was not "
       + "just added is listed with the item that has, or had, its name.",
+    "A line for the trash takes no name. It is a duplicate only of an item in the trash with its kind, name and end; replace deletes that for good. It stays there "
+      + "for 30 days at most, by the clock of this vault (a warning), and one whose time is over is skipped, and listed. A one-time code goes where the entry of its line before goes.",
     "A line that has expired by the clock, or by the recorded time ('vaultctl vault clock'), is stored like any other, with a warning, and "
       + "also counted as expired. A credential whose counter is behind that of the one that it replaces, or not ahead of another one with its secret, gives no code (17) "
       + "before 'vaultctl otp counter NAME --set N'. A verifier goes on where another one with its secret is.",
     "A uri is read as by 'vaultctl otp add': an unknown parameter refuses its line, and a weak credential needs --allow-weak.",
     "Items of the same service and account are no duplicates. Lines never replace each other: the second line of a name is "
       + "renamed, or with fail refused (8). Nothing but the name is ever changed.",
-    "With --json: added, skipped, renamed, replaced, expired, dryRun, and items with line, name and result, id where it was stored, "
-      + "oldName where it was renamed, duplicateOf (id, name, kind, service and account of the item, or line and name of the "
+    "With --json: added, skipped, renamed, replaced, expired, trash and former (how many lines went into the trash, how many former versions came), dryRun, and items with line, name and result, id where it was stored, "
+      + "trash (true) for a line of the trash, oldName where it was renamed, duplicateOf (id, name, kind, service and account of the item, or line and name of the "
       + "line, that had the name), and warnings.",
   ]
   static let example = "vaultctl import jsonl items.jsonl --on-duplicate skip --dry-run"

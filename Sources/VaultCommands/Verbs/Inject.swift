@@ -47,7 +47,8 @@ enum Inject: VaultVerb {
     let file = try path.map { path in
       try command.world.host.makeFile(path, interruption: command.world.interruption)
     }
-    let values = try command.values(of: template.wanted)
+    let values = try command.values(
+      of: template.references.map(WantedValue.field), origin: template.place(ofReference:))
     let printed = Outcome(json: nil, pieces: template.pieces(of: text, with: values))
     guard let path, let file else { return printed }
     let stream = OutputStream(
@@ -73,10 +74,6 @@ enum ReferenceNotes {
 }
 
 extension Template {
-  fileprivate var wanted: [(origin: String, value: WantedValue)] {
-    references.indices.map { (place(ofReference: $0), .field(references[$0])) }
-  }
-
   fileprivate func pieces(of text: SharedSecret, with values: [FieldValue]) -> [Outcome.Piece] {
     pieces.map { piece in
       switch piece {

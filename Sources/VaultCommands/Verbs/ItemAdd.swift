@@ -34,6 +34,7 @@ enum ItemAdd: VaultVerb {
       + "Items with different names can have the same service and account.",
     "A newline at the end of the data is a part of the secret. When the secret is one line with a newline, a message says so; "
       + "'printf %s' writes none.",
+    "'vaultctl otp add NAME' gives the entry a one-time code.",
     "after-first-unlock items open with the device key alone, also while the vault is locked.",
     ExpiryOptions.note,
   ]

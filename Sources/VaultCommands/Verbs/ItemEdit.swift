@@ -45,14 +45,15 @@ enum ItemEdit: VaultVerb {
       + "the same as --set; an empty value removes. Hidden values never come by an argument: --field-fd, --field-file or --editor give them. "
       + "What the entry kept before stays as a former version ('history').",
     "--editor opens the file in a directory of mode 0700 on a tmpfs or ramfs: $XDG_RUNTIME_DIR, else /dev/shm, else it ends with 9. "
-      + "vim, nvim, nano and emacs get options against swap files, backups, undo files, histories and plugins; any other editor finds HOME and "
+      + "vim, nvim, nano and emacs load no configuration, and get options against swap files, backups, undo files and histories; any other editor finds HOME and "
       + "TMPDIR in that directory, which is overwritten and removed when it ends. An editor that returns at once needs an option like --wait. "
       + "Of a text that cannot be read, the line and the reason are named, and on a terminal it can be edited again (else 12). If the entry was "
       + "changed meanwhile, the text is not stored (13), and on a terminal it can be edited again.",
     "--accessible, --this-device-only and --access cannot be changed, because the secret is sealed for them. "
       + storeAgain,
     ExpiryOptions.note,
-    "With --json: what 'show' has, changed where something sealed or a tag was changed, and entropyBits of a generated password.",
+    "With --json: what 'show' has, changed where a part of the entry, a tag, account, service, label or comment was to be changed, and "
+      + "entropyBits of a generated password.",
   ]
   static let example = "vaultctl edit mail --label 'Mail of the family' --set account=anna"
   static let absentOptions = ["accessible": storeAgain, "this-device-only": storeAgain, "access": storeAgain]

@@ -7,8 +7,8 @@ import VaultWords
 /// `vaultctl find TEXT`.
 enum ItemFind: VaultVerb {
   static let words = ["find"]
-  static let summary = "Find items by a piece of what is known of them."
-  static let text = Argument("TEXT", .text, "A piece of a name, an account, a host …")
+  static let summary = "Find items by a part of their name or of another attribute."
+  static let text = Argument("TEXT", .text, "A part of a name, an account, a host or another attribute.")
   static let arguments = [text]
   static let all = Flag(
     "all", "Look into notes, fields and addresses too, and ask for the passcode. Passwords are not looked at."

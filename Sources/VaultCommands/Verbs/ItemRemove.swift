@@ -68,7 +68,8 @@ func remove(_ command: Command) throws -> Outcome {
     // Without its entry it has no name.
     let typed =
       isCode
-      ? "--id \(id.hexadecimal) --name NEW" : item?.name.flatMap(Hint.plainName) ?? "--id \(id.hexadecimal)"
+      ? "--id \(id.hexadecimal) --name \(item?.name.flatMap(Hint.plainName) ?? "NEW")"
+      : item?.name.flatMap(Hint.plainName) ?? "--id \(id.hexadecimal)"
     let until = end.map { " until \(Instants.shown(seconds: $0.seconds))" } ?? ""
     command.messages.note(
       "\(called)\(company) \(code == nil ? "is" : "are") in the trash\(until); 'vaultctl trash restore \(typed)' puts "

@@ -47,7 +47,7 @@ enum ItemTrashRestore: VaultVerb {
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
   static let notes = [
     "It comes back as it was: a counter is where it was, and the one-time code of an entry comes back with it. Where another item has its "
-      + "name by now, give --name.",
+      + "name by now, give --name. A one-time code that was removed alone goes back to its entry by --id ID and --name with the name of the entry.",
     "With --json: what 'show' has, and putBack.",
   ]
   static let example = "vaultctl trash restore old"
@@ -56,7 +56,8 @@ enum ItemTrashRestore: VaultVerb {
     let item = try command.trashTarget()
     guard !item.isOwned || command.has(name) else {
       throw CommandError.usage(
-        "it was the one-time code of an entry, and has no name", hint: "give it one: --name NEW")
+        "it was the one-time code of an entry, and has no name",
+        hint: "give that of the entry, or another one: --name NAME")
     }
     return try command.putBack(item, named: command[name])
   }

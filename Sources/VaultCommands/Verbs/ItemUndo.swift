@@ -41,7 +41,7 @@ enum ItemUndo: VaultVerb {
     guard let newest = try command.vault.opened().history(of: item.id).first else {
       throw CommandError(
         .notFound, "there is no former version of '\(printable(item.name ?? item.id.hexadecimal))'",
-        hint: "a version is kept when the password, notes, fields or addresses of a password are changed",
+        hint: "a version is kept when the password, notes, fields or addresses of an entry are changed",
         code: "versionNotFound")
     }
     return try command.restore(item, version: newest.version)

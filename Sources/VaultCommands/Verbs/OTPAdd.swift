@@ -32,6 +32,8 @@ enum OTPAdd: VaultVerb {
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
   static let notes =
     [
+      "Where NAME is an entry without a one-time code, the credential becomes its code: 'code NAME' makes codes, and 'rm', "
+        + "'mv' and 'trash restore' take it along.",
       "Beyond --offline-codes or --offline-age a prover makes no code (17) until 'otp sync' or, for a credential that no server "
         + "has activated, 'otp counter --set'. The time of adding counts as a synchronization.",
       "The URI is never an argument, because every program could read it.",

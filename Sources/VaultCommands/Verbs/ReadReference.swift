@@ -27,7 +27,7 @@ enum ReadReference: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let reference = try VaultReference.read(command.required(reference), in: self.reference.name)
-    let value = try command.values(of: [(self.reference.name, .field(reference))], areTold: false)[0]
+    let value = try command.values(of: [.field(reference)], areTold: false) { _ in self.reference.name }[0]
     let fields: [Field] = [Field("name", reference.name), Field("field", reference.field)]
     if command.has(ItemOptions.copy) { return try command.copy(value.secret, fields: fields) }
     return Outcome(

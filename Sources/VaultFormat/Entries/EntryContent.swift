@@ -99,7 +99,7 @@ public struct EntryContent: Sendable {
   /// - Throws: ``VaultError/Code/malformed`` for what is not UTF-8.
   public mutating func setNotes(_ notes: consuming SecretBytes?) throws(VaultError) {
     guard let notes, notes.byteCount > 0 else { return sharedNotes = nil }
-    try EntryLimits.check(text: notes, of: "the notes", atMost: EntryLimits.contentByteCount)
+    try EntryLimits.check(text: notes, of: "the content of the notes", atMost: EntryLimits.contentByteCount)
     sharedNotes = SharedSecret(notes)
   }
 

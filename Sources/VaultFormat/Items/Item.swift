@@ -35,6 +35,8 @@ public struct Item: Sendable, Identifiable {
   public var modified: Instant { attributes.date(.modificationDate) }
   /// The time from which it has expired, or `nil`. ``expiry`` says what becomes of it then.
   public var expires: Instant? { columns.expires.map { Instant(milliseconds: $0) } }
+  /// The same, and in the trash the one that it has when it is put back.
+  package var ownExpiry: Instant? { isInTrash ? attributes[.expiryBeforeTrash] : expires }
   /// What becomes of it when it has expired: a password is given, and programs warn, unless its rule is to refuse it. Any other kind
   /// is refused.
   public var expiry: ExpiryRule { kind.isGivenWhenExpired ? policy.expiry : .refuse }

@@ -29,6 +29,12 @@ public struct NewItem: Sendable {
   package var isEntry = false
   /// Whether it belongs to the entry of its name, if there is one: it then has no name of its own, and the entry names it.
   package var joinsEntry = false
+  /// The entry that it belongs to, whatever that is called; it then has no name of its own, as with ``joinsEntry``.
+  package var owner: ItemID?
+  /// What it was before, the oldest first: of a password with a name, at most five.
+  package var former: [NewFormer] = []
+  /// Until when it is in the trash, where it begins there. ``expires`` is the one that it has when it is put back.
+  package var trashedUntil: Instant?
   /// The PIN that guards the key; only a component adds such an item.
   package var guardingPIN: GuardingPIN?
   /// How long a token or a consent is valid.

@@ -20,7 +20,7 @@ extension Gate {
     guard operation.concernsSecret else { return nil }
     try refuseUnlessOwner(of: item.kind, component, isExportable: item.policy.isExportable)
     guard !item.hasFlagOfLaterVersion, item.policy.fits(item.kind) else { throw ofLaterVersion }
-    guard !item.isInTrash else { throw inTrash(item) }
+    guard !item.isInTrash || operation == .exportOfAll else { throw inTrash(item) }
     return try missing(item.policy.requirements(), of: item.kind, by: component)
   }
 
@@ -112,7 +112,7 @@ extension ItemOperation {
   /// Whether the operation hands out, uses, makes or replaces a secret.
   fileprivate var concernsSecret: Bool {
     switch self {
-    case .read, .use, .export, .replace: true
+    case .read, .use, .export, .exportOfAll, .replace: true
     case .update, .add, .unlock, .evaluate: false
     }
   }

@@ -249,9 +249,9 @@ enum Gate {
   // MARK: Checks
 
   static func refuseExpired(_ item: Item, operation: ItemOperation, now: Instant) throws(VaultError) {
-    guard [.read, .use, .export].contains(operation), item.expiry == .refuse, hasExpired(item, at: now) else {
-      return
-    }
+    guard [.read, .use, .export, .exportOfAll].contains(operation), item.expiry == .refuse,
+      hasExpired(item, at: now)
+    else { return }
     throw VaultError(
       .expired, "the item has expired",
       hint: item.kind.rules.expiry.endsByClock
@@ -259,9 +259,10 @@ enum Gate {
         : .removeExpiry(of: item.name))
   }
 
-  /// Whether its expiry has passed. ``Item/expiry`` says whether that refuses its use.
+  /// Whether its expiry has passed; in the trash, the one that it has when it is put back. ``Item/expiry`` says whether that refuses
+  /// its use.
   static func hasExpired(_ item: Item, at now: Instant) -> Bool {
-    guard let expires = item.expires, !item.kind.rules.expiry.isForKeepingOnly else { return false }
+    guard let expires = item.ownExpiry, !item.kind.rules.expiry.isForKeepingOnly else { return false }
     return now >= expires
   }
 

@@ -54,10 +54,10 @@ enum ItemRule {
 }
 
 extension ItemChanges {
-  /// Whether the passcode guards the change: what leads to the item, says what it is for or ends it. Label, comment and
-  /// description are remarks for people.
+  /// Whether the passcode guards the change: what leads to the item, says what it is for, ends it or ends its former
+  /// secrets. Label, comment and description are remarks for people.
   var needPasscode: Bool {
-    expires != nil || expiry != nil || audit != nil
+    expires != nil || expiry != nil || audit != nil || forgetsFormer
       || !(attributes.codes + removed).allSatisfy(Self.remarks.contains)
   }
 

@@ -10,7 +10,7 @@ package indirect enum Use: Sendable {
   /// Opens or replaces the secret of an item.
   case secret(ItemOperation, of: ItemID, by: Component?)
   /// Opens a former secret of an item.
-  case former(ItemID, version: UInt64)
+  case former(ItemID, version: UInt64, for: ItemOperation = .read)
   /// Changes an item, and its secret if a new one is given.
   case update(ItemID, ItemChanges, replacesSecret: Bool, by: Component?)
   /// Changes the state of an item, whose access rule may ask for a person.
@@ -32,7 +32,7 @@ package indirect enum Use: Sendable {
   var verified: (item: ItemID, operation: ItemOperation, component: Component?)? {
     switch self {
     case .secret(let operation, let id, let component): (id, operation, component)
-    case .former(let id, _): (id, .read, nil)
+    case .former(let id, _, let operation): (id, operation, nil)
     case .update(let id, _, let replacesSecret, let component):
       (id, replacesSecret ? .replace : .update, component)
     case .state(let id, let component), .guardedState(let id, let component): (id, .update, component)
@@ -43,7 +43,7 @@ package indirect enum Use: Sendable {
 
   /// The version of the material that is opened; `nil` for the present one.
   var formerVersion: UInt64? {
-    if case .former(_, let version) = self { return version }
+    if case .former(_, let version, _) = self { return version }
     return nil
   }
 }

@@ -18,23 +18,89 @@ extension WriteTransaction {
   /// An entry whose credential goes alone no longer names it.
   mutating func leaveOwner(of item: Item) throws(VaultError) {
     guard let owner = try reading.owner(of: item) else { return }
+    try dropOwned(of: owner)
+  }
+
+  private mutating func dropOwned(of entry: Item) throws(VaultError) {
     let code = Attribute<[UInt8]>.ownedItem.code
-    try rewriteInGeneration(owner.id) { _, attributes in attributes.record[code] = nil }
+    try rewriteInGeneration(entry.id) { _, attributes in attributes.record[code] = nil }
   }
 
   /// The entry that a new item joins; `nil` where no entry has its name.
   ///
   /// - Throws: ``VaultError/Code/duplicateItem`` if the entry has one already; ``VaultError/Code/locked`` as for a change of the entry.
   mutating func entry(joinedBy new: NewItem) throws(VaultError) -> Item? {
-    guard new.joinsEntry, new.kind.rules.attributes.namelessHasOwner, let name = new.attributes[.name],
-      let entry = try store.item(named: name), entry.kind.rules.canBeEntry
+    if let owner = new.owner, new.kind.rules.attributes.namelessHasOwner {
+      return try joinable(reading.item(owner))
+    }
+    guard new.joinsEntry, new.trashedUntil == nil, let name = new.attributes[.name] else { return nil }
+    return try entry(joinedBy: new.kind, named: name)
+  }
+
+  /// The entry that an item of a kind can join by its name; `nil` where no entry has the name.
+  ///
+  /// - Throws: As ``entry(joinedBy:)``.
+  mutating func entry(joinedBy kind: ItemKind, named name: String) throws(VaultError) -> Item? {
+    guard kind.rules.attributes.namelessHasOwner, let entry = try store.item(named: name),
+      entry.kind.rules.canBeEntry
     else { return nil }
+    return try joinable(entry)
+  }
+
+  private mutating func joinable(_ entry: Item) throws(VaultError) -> Item {
     try Gate.permitWithoutSecret(on: entry, keys: store.keys)
     guard try owned(by: entry) == nil else {
       throw VaultError(
-        .duplicateItem, "the entry has a one-time-password credential already", hint: .removeCode(of: name))
+        .duplicateItem, "the entry has a one-time-password credential already",
+        hint: .removeCode(of: entry.nameInPlace))
     }
     return entry
+  }
+
+  /// Takes the credential of an entry out of it, for the entry that takes its place, and returns it.
+  ///
+  /// - Throws: ``VaultError/Code/locked`` as for a change of the entry.
+  package mutating func takeOwned(by entry: Item) throws(VaultError) -> ItemID? {
+    guard let owned = try owned(by: entry) else { return nil }
+    try Gate.permitWithoutSecret(on: entry, keys: store.keys)
+    try dropOwned(of: entry)
+    return owned.id
+  }
+
+  /// Deletes the credential of an entry, as ``delete(_:)``.
+  package mutating func deleteOwned(by entry: Item) throws(VaultError) {
+    guard let owned = try owned(by: entry) else { return }
+    try Gate.permitWithoutSecret(on: owned, keys: store.keys)
+    try dropOwned(of: entry)
+    try destroy(owned.id)
+  }
+
+  /// Gives an entry a credential that no entry has.
+  package mutating func giveOwned(_ id: ItemID, to entry: Item) throws(VaultError) {
+    try Gate.permitWithoutSecret(on: entry, keys: store.keys)
+    try join(id, to: entry)
+  }
+
+  /// Gives the credential of an entry the name of the entry, which was destroyed without it.
+  mutating func giveName(of entry: Item, to id: ItemID) throws(VaultError) {
+    let old = try store.row(of: id)
+    let item = try store.open(old)
+    let keys = try store.keys(of: old.generation)
+    var (row, attributes) = (old, item.attributes)
+    attributes[.name] = entry.attributes[.name]
+    row.version += 1
+    var (before, after) = (ItemRows(row.row, under: keys, item: old), ItemRows(row.row, under: keys))
+    // The name of what is in the trash is free.
+    if !item.isInTrash {
+      row.name = keys.blindIndex.name(of: attributes)
+      row.primaryKey = try keys.blindIndex.primaryKey(of: item.kind, attributes, id: id)
+      before.index = keys.blindIndex.values(of: item)
+      after.index = keys.blindIndex.values(of: attributes)
+    }
+    row.meta = try store.sealedMeta(
+      of: row, attributes: attributes, policy: item.policy, keeping: store.laterFields(of: old, item: item))
+    after.item = row
+    try replace(before, with: after)
   }
 
   mutating func join(_ id: ItemID, to entry: Item) throws(VaultError) {

@@ -38,7 +38,7 @@ extension WriteTransaction {
     row.name = nil
     row.primaryKey = keys.blindIndex.primaryKey(of: item.kind, id: item.id)
     attributes[.expiryBeforeTrash] = item.expires
-    row.expires = store.time.now.advanced(byMilliseconds: Self.trashKept).milliseconds
+    row.expires = lastTrashEnd.milliseconds
     row.meta = try store.sealedMeta(
       of: row, attributes: attributes, policy: item.policy, keeping: store.laterFields(of: old, item: item))
     var before = ItemRows(row.row, under: keys, item: old)
@@ -52,7 +52,8 @@ extension WriteTransaction {
   ///
   /// - Parameters:
   ///   - id: The item.
-  ///   - name: Its name from now on; `nil` for the one that it had.
+  ///   - name: Its name from now on; `nil` for the one that it had. A credential that was that of an entry goes back to the entry of that
+  ///     name, if there is one.
   /// - Throws: ``VaultError/Code/itemNotFound``; ``VaultError/Code/duplicateItem`` if another item has its name by now;
   ///   ``VaultError/Code/locked`` as ``delete(_:)``.
   @discardableResult
@@ -63,6 +64,11 @@ extension WriteTransaction {
       throw VaultError(.itemNotFound, "the item is not in the trash", hint: .listTrash)
     }
     try Gate.permitWithoutSecret(on: item, keys: store.keys)
+    if item.isOwned, let name, let entry = try entry(joinedBy: item.kind, named: name) {
+      let result = try putBack(found, item, named: nil)
+      try join(id, to: entry)
+      return result.found(by: entry)
+    }
     let result = try putBack(found, item, named: name)
     if let owned = try owned(by: item), owned.isInTrash {
       _ = try putBack(store.row(of: owned.id), owned, named: nil)

@@ -17,10 +17,10 @@ extension ReadTransaction {
     case .secret(let operation, let id, let component):
       let (row, item) = try found(id)
       return try Gate.missing(operation, on: item, row: row, in: store, by: component, with: proof)
-    case .former(let id, let version):
+    case .former(let id, let version, let operation):
       let (row, item) = try found(id)
       _ = try store.former(version, of: row)
-      return try Gate.missing(.read, on: item, row: row.asOf(version), in: store, by: nil, with: proof)
+      return try Gate.missing(operation, on: item, row: row.asOf(version), in: store, by: nil, with: proof)
     case .update(let id, let changes, let replacesSecret, let component):
       return try missing(
         toUpdate: id, changes, replacesSecret: replacesSecret, by: component, with: proof)

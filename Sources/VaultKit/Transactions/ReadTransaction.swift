@@ -132,11 +132,13 @@ public struct ReadTransaction: ~Copyable, Sendable {
   }
 
   /// What a former version of an entry kept. It is read through the gate, like the present one.
-  mutating func openFormer(_ version: UInt64, of id: ItemID) throws(VaultError) -> OpenedEntry {
+  mutating func openFormer(
+    _ version: UInt64, of id: ItemID, _ operation: ItemOperation = .read
+  ) throws(VaultError) -> OpenedEntry {
     let row = try store.row(of: id)
     let item = try store.open(row)
     let former = try store.former(version, of: row)
-    let opened = try openSealed(row.asOf(version), item, .read, by: nil, former: former)
+    let opened = try openSealed(row.asOf(version), item, operation, by: nil, former: former)
     return OpenedEntry(content: try EntryContent(opened.secret, isEntry: former.isEntry), notes: opened.notes)
   }
 

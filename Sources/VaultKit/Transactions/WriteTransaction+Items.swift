@@ -40,7 +40,7 @@ extension WriteTransaction {
     attributes[.creationDate] = now
     attributes[.modificationDate] = now
     let index = keys.blindIndex
-    try refuseDuplicates(of: attributes, kind: new.kind)
+    if new.trashedUntil == nil { try refuseDuplicates(of: attributes, kind: new.kind) }
     let id = if let given = new.id { given.bytes } else { try store.environment.random.newBytes(16) }
     let policy = Policy(
       access: new.access, audit: new.audit, factors: rule.factors,
@@ -55,15 +55,17 @@ extension WriteTransaction {
     if let secret = consume secret {
       try ItemLimits.check(secretByteCount: secret.byteCount)
       try new.kind.rules.attributes.checkSecret(secret)
-      row.flags |= ItemFlags.hasSecret | (new.isEntry ? ItemFlags.entry : 0)
-      row.material = 1
       let further = component.furtherSecrets(password: password)
-      after.material = try sealed(
-        secret, of: row, policy: policy, under: ItemKeys(classKey: rule.classKey, further: further))
+      let itemKeys = ItemKeys(classKey: rule.classKey, further: further)
+      after.former = try former(of: new, row: row, policy: policy, under: itemKeys)
+      row.flags |= ItemFlags.hasSecret | (new.isEntry ? ItemFlags.entry : 0)
+      row.material = 1 + UInt64(after.former.count)
+      after.material = try sealed(secret, of: row, policy: policy, under: itemKeys)
     }
+    try discard(&row, &attributes, as: new)
     row.meta = try store.sealedMeta(of: row, attributes: attributes, policy: policy, keeping: nil)
     after.item = row
-    after.index = index.values(of: attributes)
+    after.index = new.trashedUntil == nil ? index.values(of: attributes) : []
     if new.hasState { after.state = try sealed(new.state.bytes, of: row.id, under: keys) }
     try replace(
       ItemRows(row.row, under: keys), with: after,
@@ -131,6 +133,7 @@ extension WriteTransaction {
     let isRebound = item.isRebound(by: changes)
     if isRebound { try Gate.permitSealingAgain(item) }
     var (before, after) = (ItemRows(row.row, under: keys, item: old), ItemRows(row.row, under: keys))
+    var isOther = false
     if !content.isSame || isRebound || item.access.asksPerson {
       let operation: ItemOperation = content.isSame ? .update : .replace
       let decision = try Gate.decide(
@@ -141,11 +144,13 @@ extension WriteTransaction {
       if item.hasSecret, !content.isSame || isRebound {
         before.material = try store.rows.material(row: row.row)
       }
-      if let secret = try made(
+      if let made = try made(
         content, of: old, item, isRebound: isRebound, with: itemKeys, &row, &attributes)
       {
+        isOther = made.isOther
         after.material = try resealed(
-          secret.bytes, of: &row, item: item, policy: policy, under: itemKeys, replacing: before.material)
+          made.secret.bytes, of: &row, item: item, policy: policy, under: itemKeys, replacing: before.material
+        )
       }
     }
     try refuseDuplicates(of: attributes, kind: item.kind)
@@ -164,7 +169,7 @@ extension WriteTransaction {
       // They are bound to the rule that they were stored under.
       if isRebound || changes.forgetsFormer || attributes[.name] == nil {
         after.former = []
-      } else if let material = before.material {
+      } else if let material = before.material, isOther {
         after.former.append(try store.former(material, of: old, until: store.now))
         after.former = after.former.suffix(ItemLimits.formerCount)
       }
@@ -174,35 +179,54 @@ extension WriteTransaction {
     return try store.open(row)
   }
 
-  /// The secret that an update seals; `nil` where the present one stays as it is.
+  /// The secret that an update seals; `nil` where the present one stays as it is. It is another one only if its bytes are other: the same
+  /// content again takes no place among the former secrets.
   private mutating func made(
     _ content: NewContent, of old: ItemRow, _ item: Item, isRebound: Bool, with keys: ItemKeys,
     _ row: inout ItemRow, _ attributes: inout Attributes
-  ) throws(VaultError) -> SharedSecret? {
+  ) throws(VaultError) -> (secret: SharedSecret, isOther: Bool)? {
     switch content {
     case .same:
       // If the policy changes, the present secret is sealed again under the new one.
-      return isRebound ? SharedSecret(try store.sealedSecret(of: old, item).open(with: keys)) : nil
+      guard isRebound else { return nil }
+      return (SharedSecret(try store.sealedSecret(of: old, item).open(with: keys)), false)
     case .secret(let secret):
       try refuseSecondMask(of: item)
       try item.kind.rules.attributes.checkSecret(secret.bytes)
-      guard item.isEntry else { return secret }
-      var entry = try EntryContent(decoding: store.sealedSecret(of: old, item).open(with: keys))
+      guard item.isEntry else {
+        guard item.kind.rules.canBeEntry, item.hasSecret else { return (secret, true) }
+        // One that does not open can be replaced, too.
+        let present = try? SharedSecret(store.sealedSecret(of: old, item).open(with: keys))
+        return (secret, present?.bytes.isEqualInConstantTime(to: secret.bytes) != true)
+      }
+      let present = SharedSecret(try store.sealedSecret(of: old, item).open(with: keys))
+      var entry = try EntryContent(decoding: present.bytes)
       entry.setPassword(secret.bytes.copy())
-      return SharedSecret(try entry.encoded())
+      return try Self.made(entry, from: present)
     case .edited(let edit):
       try Gate.permitEntry(item)
-      var entry = EntryContent()
+      var (entry, present) = (EntryContent(), SharedSecret?.none)
       if item.hasSecret {
-        entry = try EntryContent(store.sealedSecret(of: old, item).open(with: keys), isEntry: item.isEntry)
+        let opened = SharedSecret(try store.sealedSecret(of: old, item).open(with: keys))
+        entry = try EntryContent(opened.bytes.copy(), isEntry: item.isEntry)
+        present = opened
       }
       let host = entry.host
       try edit(&entry)
       if entry.host != host { attributes[.server] = entry.host }
-      if entry.isPlain, !item.isEntry { return entry.sharedPassword }
+      if entry.isPlain, !item.isEntry, let password = entry.sharedPassword {
+        return (password, present?.bytes.isEqualInConstantTime(to: password.bytes) != true)
+      }
       row.flags |= ItemFlags.entry
-      return SharedSecret(try entry.encoded())
+      return try Self.made(entry, from: item.isEntry ? present : nil)
     }
+  }
+
+  private static func made(
+    _ entry: EntryContent, from present: SharedSecret?
+  ) throws(VaultError) -> (secret: SharedSecret, isOther: Bool) {
+    let record = SharedSecret(try entry.encoded())
+    return (record, present?.bytes.isEqualInConstantTime(to: record.bytes) != true)
   }
 
   /// Deletes an item permanently, even a damaged one that does not open. Never prompts. A PIN is deleted only together
@@ -265,6 +289,7 @@ extension WriteTransaction {
       guard let row = try store.rows.item(id: id.stored) else { continue }
       let item = try store.open(row)
       try remove(row, item: item, as: .itemDeleted)
+      if let owned = try owned(by: item), !ids.contains(owned.id) { try giveName(of: item, to: owned.id) }
       try destroyBelongings(of: id, kind: item.kind)
       lost.append((id, item.name))
     }
@@ -365,7 +390,7 @@ extension WriteTransaction {
   }
 
   /// Seals a secret under a new data key.
-  private func sealed(
+  func sealed(
     _ secret: borrowing SecretBytes, of row: ItemRow, policy: Policy, under keys: ItemKeys
   ) throws(VaultError) -> MaterialRow {
     let random = store.environment.random

@@ -76,11 +76,15 @@ public struct WriteTransaction: ~Copyable, Sendable {
 
   /// The secret of an item that is about to be handed out.
   ///
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - component: The component that asks.
+  ///   - operation: `exportOfAll` also for an item in the trash.
   /// - Throws: As ``useSecret(of:by:)``.
   package mutating func exportSecret(
-    of item: Item, by component: Component? = nil
+    of item: Item, by component: Component? = nil, for operation: ItemOperation = .export
   ) throws(VaultError) -> SecretBytes {
-    try openLogged(item, operation: .export, by: component)
+    try openLogged(item, operation: operation, by: component)
   }
 
   private mutating func openLogged(

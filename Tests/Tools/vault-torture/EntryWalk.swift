@@ -112,6 +112,9 @@ enum EntryWalk {
     for item in try core.items(matching: Query(.genericPassword)) {
       model.entries[item.name ?? ""] = try entry(item, in: core)
     }
+    // Before anything comes back, the codes of these entries are all that there are.
+    let codes = try core.items(matching: Query(.otp)).count
+    guard codes == model.entries.values.count(where: { $0.counter != nil }) else { return "\(codes) codes" }
     // What is in the trash is looked at where it was put back; the vault is thrown away.
     let trash = try core.trash()
     for (number, item) in trash.enumerated() {
@@ -126,7 +129,9 @@ enum EntryWalk {
     for version in try core.history(of: item.id) {
       entry.former.append(EntryModel.Content(try core.entry(of: item.id, version: version.version)))
     }
-    if let code = try core.owned(by: item) { entry.counter = try core.state(of: code.id).counter }
+    if let code = try core.owned(by: item), !code.isInTrash {
+      entry.counter = try core.state(of: code.id).counter
+    }
     return entry
   }
 }
