@@ -35,7 +35,7 @@ struct ExecProgramTests {
     let path = maker.home.path + "/key"
     try expect(maker.run(["-q", "-t", "ed25519", "-N", "", "-f", path], program: keygen).exit, equals: 0)
     let tool = try newTool("deploy", Array(try Data(contentsOf: URL(fileURLWithPath: path))))
-    let script = #""$0" exec --file KEY=deploy -- sh -c 'ssh-add -q "$KEY"' && ssh-add -l"#
+    let script = #""$0" run --file KEY=deploy -- sh -c 'ssh-add -q "$KEY"' && ssh-add -l"#
     let run = try tool.run(["sh", "-c", script, Tool.path], program: agent)
     #expect(run.exit == 0 && run.text.contains("(ED25519)"), "\(run.errors)")
   }
@@ -47,7 +47,7 @@ struct ExecProgramTests {
       contentsOf: Tool.repository.appendingPathComponent("docs/guides/scripts-and-services.md"),
       encoding: .utf8)
     let line = try #require(guide.firstMatch(of: /printf %s '(db\.example\.org:5432:[^']*)'/)).output.1
-    #expect(guide.contains("exec --file PGPASSFILE=pgpass "))
+    #expect(guide.contains("run --file PGPASSFILE=pgpass "))
     // The server of this test has a port of its own.
     let tool = try newTool("pgpass", Array(line.replacing(":5432:", with: ":*:").utf8))
     let run = try tool("run", "--file", "PGPASSFILE=pgpass", "--", python, "-c", server, psql)

@@ -84,9 +84,9 @@ struct ExecReferenceTests {
       expect(run.errors, equals: "vaultctl: resolving db/password, web/shop/password\n")
       // A pipe is read once, and the program does not get it.
       let piped =
-        "\"$0\" exec --env-file /dev/fd/3 -- sh -c 'printf \"%s \" \"$A\"; (cat <&3) 2> /dev/null' 3< \"$1\""
+        "\"$0\" run --env-file /dev/fd/3 -- sh -c 'printf \"%s \" \"$A\"; (cat <&3) 2> /dev/null' 3< \"$1\""
       try expect(tool.run(["-c", piped, Tool.path, file], program: "/bin/sh").text, equals: "db-pw ")
-      let once = "cat \"$1\" | \"$0\" exec --env-file /dev/stdin -- sh -c 'printf \"%s \" \"$A\"; cat'"
+      let once = "cat \"$1\" | \"$0\" run --env-file /dev/stdin -- sh -c 'printf \"%s \" \"$A\"; cat'"
       try expect(tool.run(["-c", once, Tool.path, file], program: "/bin/sh").text, equals: "db-pw ")
     }
   }

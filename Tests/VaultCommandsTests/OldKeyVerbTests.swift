@@ -76,7 +76,7 @@ struct OldKeyVerbTests {
 
   @Test(
     "a directory with the name of a replaced key is named, and the other keys are removed",
-    arguments: ["doctor --remove-old-keys", "vault", "purge"])
+    arguments: ["vault doctor --remove-old-keys", "vault purge"])
   func directory(words: String) throws {
     try FileManager.default.removeItem(atPath: old[0])
     try FileManager.default.createDirectory(atPath: old[0], withIntermediateDirectories: false)

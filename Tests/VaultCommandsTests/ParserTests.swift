@@ -70,19 +70,21 @@ struct ParserTests {
   @Test("every verb is in the table, once, with an example of itself")
   func table() {
     let expected = """
-      init status doctor verify version path passcode-set passcode-change passcode-remove item-add item-get item-show \
-      item-list item-edit item-rename item-rm item-find item-history item-undo item-trash-list \
-      item-trash-restore item-trash-empty cp gen read inject exec otp-add otp-code otp-verify otp-resync otp-confirm otp-sync \
-      otp-counter otp-list otp-show otp-export otp-rm otp-activate-start \
-      otp-activate-finish otp-activate-status otp-activate-disable transaction-list transaction-show transaction-accept \
-      transaction-reject transaction-cancel transaction-sign transaction-verify \
-      pin-set pin-verify pin-change pin-undo pin-status pin-unlock biometry-enroll biometry-list biometry-remove \
-      biokey-register biokey-list biokey-reset token-put token-get token-list token-revoke token-purge session-open \
-      session-close consent-request consent-confirm consent-resend consent-list key-generate key-import key-list key-public key-sign key-verify key-rm jwt-sign jwt-verify dpop \
-      oauth-register oauth-token oauth-device oauth-refresh oauth-revoke oauth-authorize-header import export backup restore \
-      recovery-code-new recovery-code-check recovery-code-remove rotate-device-key rotate-epoch rotate-parameters purge \
-      audit clock batch completion unlock lock agent-start agent-stop agent-status keeper-status keeper-adopt \
-      keeper-leave keeper-settle grant-list grant-revoke
+      add agent-grants agent-revoke agent-start agent-status agent-stop audit backup biometry-biokey-list \
+      biometry-biokey-register biometry-biokey-reset biometry-enroll biometry-list biometry-remove card-clear \
+      card-consent-confirm card-consent-list card-consent-request card-consent-resend card-get card-list \
+      card-put card-revoke card-session-close card-session-open code completion cp edit export find gen get \
+      help history import init inject jwt-dpop jwt-sign jwt-verify keeper-adopt keeper-leave keeper-settle \
+      keeper-status key-generate key-import key-list key-public key-rm key-sign key-verify lock ls mv \
+      oauth-authorize-header oauth-device oauth-refresh oauth-register oauth-revoke oauth-token \
+      otp-activate-disable otp-activate-finish otp-activate-start otp-activate-status otp-add otp-confirm \
+      otp-counter otp-export otp-list otp-resync otp-rm otp-show otp-sync otp-verify passcode-change \
+      passcode-remove passcode-set pin-change pin-set pin-status pin-undo pin-unlock pin-verify read \
+      recovery-code-new recovery-code-remove recovery-code-verify restore rm run show status \
+      transaction-accept transaction-cancel transaction-list transaction-reject transaction-show \
+      transaction-sign transaction-verify trash-empty trash-list trash-restore undo unlock vault-batch \
+      vault-check vault-clock vault-doctor vault-path vault-purge vault-rotate-device-key vault-rotate-epoch \
+      vault-rotate-parameters vault-version
       """.split(separator: " ").map(String.init)
     let names = VerbTable.all.map { $0.words.joined(separator: "-") }
     expect(names.sorted(), equals: expected.sorted())

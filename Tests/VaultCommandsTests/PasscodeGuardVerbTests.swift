@@ -58,7 +58,7 @@ struct PasscodeGuardVerbTests {
       let other = name.replacing("guarded", with: "open")
       let open = try tool.run(words(other) + ["--no-input"])
       expect(open.exit, equals: 0, "\(words(other)): \(open.errors)")
-      if pattern[1] == "rename" { try expect(tool("mv", "open-2", "open").exit, equals: 0) }
+      if pattern[0] == "mv" { try expect(tool("mv", "open-2", "open").exit, equals: 0) }
     }
     try expect(tool("edit", "guarded", "--label", "a label", "--comment", "b").exit, equals: 0)
     try expect(unlocked("rm", "guarded").exit, equals: 0)
