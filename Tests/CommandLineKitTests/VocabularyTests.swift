@@ -182,6 +182,5 @@ extension Sample {
   static var facts: [(name: String, text: String)] { [] }
   static var exitCodes: [ExitCode] { [.done, .usage] }
   static var examples: [String] { ["tool \(name)", "tool \(name) --json"] }
-  static var example: String { examples[0] }
   static func check(_ invocation: Invocation) throws(CommandError) {}
 }

@@ -53,7 +53,7 @@ struct CommandLineTests {
   func pipeAsFile() throws {
     let tool = try newTool("--passcode-fd", "3")
     for (pipe, exit) in [("<(printf pass)", 0), ("fifo", 13)] {
-      let script = #"cd "$HOME"; [ -p fifo ] || mkfifo -m 600 fifo; "$0" verify --passcode-file "# + pipe
+      let script = #"cd "$HOME"; [ -p fifo ] || mkfifo -m 600 fifo; "$0" vault check --passcode-file "# + pipe
       let run = try tool.run(["-c", script, Tool.path], program: "/bin/bash")
       expect(run.exit, equals: Int32(exit), "\(run.errors)")
       #expect(exit == 0 || run.errors.contains("--passcode-fd 3 3< <("), "\(run.errors)")

@@ -7,14 +7,17 @@ import CommandLineKit
 struct CompletionTests {
   /// What is typed, and words that must and must not be offered.
   private static let cases: [(line: String, offered: [String], missing: [String])] = [
-    ("vaultctl ver", ["vault", "check", "version"], ["item"]),
+    ("vaultctl vault ", ["check", "version", "rotate"], ["get"]),
+    ("vaultctl sea", [], ["search"]),
+    ("vaultctl get mail -", ["-c", "--copy", "-j"], ["-y"]),
     ("vaultctl completion ", ["bash", "zsh", "fish"], []),
     ("vaultctl vault path --pro", ["--prompt"], ["--vault"]),
     ("vaultctl vault path --prompt ", ["auto", "terminal", "pinentry", "none"], ["checked"]),
-    ("vaultctl --vault x ver", ["vault", "check", "version"], []),
-    ("vaultctl ro", ["rotate"], []),
-    ("vaultctl rotate ", ["device-key", "epoch", "parameters"], []),
-    ("vaultctl bio", ["biometry", "biokey"], []),
+    ("vaultctl --vault x vault ver", ["version"], []),
+    ("vaultctl vault ro", ["rotate"], []),
+    ("vaultctl vault rotate ", ["device-key", "epoch", "parameters"], []),
+    ("vaultctl bio", ["biometry"], []),
+    ("vaultctl biometry bio", ["biokey"], []),
     ("vaultctl get ma", ["mail"], ["mark.txt"]),
     ("vaultctl audit --item ma", ["mail"], ["mark.txt"]),
     ("vaultctl run --env TOKEN=ma", ["mail"], ["mark.txt"]),

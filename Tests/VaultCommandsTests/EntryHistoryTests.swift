@@ -91,7 +91,7 @@ struct EntryHistoryTests {
     try expect(tool("get", "mail").text, equals: "A")
     expect(0, try tool("trash", "restore", "mail", "--name", "first"))
     expect(1, try tool("trash", "restore", "mail"), "there is no such item in the trash")
-    expect(1, try tool("undo", "nobody"), "there is no entry 'nobody'")
+    expect(1, try tool("undo", "nobody"), "there is no item 'nobody'")
   }
 
   @Test("a counter comes back where it was; --now, empty and other kinds are for good; 30 days are")

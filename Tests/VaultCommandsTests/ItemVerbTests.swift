@@ -86,7 +86,8 @@ struct ItemVerbTests {
       try expect(tool.run(["edit", "code " + name] + same).exit, equals: 0)
     }
     let before = try tool("ls", "--json").output
-    let named = ["otp", "code"].contains(words[0]) ? "'code one', 'code two'" : "'one', 'code one', 'two', 'code two'"
+    let named =
+      ["otp", "code"].contains(words[0]) ? "'code one', 'code two'" : "'one', 'code one', 'two', 'code two'"
     let run = try tool.run(words + same)
     #expect(run.exit == 2 && run.output.isEmpty, "\(run.errors)")
     #expect(run.errors.contains("several items have that service and account: \(named)"), "\(run.errors)")

@@ -239,8 +239,8 @@ struct OAuthVerbTests {
     let rig = try Rig()
     let words = [["refresh"], ["revoke"], ["token", "--grant", "client_credentials"]]
     for verb in words.map({ ["oauth"] + $0 + ["absent"] }) {
-      expect(1, try rig.tool.run(verb), "there is no entry")
-      expect(1, try rig.tool.run(verb + rig.transport), "there is no entry")
+      expect(1, try rig.tool.run(verb), "there is no item")
+      expect(1, try rig.tool.run(verb + rig.transport), "there is no item")
     }
     try expect(rig.operations(), equals: [])
   }

@@ -31,7 +31,7 @@ struct ParserTests {
   @Test(
     "a refused line is wrong usage",
     arguments: [
-      [], ["item"], ["nonsense"], ["item", "nonsense"], ["path", "surplus"], ["path", "--nonsense"],
+      [], ["vault"], ["nonsense"], ["item", "nonsense"], ["path", "surplus"], ["path", "--nonsense"],
       ["path", "--vault"], ["path", "--vault", "a", "--vault", "b"], ["path", "--json=yes"],
       ["path", "--prompt", "maybe"], ["path", "--no-input", "--prompt", "terminal"], ["completion", "tcsh"],
       ["completion"], ["-x"], ["path", "-x"], ["path", "--vault="], ["--version", "x"],

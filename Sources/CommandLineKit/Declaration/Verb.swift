@@ -19,7 +19,6 @@ package protocol Verb: SendableMetatype {
   static var notes: [String] { get }
   /// Commands to copy, the most useful first. Two fit on a screen.
   static var examples: [String] { get }
-  static var example: String { get }
   /// Options that it does not have although a person may expect them, with what to do instead.
   static var absentOptions: [String: String] { get }
   /// The command that prints the names of which one is an argument or a value, a line each; for the completion.
@@ -34,7 +33,6 @@ extension Verb {
   package static var standIns: [StandIn] { [] }
   package static var standardInput: StandardInput { .unused }
   package static var notes: [String] { [] }
-  package static var examples: [String] { [example] }
   package static var absentOptions: [String: String] { [:] }
   package static var namesCommand: String? { nil }
 

@@ -38,15 +38,19 @@ extension Command {
   private func item(named name: String, in core: VaultCore) throws -> Item {
     do throws(VaultError) { return try core.items(.name(name))[0] } catch {
       guard error.code == .itemNotFound else { throw error }
-      let near = try NearNames(to: name, among: core.listing(of: nil).items.filter(isMeant))
-      if isTyped, verb.takesPieceOfName {
-        if let item = near.only {
+      let told = CommandError(error)
+      if let hint = trashHint(for: name) { throw told.missing(name, hint: hint) }
+      let near = try? NearNames(to: name, among: core.listing(of: nil).items.filter(isMeant))
+      // A word alone that is no command may be a slip: it is not taken for a piece of some name.
+      if isTyped, verb.takesPieceOfName, invocation.unknownWord == nil {
+        if let item = near?.only {
           vault.sayOnce("using '\(printable(item.name ?? ""))'")
           return item
         }
-        if let several = near.several { throw several }
+        if let several = near?.several { throw several }
       }
-      throw missing(name, near: near, error)
+      let listing = family?.listing.map { "'vaultctl \($0)' shows the names" }
+      throw told.missing(name, hint: near?.question(for: verb.name) ?? listing ?? told.hint)
     }
   }
 
@@ -64,5 +68,12 @@ extension Command {
     if let owned = try vault.opened().owned(by: item), owned.kind == kind { return owned }
     throw CommandError(
       .notFound, "the item of that name is no \(kind.word)", hint: "'vaultctl show' tells what it is")
+  }
+}
+
+extension CommandError {
+  /// The same error with the name that was typed.
+  fileprivate func missing(_ name: String, hint: String?) -> CommandError {
+    CommandError(exit, "there is no item '\(printable(name))'", hint: hint, code: code, recovery: recovery)
   }
 }

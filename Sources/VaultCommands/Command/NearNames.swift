@@ -2,7 +2,7 @@ import CommandLineKit
 import VaultKit
 import VaultWords
 
-/// What a person at a terminal may have meant by a name that no item has: the items that have it in their names, whatever the case of the
+/// What a person may have meant by a name that no item has: the items that have it in their names, whatever the case of the
 /// letters is, and without any the one with the nearest name.
 struct NearNames {
   private let typed: String
@@ -26,15 +26,19 @@ struct NearNames {
   var several: CommandError? {
     guard items.count > 1 else { return nil }
     return CommandError(
-      .notFound, "there is no entry '\(printable(typed))', and several have that in their names: \(names)",
+      .notFound, "there is no item '\(printable(typed))', and several have that in their names: \(names)",
       hint: "give more of the name", code: "itemNotFound")
   }
 
-  /// The question as a hint, with the command to copy where one name is near; `nil` where none is.
-  func question(for verb: any VaultVerb.Type) -> String? {
-    guard let best = only?.name ?? nearest else { return items.isEmpty ? nil : "did you mean \(names)?" }
-    guard let typed = typable(best) else { return "did you mean \(quoted(best))?" }
-    return "did you mean 'vaultctl \(verb.name) \(typed)'?"
+  /// The question as a hint, with the command to copy; `nil` where nothing is near.
+  ///
+  /// - Parameter verb: The words of the verb that the name was given to.
+  func question(for verb: String) -> String? {
+    if let name = nearest ?? only?.name {
+      return "did you mean " + (typable(name).map { "'vaultctl \(verb) \($0)'" } ?? "'\(printable(name))'")
+        + "?"
+    }
+    return items.isEmpty ? nil : "did you mean \(names)?"
   }
 
   private var names: String {
@@ -49,7 +53,7 @@ struct NearNames {
   /// The name that differs in the fewest letters, if these are few.
   private static func nearest(to typed: String, among names: [String]) -> String? {
     let typed = typed.lowercased()
-    let most = typed.utf8.count < 3 ? 0 : typed.utf8.count < 5 ? 1 : 2
+    let most = min(2, typed.utf8.count / 3)
     guard most > 0 else { return nil }
     let near = names.map { ($0, editDistance(from: $0.lowercased(), to: typed)) }.min { $0.1 < $1.1 }
     guard let near, near.1 <= most else { return nil }

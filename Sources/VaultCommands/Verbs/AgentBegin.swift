@@ -27,7 +27,10 @@ enum AgentBegin: VaultVerb {
       + "is given).",
     "With --json: started, false where an agent ran already.",
   ]
-  static let example = "vaultctl agent start"
+  static let examples = [
+    "vaultctl agent start",
+    "vaultctl agent start --json",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

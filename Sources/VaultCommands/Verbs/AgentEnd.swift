@@ -10,7 +10,10 @@ enum AgentEnd: VaultVerb {
     "Commands that it runs meanwhile end before their commit. Where no agent runs there is nothing to do (0). With --json: stopped, "
       + "false where none ran. An agent of a socket unit starts again at the next command: stop vaultd.socket as well."
   ]
-  static let example = "vaultctl agent stop"
+  static let examples = [
+    "vaultctl agent stop",
+    "vaultctl agent stop --json",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

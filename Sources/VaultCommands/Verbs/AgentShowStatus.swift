@@ -14,7 +14,10 @@ enum AgentShowStatus: VaultVerb {
     "With --json: running, pid, version, logind, asks (client, unlocker, terminal or pinentry), terminal, and vaults with path, unlocked, idleLeft and "
       + "absoluteLeft (seconds). vaults has those that are unlocked and those that a command uses; empty where there is none.",
   ]
-  static let example = "vaultctl agent status"
+  static let examples = [
+    "vaultctl agent status",
+    "vaultctl agent status --json",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

@@ -32,7 +32,10 @@ enum Audit: VaultVerb {
     "Entries are shown without the passcode; only --check needs it. "
       + "With --follow and --json each entry is one object on a line of its own.",
   ]
-  static let example = "vaultctl audit --since 1h"
+  static let examples = [
+    "vaultctl audit --since 1h",
+    "vaultctl audit --item mail --json",
+  ]
   static let namesCommand: String? = NamesCommand.text()
 
   static func run(_ command: Command) throws -> Outcome {
@@ -105,7 +108,7 @@ private struct AuditFilter {
     let isKnown =
       try item != nil
       || core.auditEntries(damaged: { _, _ in }).contains { $0.item != nil && $0.detail == name }
-    guard isKnown else { throw CommandError(.notFound, "there is and was no entry \(quoted(name))") }
+    guard isKnown else { throw CommandError(.notFound, "there is and was no item '\(printable(name))'") }
   }
 
   func shows(_ entry: AuditEntry, deleted: Set<ItemID>) -> Bool {

@@ -33,7 +33,10 @@ enum Backup: VaultVerb {
       + "damaged with id and name of each item whose secret does not open; behindDamagedPIN with those of each item whose PIN does not open or is missing; stateRenewed, whether the vault's own state was damaged; "
       + "and passphraseGuessable.",
   ]
-  static let example = "vaultctl backup monday.vault --passphrase-file phrase"
+  static let examples = [
+    "vaultctl backup monday.vault --passphrase-file phrase",
+    "vaultctl backup - --passphrase-file phrase > tuesday.vault",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

@@ -27,8 +27,10 @@ enum Batch: VaultVerb {
       + "wrong passcode, phrase, PIN or code (3), and a block (4) where a PIN or a code is given, end the batch also with "
       + "--keep-going, because each use of a wrong secret is counted.",
   ]
-  static let example =
-    "printf '%s\\n' '{\"args\":[\"ls\"]}' '{\"args\":[\"status\"]}' | vaultctl vault batch"
+  static let examples = [
+    "printf '%s\\n' '{\"args\":[\"ls\"]}' '{\"args\":[\"status\"]}' | vaultctl vault batch",
+    "printf '%s\\n' '{\"args\":[\"get\",\"mail\"]}' | vaultctl vault batch --keep-going",
+  ]
   static let allowedInBatch = false
   static let changesFiles = true
 

@@ -12,7 +12,10 @@ enum BiokeyList: VaultVerb {
     "With --json: id, name, pin (the name of its PIN item), device, registered (Unix seconds), members, attemptsLeft "
       + "(failures that lock it), invalidated (true after a change of the set)."
   ]
-  static let example = "vaultctl biometry biokey list --json"
+  static let examples = [
+    "vaultctl biometry biokey list --json",
+    "vaultctl biometry biokey list",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let biokeys = try command.vault.opened().biokeys()

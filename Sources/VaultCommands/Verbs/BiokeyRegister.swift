@@ -29,7 +29,10 @@ enum BiokeyRegister: VaultVerb {
     "A biokey needs a passcode, stays on this device, and is in no backup. A camouflaged PIN has none (9). Five failures lock "
       + "it (4) until the PIN is right; they are not attempts of the PIN.",
   ]
-  static let example = "vaultctl biometry biokey register --pin-file pin --passcode-file old"
+  static let examples = [
+    "vaultctl biometry biokey register --pin-file pin --passcode-file old",
+    "vaultctl biometry biokey register --pin-file pin --passcode-file old --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let pin = try command.pinItem()

@@ -13,7 +13,10 @@ enum BiokeyReset: VaultVerb {
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.notFound, .refused]
-  static let example = "vaultctl biometry biokey reset --pin-file pin --passcode-file old"
+  static let examples = [
+    "vaultctl biometry biokey reset --pin-file pin --passcode-file old",
+    "vaultctl biometry biokey reset --pin-file pin --passcode-file old --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let pin = try command.pinItem()

@@ -33,7 +33,10 @@ enum BiometryEnroll: VaultVerb {
     "The command needs the passcode. A phrase or a finger changes the set: items stored with --access biometry-current-set before "
       + "can no longer be opened, and are named. Five wrong phrases lock biometry until the right passcode is given."
   ]
-  static let example = "vaultctl biometry enroll voice --passcode-file old --phrase-file phrase"
+  static let examples = [
+    "vaultctl biometry enroll voice --passcode-file old --phrase-file phrase",
+    "vaultctl biometry enroll anna --passcode-file old --phrase-file phrase --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let source = command[source] ?? .phrase

@@ -9,7 +9,10 @@ import VaultWords
 enum BiometryList: VaultVerb {
   static let words = ["biometry", "list"]
   static let summary = "List the members of the set."
-  static let example = "vaultctl biometry list --json"
+  static let examples = [
+    "vaultctl biometry list --json",
+    "vaultctl biometry list",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let members = try command.vault.opened().enrolledMembers()

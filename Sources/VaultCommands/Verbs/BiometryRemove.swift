@@ -19,7 +19,10 @@ enum BiometryRemove: VaultVerb {
     "It works while the vault is locked, unless items of biometry-current-set would be lost. The set changes, as with "
       + "'biometry enroll', unless the member was the login password."
   ]
-  static let example = "vaultctl biometry remove voice"
+  static let examples = [
+    "vaultctl biometry remove voice",
+    "vaultctl biometry remove voice --json",
+  ]
 
   static func needsPerson(_ invocation: Invocation) -> Bool { true }
 

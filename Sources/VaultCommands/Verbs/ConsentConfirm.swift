@@ -30,7 +30,10 @@ enum ConsentConfirm: VaultVerb {
       + "A consent of a holder whose 300 seconds are over is requested again by itself, once: the exit code is 7, the line says so, and the person gets a new code.",
     ConsentWords.sameTransport, CardTokenOptions.sessionNote,
   ]
-  static let example = "vaultctl card consent confirm view --transport ~/transport --code-file code"
+  static let examples = [
+    "vaultctl card consent confirm view --transport ~/transport --code-file code",
+    "vaultctl card consent confirm view --transport ~/transport --code-fd 3 3<code",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

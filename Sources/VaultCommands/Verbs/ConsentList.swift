@@ -14,7 +14,10 @@ enum ConsentList: VaultVerb {
       + "resendsLeft, challenge, user, card, channel, session and requestedAgain (true or false), requested (Unix seconds).",
     noteOnUnreadableItems,
   ]
-  static let example = "vaultctl card consent list --json"
+  static let examples = [
+    "vaultctl card consent list --json",
+    "vaultctl card consent list",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     var unreadable: [ItemListing.Unreadable] = []

@@ -33,7 +33,10 @@ enum ConsentRequest: VaultVerb {
     "With --role issuer the code is printed, for the caller to send; the vault keeps what judges it, and not the code.",
     CardTokenOptions.sessionNote, CardTokenOptions.cardDataNote,
   ]
-  static let example = "vaultctl card consent request view --user u-17 --card c-4 --transport ~/transport"
+  static let examples = [
+    "vaultctl card consent request view --user u-17 --card c-4 --transport ~/transport",
+    "vaultctl card consent request view --user u-17 --card c-4 --transport ~/transport --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     guard let user = command[user], let card = command[card] else {

@@ -19,7 +19,10 @@ enum ConsentResend: VaultVerb {
       + "printed, and the old one no longer counts.",
     ConsentWords.sameTransport, CardTokenOptions.sessionNote,
   ]
-  static let example = "vaultctl card consent resend view --transport ~/transport"
+  static let examples = [
+    "vaultctl card consent resend view --transport ~/transport",
+    "vaultctl card consent resend view --transport ~/transport --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

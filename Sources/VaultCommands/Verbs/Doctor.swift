@@ -34,7 +34,10 @@ enum Doctor: VaultVerb {
       + "same vault id, and its key is in the same place. So are KEY.before-restore, which a restore leaves beside a named key "
       + "file, and folders of keys of other vault ids, as an 'init' that failed leaves one.",
   ]
-  static let example = "vaultctl vault doctor"
+  static let examples = [
+    "vaultctl vault doctor",
+    "vaultctl vault doctor --json",
+  ]
   static let changesFiles = true
   static let changingOption: Flag? = removeOldKeys
   /// It says so in its list.

@@ -59,8 +59,10 @@ enum Exec: VaultVerb {
     + "directly. Else vaultctl stays as its parent, sends signals on to it, and ends as it ends, when its outputs are closed too: give "
     + "--no-masking to a service that tells its manager when it is ready, to a program that leaves another one in the background, and to "
     + "one that speaks a protocol."
-  static let example =
-    "vaultctl run --env PASSWORD=vaultctl://mail/password -- sh -c 'test -n \"$PASSWORD\"'"
+  static let examples = [
+    "vaultctl run --env PASSWORD=vaultctl://mail/password -- sh -c 'test -n \"$PASSWORD\"'",
+    "vaultctl run --env PASSWORD=mail -- sh -c 'test -n \"$PASSWORD\"'",
+  ]
   static let allowedInBatch = false
   static let namesCommand: String? = NamesCommand.text()
 

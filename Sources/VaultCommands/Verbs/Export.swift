@@ -40,7 +40,10 @@ enum Export: VaultVerb {
     "Former versions that are damaged and do not open (damagedFormer) are left out, and the rest of the entry is written; the exit code is then 10. Those of a newer version are newerFormer.",
     "With --json, which needs FILE: path, items (how many), trash (how many of them are in the trash), former (how many former versions), leftOut with id, name and reason.",
   ]
-  static let example = "vaultctl export jsonl items.jsonl --plain"
+  static let examples = [
+    "vaultctl export jsonl items.jsonl --plain",
+    "(umask 077; vaultctl export jsonl --plain > items.jsonl)",
+  ]
   static let allowedInBatch = false
   static let commitSignals = CommitSignals.ignored
 

@@ -15,7 +15,10 @@ enum GrantList: VaultVerb {
     "With --json: grants, each with id, vault, item, itemId, operation, process, program, secondsLeft and usesLeft. program is absent where the "
       + "kernel does not say which file it is, as in the keeper; usesLeft is absent in a grant for a time.",
   ]
-  static let example = "vaultctl agent grants"
+  static let examples = [
+    "vaultctl agent grants",
+    "vaultctl agent grants --json",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

@@ -17,7 +17,10 @@ enum GrantRevoke: VaultVerb {
     "A command that uses the grant at this moment is completed. 'vaultctl lock' ends all grants of a vault, too. With --json: revoked, how "
       + "many there were."
   ]
-  static let example = "vaultctl agent revoke --all"
+  static let examples = [
+    "vaultctl agent revoke --all",
+    "vaultctl agent revoke --all --json",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

@@ -49,7 +49,10 @@ enum Import: VaultVerb {
       + "trash (true) for a line of the trash, oldName where it was renamed, duplicateOf (id, name, kind, service and account of the item, or line and name of the "
       + "line, that had the name), and warnings.",
   ]
-  static let example = "vaultctl import jsonl items.jsonl --on-duplicate skip --dry-run"
+  static let examples = [
+    "vaultctl import jsonl items.jsonl --on-duplicate skip --dry-run",
+    "vaultctl import jsonl items.jsonl --on-duplicate rename",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

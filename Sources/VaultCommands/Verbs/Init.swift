@@ -30,7 +30,10 @@ enum Init: VaultVerb {
     "With --protector secret-service the desktop's keyring keeps it, in its default collection. Where that is locked, "
       + "does not answer or is not there, nothing is created (11). The key is not put into a file instead.",
   ]
-  static let example = "vaultctl init --no-passcode --recovery-code"
+  static let examples = [
+    "vaultctl init --no-passcode --recovery-code",
+    "vaultctl init --vault work.vault --no-passcode --no-recovery-code",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

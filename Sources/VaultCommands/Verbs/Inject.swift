@@ -27,7 +27,10 @@ enum Inject: VaultVerb {
     "FILE is never overwritten (8), and has its name only when it is whole. Standard output must not be a file that others can read (9). "
       + "The template has at most 16 MiB. With --json, which needs --out: path, and references (how many different ones).",
   ]
-  static let example = "printf 'password: {{ vaultctl://mail/password }}' | vaultctl inject"
+  static let examples = [
+    "printf 'password: {{ vaultctl://mail/password }}' | vaultctl inject",
+    "printf 'token={{ vaultctl://mail/password }}' | vaultctl inject --out settings",
+  ]
   static let allowedInBatch = false
   static let absentOptions = ["in": "give the template on standard input: vaultctl inject < FILE"]
 

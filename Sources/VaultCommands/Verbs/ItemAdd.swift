@@ -38,7 +38,10 @@ enum ItemAdd: VaultVerb {
     "after-first-unlock items open with the device key alone, also while the vault is locked.",
     ExpiryOptions.note,
   ]
-  static let example = "vaultctl add mail --account me@example.org --generate 24"
+  static let examples = [
+    "vaultctl add mail --account me@example.org --generate 24",
+    "printf %s 'correct horse' | vaultctl add shop --url https://shop.example --tag shops",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     guard !command[noPassword] || !command.has(ItemOptions.generate) else {

@@ -21,7 +21,10 @@ enum ItemCopy: VaultVerb {
     "An entry behind an application password has the second one behind another that is asked for, or given by the same option.",
     "With --json: what 'show' has.",
   ]
-  static let example = "vaultctl cp mail mail-of-work"
+  static let examples = [
+    "vaultctl cp mail mail-of-work",
+    "vaultctl cp mail mail-of-work --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let name = command.required(new)

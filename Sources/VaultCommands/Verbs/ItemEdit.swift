@@ -55,7 +55,10 @@ enum ItemEdit: VaultVerb {
     "With --json: what 'show' has, changed where a part of the entry, a tag, account, service, label or comment was to be changed, and "
       + "entropyBits of a generated password.",
   ]
-  static let example = "vaultctl edit mail --label 'Mail of the family' --set account=anna"
+  static let examples = [
+    "vaultctl edit mail --label 'Mail of the family' --set account=anna",
+    "vaultctl edit mail -g 32",
+  ]
   static let absentOptions = ["accessible": storeAgain, "this-device-only": storeAgain, "access": storeAgain]
   private static let storeAgain =
     "To change them, store the secret again: 'vaultctl get NAME | vaultctl add NEW --accessible CLASS', then remove NAME and "

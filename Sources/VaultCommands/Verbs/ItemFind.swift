@@ -27,7 +27,10 @@ enum ItemFind: VaultVerb {
     "Items are sorted by name. Where nothing is found, the exit code is 1. With --json: items, each with foundIn, and notSearched.",
     noteOnUnreadableItems,
   ]
-  static let example = "vaultctl find mail"
+  static let examples = [
+    "vaultctl find mail",
+    "vaultctl find mail --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let typed = command.required(text)

@@ -35,7 +35,10 @@ enum ItemGenerate: VaultVerb {
     "With --json: secret and entropyBits; with NAME what 'show' has, and entropyBits.",
     ItemOptions.copyNote,
   ]
-  static let example = "vaultctl gen 6:words"
+  static let examples = [
+    "vaultctl gen 6:words",
+    "vaultctl gen shop 20",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let (name, generator) = meant(command)

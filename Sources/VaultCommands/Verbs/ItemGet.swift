@@ -37,7 +37,10 @@ enum ItemGet: VaultVerb {
       + "name, and of a field of your own field (its name) and value; of a code what 'code' prints. With --version also version.",
     ItemOptions.copyNote,
   ]
-  static let example = "vaultctl get mail"
+  static let examples = [
+    "vaultctl get mail",
+    "vaultctl get mail account",
+  ]
 
   /// A code may move a counter.
   static func isReadOnly(_ invocation: Invocation) -> Bool {

@@ -17,7 +17,10 @@ enum ItemHistory: VaultVerb {
       + "Attributes such as the account, and other kinds of items, have no versions.",
     "With --json: name, id, and versions with version and until (Unix seconds).",
   ]
-  static let example = "vaultctl history mail"
+  static let examples = [
+    "vaultctl history mail",
+    "vaultctl history mail --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

@@ -31,7 +31,10 @@ enum ItemList: VaultVerb {
       + "token or a consent that has ended. Nothing that is marked can be read or used.",
     noteOnCounters, noteOnUnreadableItems,
   ]
-  static let example = "vaultctl ls --kind password --json"
+  static let examples = [
+    "vaultctl ls --kind password --json",
+    "vaultctl ls --sort modified",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     guard command[trash] else { return try list(command, kind: command[kind]) }

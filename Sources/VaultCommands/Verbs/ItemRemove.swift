@@ -21,7 +21,10 @@ enum ItemRemove: VaultVerb {
       + "names such items.",
     RemovalNotes.json,
   ]
-  static let example = "vaultctl rm mail"
+  static let examples = [
+    "vaultctl rm mail",
+    "vaultctl rm mail --now --yes",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     try remove(command)

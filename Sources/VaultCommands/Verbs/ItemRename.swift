@@ -17,7 +17,10 @@ enum ItemRename: VaultVerb {
   static let notes = [
     "Nothing but the name changes: the account stays, also where it is the old name. 'edit' changes the rest, 'cp' adds a second entry."
   ]
-  static let example = "vaultctl mv mail post"
+  static let examples = [
+    "vaultctl mv mail post",
+    "vaultctl mv mail work/mail",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let new = command.required(new)

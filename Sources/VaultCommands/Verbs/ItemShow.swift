@@ -28,7 +28,10 @@ enum ItemShow: VaultVerb {
     "With --json an entry also has hasPassword, notesLines, urls, and fields with name, hidden and, where it is not hidden, value; hasCode is "
       + "there where it has a one-time code. With --reveal it also has notes, secretBase64, secret where it is UTF-8 text, and every value.",
   ]
-  static let example = "vaultctl show mail"
+  static let examples = [
+    "vaultctl show mail",
+    "vaultctl show mail --reveal",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

@@ -14,7 +14,10 @@ enum ItemTrashList: VaultVerb {
       + "kinds are deleted at once.",
     "With --json: items with name, id, kind and until (Unix seconds), and code for an entry whose one-time code is there with it.",
   ]
-  static let example = "vaultctl trash list"
+  static let examples = [
+    "vaultctl trash list",
+    "vaultctl trash list --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome { try list(command, nil) }
 
@@ -50,7 +53,10 @@ enum ItemTrashRestore: VaultVerb {
       + "name by now, give --name. A one-time code that was removed alone goes back to its entry by --id ID and --name with the name of the entry.",
     "With --json: what 'show' has, and putBack.",
   ]
-  static let example = "vaultctl trash restore old"
+  static let examples = [
+    "vaultctl trash restore old",
+    "vaultctl trash restore old --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.trashTarget()
@@ -73,7 +79,10 @@ enum ItemTrashEmpty: VaultVerb {
   static let asks: String? = "on a terminal, before it deletes; for the passcode where it is needed"
   static let audited = Audited.always
   static let notes = ["With --json: deleted, how many items."]
-  static let example = "vaultctl trash empty --yes"
+  static let examples = [
+    "vaultctl trash empty --yes",
+    "vaultctl trash empty --yes --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let count = try command.vault.opened().trash().count

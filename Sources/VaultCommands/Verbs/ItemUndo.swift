@@ -26,7 +26,10 @@ enum ItemUndo: VaultVerb {
     "A message names what is different now.",
     "With --json: what 'show' has, and changed, or putBack for an item of the trash.",
   ]
-  static let example = "vaultctl undo mail"
+  static let examples = [
+    "vaultctl undo mail",
+    "vaultctl undo mail 1",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let number = command[version].flatMap(UInt64.init)

@@ -27,8 +27,10 @@ enum JWTSign: VaultVerb {
       + "number, is refused (12). Claims without exp are signed; 'jwt verify' refuses their token (12).",
     "The algorithm is the one of the key: ES256, ES384, RS256 or EdDSA. With --json: name and token.",
   ]
-  static let example =
-    #"printf '{"iss":"shop","aud":"https://as.example","exp":4102444800}' | vaultctl jwt sign shop"#
+  static let examples = [
+    #"printf '{"iss":"shop","aud":"https://as.example","exp":4102444800}' | vaultctl jwt sign shop"#,
+    #"printf '{"sub":"anna","exp":4102444800}' | vaultctl jwt sign shop --json"#,
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let key = try command.clientKey()

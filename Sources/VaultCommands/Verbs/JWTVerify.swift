@@ -29,8 +29,10 @@ enum JWTVerify: VaultVerb {
     "With --json: name, valid, which is true, and claims, the text of the claims.",
     "The vault stays locked: the public half comes from the attributes of the item, which the device key alone can replace.",
   ]
-  static let example =
-    #"printf '{"exp":4102444800}' | vaultctl jwt sign shop > token && vaultctl jwt verify shop < token"#
+  static let examples = [
+    #"printf '{"exp":4102444800}' | vaultctl jwt sign shop > token && vaultctl jwt verify shop < token"#,
+    #"printf '{"exp":4102444800}' | vaultctl jwt sign shop | vaultctl jwt verify shop --json"#,
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let key = try command.clientKey()

@@ -30,7 +30,10 @@ enum KeeperAdopt: VaultVerb {
     "A device key in the Secret Service has to be moved into a file first: 'vaultctl vault rotate device-key --protector file'.",
     "With --json: path, the file that was moved.",
   ]
-  static let example = "vaultctl keeper adopt"
+  static let examples = [
+    "vaultctl keeper adopt",
+    "vaultctl keeper adopt --json",
+  ]
   static let allowedInBatch = false
   static let commitSignals = CommitSignals.ignored
 

@@ -27,7 +27,10 @@ enum KeeperLeave: VaultVerb {
     "The keeper sets its file and its device key aside, and opens them no more. An administrator destroys them: sudo rm -r /var/lib/vaultd/UID/left.",
     "With --json: path, the new file.",
   ]
-  static let example = "vaultctl keeper leave ~/vault/default.vault"
+  static let examples = [
+    "vaultctl keeper leave ~/vault/default.vault",
+    "vaultctl keeper leave ~/default.vault --json",
+  ]
   static let allowedInBatch = false
   static let commitSignals = CommitSignals.ignored
   static func needsPerson(_ invocation: Invocation) -> Bool { true }

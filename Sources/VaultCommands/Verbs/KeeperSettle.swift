@@ -27,7 +27,10 @@ enum KeeperSettle: VaultVerb {
     "What the keeper has and no side needs is set aside in /var/lib/vaultd/UID/left, with its device key. Nothing is removed.",
     "With --json: path, the file on the person's side, and vault (person or keeper).",
   ]
-  static let example = "vaultctl keeper settle person"
+  static let examples = [
+    "vaultctl keeper settle person",
+    "vaultctl keeper settle person --json",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

@@ -16,7 +16,10 @@ enum KeeperStatus: VaultVerb {
     "With --json: as 'vaultctl agent status', where asks is client, terminal or finger; and yes (keeper or advisory), and logins, whether a login "
       + "password can be verified.",
   ]
-  static let example = "vaultctl keeper status"
+  static let examples = [
+    "vaultctl keeper status",
+    "vaultctl keeper status --json",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

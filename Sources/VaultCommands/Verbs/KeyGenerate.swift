@@ -24,7 +24,10 @@ enum KeyGenerate: VaultVerb {
     "The private key never leaves the vault unless --exportable is given. 'key public' prints the public half.",
     "Making an RSA key takes up to some seconds.",
   ]
-  static let example = "vaultctl key generate shop --type p256"
+  static let examples = [
+    "vaultctl key generate shop --type p256",
+    "vaultctl key generate work --type ed25519",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     _ = try command.vault.opened()

@@ -25,7 +25,10 @@ enum KeyImport: VaultVerb {
     "Certificates in the file stay with the key: 'key public --format certificates' prints them.",
     "The file stays where it is: delete it when the key works.",
   ]
-  static let example = "vaultctl key import tls --passphrase-file phrase < tls.p12"
+  static let examples = [
+    "vaultctl key import tls --passphrase-file phrase < tls.p12",
+    "vaultctl key import web --passphrase-fd 3 < tls.p12 3<phrase",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     _ = try command.vault.opened()

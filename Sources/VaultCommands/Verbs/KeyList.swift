@@ -12,7 +12,10 @@ enum KeyList: VaultVerb {
     "With --json, beside what 'ls' prints: type, exportable, pin (base64 of the SHA-256 of the public key), "
       + "certificates (how many)."
   ]
-  static let example = "vaultctl key list --json"
+  static let examples = [
+    "vaultctl key list --json",
+    "vaultctl key list",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let core = try command.vault.opened()

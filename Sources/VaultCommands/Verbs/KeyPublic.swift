@@ -33,7 +33,10 @@ enum KeyPublic: VaultVerb {
       + "does not sign (10).",
     "With --json: name, type, format, and text.",
   ]
-  static let example = "vaultctl key public shop --format jwk"
+  static let examples = [
+    "vaultctl key public shop --format jwk",
+    "vaultctl key public shop --format ssh",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let key = try command.clientKey()

@@ -14,7 +14,10 @@ enum KeyRemove: VaultVerb {
   static let asks: String? = RemovalNotes.asks
   static let audited = Audited.always
   static let notes = ["A key that is not exportable is nowhere else, except in backups of the vault."]
-  static let example = "vaultctl key rm shop"
+  static let examples = [
+    "vaultctl key rm shop",
+    "vaultctl key rm shop --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome { try remove(command) }
 }

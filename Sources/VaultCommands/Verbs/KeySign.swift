@@ -22,7 +22,10 @@ enum KeySign: VaultVerb {
     KeyOptions.signatureNote, KeyOptions.dataNote,
     "With --json: name, type, and signatureBase64, of the raw form unless --format der is given.",
   ]
-  static let example = "printf 'Pay 12 EUR to Anna' | vaultctl key sign shop"
+  static let examples = [
+    "printf 'Pay 12 EUR to Anna' | vaultctl key sign shop",
+    "printf 'Pay 12 EUR to Anna' | vaultctl key sign shop --format der > signature",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

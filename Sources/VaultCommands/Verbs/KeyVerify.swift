@@ -21,8 +21,10 @@ enum KeyVerify: VaultVerb {
     "The exit code is 3 for a signature that is not one of this data. The vault stays locked: the public half comes from the "
       + "attributes of the item, which the device key alone can replace.",
   ]
-  static let example =
-    "printf 12 | vaultctl key sign shop > signature && printf 12 | vaultctl key verify shop --signature-file signature"
+  static let examples = [
+    "printf 12 | vaultctl key sign shop > signature && printf 12 | vaultctl key verify shop --signature-file signature",
+    "printf 12 | vaultctl key sign shop --format raw > signature && printf 12 | vaultctl key verify shop --format raw --signature-file signature",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     guard let path = command[file] else {

@@ -16,7 +16,10 @@ enum Lock: VaultVerb {
       + "ends as it does in a locked vault (6). A vault that is locked already stays so (0).",
     "With --json: locked, the paths of the vaults that were unlocked; empty where none was.",
   ]
-  static let example = "vaultctl lock"
+  static let examples = [
+    "vaultctl lock",
+    "vaultctl lock --all",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

@@ -27,7 +27,10 @@ enum OAuthAuthorizeHeader: VaultVerb {
     "An access token whose time is over answers 7: refresh it.",
     "curl takes both lines from a pipe: curl --header @- URL. With --json: type, authorization and proof.",
   ]
-  static let example = "vaultctl oauth authorize-header shop --method GET --url https://api.example/orders"
+  static let examples = [
+    "vaultctl oauth authorize-header shop --method GET --url https://api.example/orders",
+    "vaultctl oauth authorize-header shop --method POST --url https://api.example/orders",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     guard let method = command[method], let url = command[url] else {

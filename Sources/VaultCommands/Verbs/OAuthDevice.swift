@@ -28,7 +28,10 @@ enum OAuthDevice: VaultVerb {
     "A server that does not offer this is refused (15); so is one that began to offer it after the registration: register again.",
     OAuthWords.tokens, OAuthOptions.errorNote, OAuthOptions.transportNote,
   ]
-  static let example = "vaultctl oauth device shop --dpop k1 --transport ~/as"
+  static let examples = [
+    "vaultctl oauth device shop --dpop k1 --transport ~/as",
+    "vaultctl oauth device shop --dpop k1 --transport ~/as --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let client = try command.registration()

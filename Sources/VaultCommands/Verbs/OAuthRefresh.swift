@@ -23,7 +23,10 @@ enum OAuthRefresh: VaultVerb {
       + "token up. Try once more, and if that is refused (7), get new tokens.",
     OAuthWords.tokens, OAuthOptions.errorNote,
   ]
-  static let example = "vaultctl oauth refresh shop --transport ~/as"
+  static let examples = [
+    "vaultctl oauth refresh shop --transport ~/as",
+    "vaultctl oauth refresh shop --transport ~/as --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let client = try command.registration()

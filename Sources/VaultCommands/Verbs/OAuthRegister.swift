@@ -74,8 +74,10 @@ enum OAuthRegister: VaultVerb {
     "Prints nothing. With --json: id, name, template, client, issuer, registered, which is false for a client that was there, and "
       + "unaskedScope, what the server permits beyond --scope.",
   ]
-  static let example =
-    "vaultctl oauth register shop --template t1 --url https://as.example --redirect-uri https://shop.example/back --transport ~/as"
+  static let examples = [
+    "vaultctl oauth register shop --template t1 --url https://as.example --redirect-uri https://shop.example/back --transport ~/as",
+    "vaultctl oauth register job --template t2 --url https://as.example --transport ~/as",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     guard let template = command[template] ?? command[client], let url = command[url] else {

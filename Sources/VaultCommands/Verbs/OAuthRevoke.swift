@@ -20,7 +20,10 @@ enum OAuthRevoke: VaultVerb {
       + "The registration stays.",
     "With --json: registration and revoked, which is true.", OAuthOptions.errorNote,
   ]
-  static let example = "vaultctl oauth revoke shop --transport ~/as"
+  static let examples = [
+    "vaultctl oauth revoke shop --transport ~/as",
+    "vaultctl oauth revoke shop --transport ~/as --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

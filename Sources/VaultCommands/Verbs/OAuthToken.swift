@@ -34,7 +34,10 @@ enum OAuthToken: VaultVerb {
       + "that wants another nonce is answered once.",
     OAuthWords.tokens, OAuthOptions.errorNote, OAuthOptions.transportNote,
   ]
-  static let example = "vaultctl oauth token job --grant client_credentials --dpop k1 --transport ~/as"
+  static let examples = [
+    "vaultctl oauth token job --grant client_credentials --dpop k1 --transport ~/as",
+    "vaultctl oauth token job --grant client_credentials --transport ~/as",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     guard let grant = command[grant] else {

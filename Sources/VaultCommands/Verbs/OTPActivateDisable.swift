@@ -19,7 +19,10 @@ enum OTPActivateDisable: VaultVerb {
       + "activation ends this. A server that does not know it (1) changes nothing here, unless --force is given.",
     ActivationWords.transportNote, ActivationWords.jsonNote,
   ]
-  static let example = "vaultctl otp activate disable work --transport ~/transport"
+  static let examples = [
+    "vaultctl otp activate disable work --transport ~/transport",
+    "vaultctl otp activate disable work --transport ~/transport --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let name = command.required(ItemOptions.name)

@@ -25,8 +25,10 @@ enum OTPActivateFinish: VaultVerb {
       + "stored for it is wiped. Any other failure leaves it. An activation that is finished has used its code (3).",
     ActivationWords.transportNote, ActivationWords.jsonNote + " Also type: hotp, totp or ocra.",
   ]
-  static let example =
-    "vaultctl otp activate finish work --transport ~/transport --code-file code --pin-mode checked --pin-file pin"
+  static let examples = [
+    "vaultctl otp activate finish work --transport ~/transport --code-file code --pin-mode checked --pin-file pin",
+    "vaultctl otp activate finish work --transport ~/transport --code-fd 4 --pin-mode checked --pin-fd 3 3<pin 4<code",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let name = command.required(ItemOptions.name)

@@ -27,7 +27,10 @@ enum OTPActivateStart: VaultVerb {
       + "(9) is replaced at the end of the new activation; any other item of that name is refused (8).",
     ActivationWords.transportNote, ActivationWords.jsonNote,
   ]
-  static let example = "vaultctl otp activate start work --transport ~/transport --code-file code"
+  static let examples = [
+    "vaultctl otp activate start work --transport ~/transport --code-file code",
+    "vaultctl otp activate start work --transport ~/transport --code-fd 3 3<code",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let transport = try command.neededTransport()

@@ -21,7 +21,10 @@ enum OTPActivateStatus: VaultVerb {
       + "next one finds nothing (1).",
     ActivationWords.jsonNote,
   ]
-  static let example = "vaultctl otp activate status work"
+  static let examples = [
+    "vaultctl otp activate status work",
+    "vaultctl otp activate status work --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     try command.activationOutcome(of: command.required(ItemOptions.name))

@@ -51,8 +51,10 @@ enum OTPAdd: VaultVerb {
         + "the new PIN. A secret is stored behind a camouflaged PIN once in its life: of two stored copies, a thief learns the "
         + "PIN. To store the account again, have the server make a new secret."
     ]
-  static let example =
-    "printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | vaultctl otp add rfc"
+  static let examples = [
+    "printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | vaultctl otp add rfc",
+    "vaultctl otp add door --role verifier < uri",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let name = command.required(ItemOptions.newName)

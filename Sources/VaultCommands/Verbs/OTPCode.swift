@@ -37,7 +37,10 @@ enum OTPCode: VaultVerb {
       + "validFrom and validTo. With --copy there is no code.",
     ItemOptions.copyNote,
   ]
-  static let example = "vaultctl code rfc --json"
+  static let examples = [
+    "vaultctl code rfc --json",
+    "vaultctl code rfc",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     try print(command.credential(), command)

@@ -17,7 +17,10 @@ enum OTPConfirm: VaultVerb {
     "It makes a change of a camouflaged PIN final, and counts the codes since then from 0; a credential without such a PIN "
       + "has nothing to confirm (9)."
   ]
-  static let example = "vaultctl otp confirm rfc"
+  static let examples = [
+    "vaultctl otp confirm rfc",
+    "vaultctl otp confirm rfc --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()

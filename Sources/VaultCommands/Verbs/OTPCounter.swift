@@ -18,7 +18,10 @@ enum OTPCounter: VaultVerb {
   static let asksByFlags = true
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.refused]
-  static let example = "vaultctl otp counter rfc --set 100"
+  static let examples = [
+    "vaultctl otp counter rfc --set 100",
+    "vaultctl otp counter rfc",
+  ]
 
   static func needsPerson(_ invocation: Invocation) -> Bool { invocation[force] }
 

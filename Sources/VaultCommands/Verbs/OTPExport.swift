@@ -21,7 +21,10 @@ enum OTPExport: VaultVerb {
       + "camouflaged PIN is never exported (9), because it would reveal the PIN. A counter at its end (7) has no "
       + "place in a URI either: the last code would be made again."
   ]
-  static let example = "vaultctl otp export rfc"
+  static let examples = [
+    "vaultctl otp export rfc",
+    "vaultctl otp export rfc --json",
+  ]
 
   static func needsPerson(_ invocation: Invocation) -> Bool { true }
 

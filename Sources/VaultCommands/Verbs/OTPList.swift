@@ -10,7 +10,10 @@ enum OTPList: VaultVerb {
   static let ownOptions: [any OptionKey] = [ItemOptions.format]
   static let ownExits: [ExitCode] = [.unsupported]
   static let notes = [noteOnCounters, noteOnUnreadableItems]
-  static let example = "vaultctl otp list --json"
+  static let examples = [
+    "vaultctl otp list --json",
+    "vaultctl otp list",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     try list(command, kind: command.family?.kind)

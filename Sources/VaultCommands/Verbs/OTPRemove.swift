@@ -14,7 +14,10 @@ enum OTPRemove: VaultVerb {
   static let asks: String? = RemovalNotes.asks
   static let audited = Audited.always
   static let notes = [RemovalNotes.trash, RemovalNotes.json]
-  static let example = "vaultctl otp rm rfc"
+  static let examples = [
+    "vaultctl otp rm rfc",
+    "vaultctl otp rm rfc --now --yes",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     try remove(command)

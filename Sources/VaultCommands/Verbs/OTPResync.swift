@@ -21,7 +21,10 @@ enum OTPResync: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.expired, .refused, .outOfStep]
   static let notes = ["Resynchronize a prover with 'otp counter NAME --set N', with N from its server."]
-  static let example = "printf '287082\\n359152\\n' | vaultctl otp resync door"
+  static let examples = [
+    "printf '287082\\n359152\\n' | vaultctl otp resync door",
+    "printf '287082\\n359152\\n' | vaultctl otp resync door --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()

@@ -10,7 +10,10 @@ enum OTPShow: VaultVerb {
   static let summary = "Show everything about a credential but its secret."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
-  static let example = "vaultctl otp show rfc"
+  static let examples = [
+    "vaultctl otp show rfc",
+    "vaultctl otp show rfc --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()

@@ -22,7 +22,10 @@ enum OTPSync: VaultVerb {
     "A credential that the server has blocked stays blocked (4), and one that it has disabled stays disabled (9). The counter "
       + "never goes back.",
   ]
-  static let example = "vaultctl otp sync work --transport ~/transport"
+  static let examples = [
+    "vaultctl otp sync work --transport ~/transport",
+    "vaultctl otp sync work --transport ~/transport --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()

@@ -25,7 +25,10 @@ enum OTPVerify: VaultVerb {
       + "others gives one answer to all, and verifies the codes of unknown names by a credential that it keeps for them.",
     "With --json: name, accepted, which is true, counter (HOTP) or step (TOTP), and distance from the one that was expected.",
   ]
-  static let example = "printf 755224 | vaultctl otp verify door"
+  static let examples = [
+    "printf 755224 | vaultctl otp verify door",
+    "printf 755224 | vaultctl otp verify door --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()

@@ -21,7 +21,10 @@ enum PINChange: VaultVerb {
       + "the server accepted a code; 'pin undo' takes it back.",
     "With --json: name, pending (whether the change waits for 'otp confirm'), and biokey (whether the PIN still has one).",
   ]
-  static let example = "vaultctl pin change --pin-fd 3 --new-pin-fd 4 3<pin 4<new-pin"
+  static let examples = [
+    "vaultctl pin change --pin-fd 3 --new-pin-fd 4 3<pin 4<new-pin",
+    "vaultctl pin change --pin-file pin --new-pin-file new-pin",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.pinItem()

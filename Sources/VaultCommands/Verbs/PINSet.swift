@@ -27,7 +27,10 @@ enum PINSet: VaultVerb {
       + "it replaces the PIN.",
     "With --json: name, id, mode, and unlockKeyFile where --unlock-key-out named one.",
   ]
-  static let example = "vaultctl pin set work --limit 5 --new-pin-fd 3 3<pin"
+  static let examples = [
+    "vaultctl pin set work --limit 5 --new-pin-fd 3 3<pin",
+    "vaultctl pin set home --mode camouflaged",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     var new = NewPINItem(command[PINOptions.mode] ?? .checked)

@@ -15,7 +15,10 @@ enum PINUndo: VaultVerb {
   static let notes = [
     "Without such a change, and for a checked PIN, there is nothing to take back (9). With --json: name, and pending, which is false."
   ]
-  static let example = "vaultctl pin undo pin-camouflaged"
+  static let examples = [
+    "vaultctl pin undo pin-camouflaged",
+    "vaultctl pin undo pin-camouflaged --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.pinItem()

@@ -31,7 +31,10 @@ enum PINUnlock: VaultVerb {
     "With --json: name, attemptsLeft, and biokey (whether there is one). With --transport it is what 'otp activate status' prints.",
     ActivationWords.transportNote,
   ]
-  static let example = "vaultctl pin unlock --unlock-key-file unlock-key --new-pin-fd 3 3<new-pin"
+  static let examples = [
+    "vaultctl pin unlock --unlock-key-file unlock-key --new-pin-fd 3 3<new-pin",
+    "vaultctl pin unlock --unlock-key-fd 4 --new-pin-fd 3 3<new-pin 4<unlock-key",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     if let name = command[credential] { _ = try command.vault.opened().items(.name(name)) }

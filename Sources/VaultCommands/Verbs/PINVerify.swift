@@ -27,7 +27,10 @@ enum PINVerify: VaultVerb {
     "A wrong PIN counts (3), and the last one blocks the PIN (4). Nothing here can check a camouflaged PIN (9).",
     "With --json: name and id of the PIN item, verified, which is true, login (the name of the login), and attemptsLeft.",
   ]
-  static let example = "vaultctl pin verify --pin-fd 3 3<pin"
+  static let examples = [
+    "vaultctl pin verify --pin-fd 3 3<pin",
+    "vaultctl pin verify --pin-file pin --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.pinItem()

@@ -14,7 +14,10 @@ enum PasscodeChange: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.refused]
   static let notes = [SecretStrength.guessableNote + " With --json: passcode and passcodeGuessable."]
-  static let example = "vaultctl passcode change --passcode-fd 3 --new-passcode-fd 4 3<old 4<new"
+  static let examples = [
+    "vaultctl passcode change --passcode-fd 3 --new-passcode-fd 4 3<old 4<new",
+    "vaultctl passcode change --passcode-file old --new-passcode-file new",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

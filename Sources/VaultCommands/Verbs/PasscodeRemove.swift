@@ -13,7 +13,10 @@ enum PasscodeRemove: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.refused]
   static let notes = ["The items that are destroyed are listed in the result."]
-  static let example = "vaultctl passcode remove --passcode-fd 3 3<old"
+  static let examples = [
+    "vaultctl passcode remove --passcode-fd 3 3<old",
+    "vaultctl passcode remove --passcode-file old",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

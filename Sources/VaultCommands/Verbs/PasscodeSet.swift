@@ -23,7 +23,10 @@ enum PasscodeSet: VaultVerb {
     SecretStrength.guessableNote,
     "With --json: passcode, passcodeGuessable, and forgot with members, factors, auditRoots and recoveryCode.",
   ]
-  static let example = "printf %s 'correct horse' | vaultctl passcode set --new-passcode-fd 0"
+  static let examples = [
+    "printf %s 'correct horse' | vaultctl passcode set --new-passcode-fd 0",
+    "vaultctl passcode set --new-passcode-file new",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

@@ -9,7 +9,10 @@ enum PrintCompletion: VaultVerb {
   static let arguments = [shell]
   static let needs = VaultNeed.noVault
   static let runsIn = RunPlace.anywhere
-  static let example = "vaultctl completion bash > vaultctl.bash"
+  static let examples = [
+    "vaultctl completion bash > vaultctl.bash",
+    "vaultctl completion zsh > _vaultctl",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

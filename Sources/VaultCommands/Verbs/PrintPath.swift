@@ -10,7 +10,10 @@ enum PrintPath: VaultVerb {
   static let needs = VaultNeed.noVault
   static let runsIn = RunPlace.anywhere
   static let ownExits: [ExitCode] = [.noVault]
-  static let example = "vaultctl vault path"
+  static let examples = [
+    "vaultctl vault path",
+    "vaultctl vault path --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let path = try command.places.vault

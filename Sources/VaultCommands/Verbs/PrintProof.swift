@@ -25,7 +25,10 @@ enum PrintProof: VaultVerb {
       + "the hash of the access token that is sent along, which is not asked for. Send it in the header DPoP.",
     "The public half of the key is in the proof. Print its thumbprint, the jkt of bound tokens, with --json.",
   ]
-  static let example = "vaultctl jwt dpop shop --method POST --url https://as.example/token"
+  static let examples = [
+    "vaultctl jwt dpop shop --method POST --url https://as.example/token",
+    "vaultctl jwt dpop shop --method GET --url https://api.example/orders --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     guard let method = command[method], let url = command[url] else {

@@ -8,7 +8,10 @@ enum PrintVersion: VaultVerb {
   static let summary = "Print the version of vaultctl and of the vault format it writes."
   static let needs = VaultNeed.noVault
   static let runsIn = RunPlace.anywhere
-  static let example = "vaultctl vault version"
+  static let examples = [
+    "vaultctl vault version",
+    "vaultctl vault version --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     Outcome(

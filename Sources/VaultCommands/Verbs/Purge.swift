@@ -19,7 +19,10 @@ enum Purge: VaultVerb {
       + "that a newer version of this program made).",
     "With --json: generation, promise, oldKeysRemoved (how many), damaged, newer and dropped as of 'vault rotate epoch'.",
   ]
-  static let example = "vaultctl vault purge"
+  static let examples = [
+    "vaultctl vault purge",
+    "vaultctl vault purge --json",
+  ]
   static let allowedInBatch = false
   static let commitSignals = CommitSignals.endingBetween
 

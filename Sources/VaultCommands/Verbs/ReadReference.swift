@@ -23,7 +23,10 @@ enum ReadReference: VaultVerb {
       + "FIELD' does the same with the name as it is.",
     "With --json: name, field, and value.", ItemOptions.copyNote,
   ]
-  static let example = "vaultctl read vaultctl://mail/password"
+  static let examples = [
+    "vaultctl read vaultctl://mail/password",
+    "vaultctl read vaultctl://mail/account",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let reference = try VaultReference.read(command.required(reference), in: self.reference.name)

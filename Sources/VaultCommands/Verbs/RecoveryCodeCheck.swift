@@ -15,7 +15,10 @@ enum RecoveryCodeCheck: VaultVerb {
     "It needs no device key and no passcode. The exit code is 3 when the code does not open this vault, and 12 when the text "
       + "is not a recovery code at all. With --json: valid."
   ]
-  static let example = "vaultctl recovery-code verify --recovery-file code"
+  static let examples = [
+    "vaultctl recovery-code verify --recovery-file code",
+    "vaultctl recovery-code verify --recovery-fd 3 3<code",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

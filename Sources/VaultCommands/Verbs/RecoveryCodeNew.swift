@@ -23,7 +23,10 @@ enum RecoveryCodeNew: VaultVerb {
       + "machine fails during the change, either code may be the valid one: 'vaultctl recovery-code verify' tells which.",
     "With --json: recoveryCode, replaced (whether there was one before), and file where --out named one.",
   ]
-  static let example = "vaultctl recovery-code new --out code"
+  static let examples = [
+    "vaultctl recovery-code new --out code",
+    "vaultctl recovery-code new --out code --json",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

@@ -18,7 +18,10 @@ enum RecoveryCodeRemove: VaultVerb {
     "The code still opens older copies of the vault file. After 'vaultctl vault rotate epoch', the code and such a copy together "
       + "do not open what is stored later. With --json: recoveryCode."
   ]
-  static let example = "vaultctl recovery-code remove"
+  static let examples = [
+    "vaultctl recovery-code remove",
+    "vaultctl recovery-code remove --json",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

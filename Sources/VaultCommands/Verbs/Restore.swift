@@ -50,7 +50,10 @@ enum Restore: VaultVerb {
       + "recoveryCode (valid, kept or revoked) where there was one; with --replace also oldVault, oldDeviceKey where a file keeps it, dropped and changed; without it, over "
       + "a vault, only wouldDrop and wouldChange. They list id, name and kind.",
   ]
-  static let example = "vaultctl restore monday.vault --replace --passphrase-file phrase"
+  static let examples = [
+    "vaultctl restore monday.vault --replace --passphrase-file phrase",
+    "vaultctl restore - --replace --passphrase-file phrase < monday.vault",
+  ]
   static let allowedInBatch = false
   static let commitSignals = CommitSignals.ignored
 

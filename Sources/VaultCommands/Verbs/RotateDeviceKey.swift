@@ -24,7 +24,10 @@ enum RotateDeviceKey: VaultVerb {
       + "with the old key; they are listed. The code is not used where the device key is there.",
     "With --json: recovered, protector, deviceKey where a file keeps it, and lost with id and name after a recovery.",
   ]
-  static let example = "vaultctl vault rotate device-key"
+  static let examples = [
+    "vaultctl vault rotate device-key",
+    "vaultctl vault rotate device-key --json",
+  ]
   static let allowedInBatch = false
 
   static func run(_ command: Command) throws -> Outcome {

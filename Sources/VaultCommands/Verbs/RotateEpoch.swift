@@ -30,7 +30,10 @@ enum RotateEpoch: VaultVerb {
     "With --json: generation (from 1, +1 each time), items (how many), damaged, newer and dropped: lists with id, name where it "
       + "opens, or auditEntry, and what is wrong. With exits 10 and 15 too.",
   ]
-  static let example = "vaultctl vault rotate epoch"
+  static let examples = [
+    "vaultctl vault rotate epoch",
+    "vaultctl vault rotate epoch --json",
+  ]
   static let allowedInBatch = false
   static let commitSignals = CommitSignals.endingBetween
 

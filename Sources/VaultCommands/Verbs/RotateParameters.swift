@@ -21,7 +21,10 @@ enum RotateParameters: VaultVerb {
       + "parameters that a new vault gets. Every machine that opens the vault needs that memory.",
     "With --json: memoryKiB, passes, lanes and milliseconds of Argon2id as it is now, and the same in before.",
   ]
-  static let example = "vaultctl vault rotate parameters --passcode-file old"
+  static let examples = [
+    "vaultctl vault rotate parameters --passcode-file old",
+    "vaultctl vault rotate parameters --passcode-file old --json",
+  ]
   static let allowedInBatch = false
 
   static func needsPerson(_ invocation: Invocation) -> Bool { true }

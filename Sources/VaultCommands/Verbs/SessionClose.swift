@@ -14,7 +14,10 @@ enum SessionClose: VaultVerb {
     "Needs the session (6), and no passcode. A session to which nothing belongs ends nothing (0). With --json: ended, how many "
       + "ended now.", CardTokenOptions.sessionForm,
   ]
-  static let example = "vaultctl card session close --session-file session"
+  static let examples = [
+    "vaultctl card session close --session-file session",
+    "vaultctl card session close --session-fd 3 3<session",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let ended = try command.vault.opened().closeSession(command.neededSession())

@@ -13,7 +13,10 @@ enum SessionOpen: VaultVerb {
     "It is printed once, as 64 hexadecimal digits on a line, and stored nowhere: give it to the other verbs with --session-fd or "
       + "--session-file. What is stored with it opens with it alone. With --json: session."
   ]
-  static let example = "(umask 077; vaultctl card session open > session)"
+  static let examples = [
+    "(umask 077; vaultctl card session open > session)",
+    "(umask 077; vaultctl card session open --json > session.json)",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let session = try ViewingSession.fresh(random: command.vaultWorld.random)

@@ -23,7 +23,10 @@ enum ShowClock: VaultVerb {
     "With --json: recorded, clock and candidate (Unix seconds; candidate, a time ahead that is not believed yet, only where there is "
       + "one), lead (seconds by which the clock is ahead), and after --reset: setBackFrom, absent when nothing was changed.",
   ]
-  static let example = "vaultctl vault clock"
+  static let examples = [
+    "vaultctl vault clock",
+    "vaultctl vault clock --json",
+  ]
 
   static func needsPerson(_ invocation: Invocation) -> Bool { invocation[reset] }
 

@@ -20,7 +20,6 @@ enum ShowHelp: VaultVerb {
     "With --json: text.",
   ]
   static let examples = ["vaultctl help get", "vaultctl help exit-codes"]
-  static let example = examples[0]
 
   static func run(_ command: Command) throws -> Outcome {
     let page = try Help(VerbTable.program).page(for: command.invocation.rest(topic))

@@ -17,7 +17,10 @@ enum ShowPINStatus: VaultVerb {
       + "(the names of those behind it). A checked PIN also has limit and attemptsLeft, a camouflaged PIN has pending and "
       + "codesSinceConfirmation. Without PINITEM: items, a list of these.",
   ]
-  static let example = "vaultctl pin status --json"
+  static let examples = [
+    "vaultctl pin status --json",
+    "vaultctl pin status pin-camouflaged",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let core = try command.vault.opened()

@@ -13,7 +13,10 @@ enum Status: VaultVerb {
       + "passcode is accepted), biometryLocked (true until a right passcode), rotation (underWay or paused) while the keys of two "
       + "epochs are in force, ownState (damaged) where the vault's own state does not open, and damaged, the number of items that do not open.",
   ]
-  static let example = "vaultctl status --json"
+  static let examples = [
+    "vaultctl status --json",
+    "vaultctl status",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let path = try command.places.vault

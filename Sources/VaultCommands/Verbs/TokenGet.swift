@@ -23,7 +23,10 @@ enum TokenGet: VaultVerb {
       + "where it is UTF-8 text.",
     CardTokenOptions.sessionNote,
   ]
-  static let example = "vaultctl card get card"
+  static let examples = [
+    "vaultctl card get card",
+    "vaultctl card get card --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

@@ -14,7 +14,10 @@ enum TokenList: VaultVerb {
       + "seconds), label, user, card.",
     noteOnUnreadableItems,
   ]
-  static let example = "vaultctl card list --json"
+  static let examples = [
+    "vaultctl card list --json",
+    "vaultctl card list",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     var unreadable: [ItemListing.Unreadable] = []

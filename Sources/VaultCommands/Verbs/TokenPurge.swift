@@ -12,7 +12,10 @@ enum TokenPurge: VaultVerb {
     "Every command that opens the vault does this too, and so does every program that holds it open. With --json: ended, how many "
       + "ended now."
   ]
-  static let example = "vaultctl card clear"
+  static let examples = [
+    "vaultctl card clear",
+    "vaultctl card clear --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let ended = try command.vault.opened().purgeTokens()

@@ -25,7 +25,10 @@ enum TokenPut: VaultVerb {
     "--access presence asks for a person before each use.", CardTokenOptions.sessionNote,
     CardTokenOptions.cardDataNote,
   ]
-  static let example = "printf %s tok-71c9e0 | vaultctl card put card --ttl 90s --uses 1"
+  static let examples = [
+    "printf %s tok-71c9e0 | vaultctl card put card --ttl 90s --uses 1",
+    "printf %s tok-71c9e0 | vaultctl card put card --ttl 1h",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let new = try command.newCardToken(named: command.required(ItemOptions.newName))

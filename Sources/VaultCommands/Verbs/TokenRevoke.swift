@@ -13,7 +13,10 @@ enum TokenRevoke: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.expired]
   static let notes = ["Needs no passcode. The issuer of the token is not told."]
-  static let example = "vaultctl card revoke card"
+  static let examples = [
+    "vaultctl card revoke card",
+    "vaultctl card revoke card --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.target()

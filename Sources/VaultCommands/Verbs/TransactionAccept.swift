@@ -29,7 +29,10 @@ enum TransactionAccept: VaultVerb {
       + "does not have tells it at once; behind a camouflaged PIN no code is kept, and the PIN is asked for again.",
     "A transaction whose text must not be shown is not accepted (9).",
   ]
-  static let example = "vaultctl transaction accept pay-1 --transport ~/transport --pin-file pin"
+  static let examples = [
+    "vaultctl transaction accept pay-1 --transport ~/transport --pin-file pin",
+    "vaultctl transaction accept pay-1 --transport ~/transport --pin-fd 3 3<pin",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let transaction = try command.transaction()

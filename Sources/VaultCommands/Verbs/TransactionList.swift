@@ -28,7 +28,10 @@ enum TransactionList: VaultVerb {
     "A transaction is kept for a day after its time.",
     noteOnUnreadableItems,
   ]
-  static let example = "vaultctl transaction list --json"
+  static let examples = [
+    "vaultctl transaction list --json",
+    "vaultctl transaction list",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     var received: [TransactionDetails] = []

@@ -9,7 +9,10 @@ enum TransactionReject: DecliningVerb {
   static let words = ["transaction", "reject"]
   static let summary = "Reject a transaction, and tell the server."
   static let decision = TransactionState.rejected
-  static let example = "vaultctl transaction reject pay-1 --transport ~/transport"
+  static let examples = [
+    "vaultctl transaction reject pay-1 --transport ~/transport",
+    "vaultctl transaction reject pay-1 --transport ~/transport --json",
+  ]
 }
 
 /// `vaultctl transaction cancel ID`.
@@ -17,7 +20,10 @@ enum TransactionCancel: DecliningVerb {
   static let words = ["transaction", "cancel"]
   static let summary = "Cancel a transaction, and tell the server."
   static let decision = TransactionState.cancelled
-  static let example = "vaultctl transaction cancel pay-1 --transport ~/transport"
+  static let examples = [
+    "vaultctl transaction cancel pay-1 --transport ~/transport",
+    "vaultctl transaction cancel pay-1 --transport ~/transport --json",
+  ]
 }
 
 /// A verb that ends a transaction without a code.

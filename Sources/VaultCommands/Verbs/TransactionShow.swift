@@ -25,7 +25,10 @@ enum TransactionShow: VaultVerb {
       + "would not show as itself or because it has more than 4,096 bytes, is not printed: whyNotShown says why, and the transaction can be "
       + "rejected, and not accepted.",
   ]
-  static let example = "vaultctl transaction show pay-1 --json"
+  static let examples = [
+    "vaultctl transaction show pay-1 --json",
+    "vaultctl transaction show pay-1",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let details =

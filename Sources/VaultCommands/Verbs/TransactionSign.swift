@@ -28,7 +28,10 @@ enum TransactionSign: VaultVerb {
       "A code without a counter changes nothing and is audited only for items made with --audit all. Nothing here can "
         + "tell whether the PIN is right.",
     ]
-  static let example = "printf 'Pay 12 EUR to Anna' | vaultctl transaction sign bank"
+  static let examples = [
+    "printf 'Pay 12 EUR to Anna' | vaultctl transaction sign bank",
+    "printf 'Pay 12 EUR to Anna' | vaultctl transaction sign bank --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let signer = try command.signer()

@@ -25,7 +25,10 @@ enum TransactionVerify: VaultVerb {
       "A suite with C or T accepts a code once: a counter, or with T alone a time step. A suite with neither accepts the "
         + "same code for the same question again, so never ask one question twice."
     ]
-  static let example = "printf 237653 | vaultctl transaction verify gate --question 00000000"
+  static let examples = [
+    "printf 237653 | vaultctl transaction verify gate --question 00000000",
+    "printf 237653 | vaultctl transaction verify gate --question 00000000 --json",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     let signer = try command.signer()

@@ -19,7 +19,10 @@ enum Unlock: VaultVerb {
       + "command that uses a secret moves the end by --idle, one that only looks does not.",
     "With --json: path, and idleLeft and absoluteLeft in seconds; without them in a vault without a passcode, which never locks.",
   ]
-  static let example = "vaultctl unlock --passcode-file passcode --for 8h"
+  static let examples = [
+    "vaultctl unlock --passcode-file passcode --for 8h",
+    "vaultctl unlock --passcode-fd 3 3<passcode",
+  ]
   static let allowedInBatch = false
 
   static func needsPerson(_ invocation: Invocation) -> Bool { true }

@@ -36,7 +36,10 @@ enum Verify: VaultVerb {
       + "auditEntries (how many were opened), lockedSecrets and guardedSecrets (how many were not opened, without the passcode or "
       + "behind an access rule), auditChainChecked, missingCommit (its number, or null), countsNearEnd, and problems and newer, a line for each part.",
   ]
-  static let example = "vaultctl vault check --json"
+  static let examples = [
+    "vaultctl vault check --json",
+    "vaultctl vault check",
+  ]
 
   static func run(_ command: Command) throws -> Outcome {
     if let path = command[backup] { return try command.verify(backup: path) }
