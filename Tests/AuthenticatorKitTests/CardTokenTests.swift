@@ -44,7 +44,7 @@ struct CardTokenTests {
   /// an opening ends nothing, and when the end of a secret does not ask for the log to be cut off.
   @Test(
     "after its time the first write of any process deletes the secret, and so does an opening",
-    .requirement("C3"), arguments: ["write", "open", "vault", "purge", "reboot"])
+    .requirement("C3"), arguments: ["write", "open", "purge", "reboot"])
   func ends(by what: String) throws {
     let scene = try CardScene()
     try scene.store()

@@ -68,6 +68,9 @@ struct ProcessStateTests {
     "Sources/KeeperPlacement/KeeperStart.swift": (["chdir"], "becomes another program"),
     // What main calls, before a command runs and after it.
     "Sources/VaultCommands/VaultControl.swift": (["_exit", "signal"], "main of vaultctl"),
+    "Sources/CommandLineKit/Output/Pager.swift": (
+      ["signal"], "vaultctl alone: Ctrl-C is the pager's while it runs, as a shell does it"
+    ),
     "Sources/CommandLineKit/ThisProcess.swift": (
       ["_exit", "exit", "raise", "sigaction", "signal"], "called by main of vaultctl and by ProcessSignals"
     ),

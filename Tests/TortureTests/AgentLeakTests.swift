@@ -25,7 +25,7 @@ extension Torture {
         home.run(["get", name.text, "--passcode-fd", "0"], input: wrong.text).status, equals: 3)
       let gate = try Gate()
       let batch = try home.start(["vault", "batch"], gate: gate)
-      gate.write("{\"args\":[\"item\",\"update\",\"\(name.text)\"],\"stdin\":\"\(secret.text)\"}\n")
+      gate.write("{\"args\":[\"edit\",\"\(name.text)\",\"--password\"],\"stdin\":\"\(secret.text)\"}\n")
       gate.write("{\"args\":[\"get\",\"\(name.text)\"]}\n")
       let answers = [batch.line(), batch.line()].compactMap(\.self)
       #expect(answers.count == 2 && answers[1].contains(secret.text), "\(answers)")

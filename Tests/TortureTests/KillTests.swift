@@ -262,9 +262,11 @@ extension Torture {
         switch intent[0] {
         case "code": "code"
         case "delete": "rm"
-        default: model.items[intent[1]] == nil ? "add" : "update"
+        default: model.items[intent[1]] == nil ? "add" : "edit"
         }
-      let words = verb == "code" ? ["code", "counter", "--json"] : ["item", verb, intent[1]]
+      let words =
+        verb == "code"
+        ? ["code", "counter", "--json"] : [verb, intent[1]] + (verb == "edit" ? ["--password"] : [])
       let input = intent.count > 2 ? intent[2] : ""
       let (status, lines) = try served(verb, end) { end in
         switch end {

@@ -30,7 +30,7 @@ extension Torture {
       ]
       var seen: [String] = []
       for words in lines {
-        gate.write(try json(words, stdin: ["add", "edit"].contains(words[1]) ? secret.text : nil))
+        gate.write(try json(words, stdin: ["add", "edit"].contains(words[0]) ? secret.text : nil))
         let answer = try #require(batch.line())
         #expect(answer.contains("\"exit\":0"), "\(answer)")
         seen += leaks(below: vault.folder) + leaksInProcess(batch.pid)
@@ -122,7 +122,7 @@ extension Torture {
       let environment = try Tool(vault).environment
       let user = try OrdinaryUser(owning: vault.folder)
       let gate = try Gate()
-      let script = "ulimit -c unlimited; cd \"$HOME\"; exec \"$0\" batch"
+      let script = "ulimit -c unlimited; cd \"$HOME\"; exec \"$0\" vault batch"
       let words = user.prefix + ["sh", "-c", script] + user.tool.suffix(1)
       let batch = try Running(words[0], Array(words.dropFirst()), environment: environment, gate: gate)
       gate.write(try json(["get", name.text], stdin: nil))

@@ -20,7 +20,7 @@ struct AgentChildTests {
     expect(0, try home.tool("agent", "stop"))
     try expect(agent.wait(), equals: 0)
     let calls = try TracedCall.all(in: String(contentsOfFile: log, encoding: .utf8))
-    expect(calls.filter { $0.name.hasPrefix("run") }.count, equals: 1, "the start of the agent")
+    expect(calls.filter { $0.name.hasPrefix("exec") }.count, equals: 1, "the start of the agent")
     expect(calls.filter { ["fork", "vfork"].contains($0.name) }.count, equals: 0)
     let made = calls.filter { $0.name.hasPrefix("clone") }
     #expect(!made.isEmpty && made.allSatisfy { $0.arguments.joined().contains("CLONE_THREAD") }, "\(made)")

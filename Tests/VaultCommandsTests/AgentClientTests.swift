@@ -305,7 +305,7 @@ struct AgentClientTests {
     "does not ask the agent for what is wrong, for help, for what it does by itself and with --agent never",
     .requirement("G11"),
     arguments: [
-      "2 item get", "2 item gte mail", "0 --help", "0 item get --help", "0 version", "0 path",
+      "2 item get", "2 item gte mail", "0 --help", "0 item get --help", "0 version", "0 vault path",
       "0 item get mail --agent never", "2 item list --agent sometimes", "14 item list --vault /nowhere",
       "0 completion bash", "0 backup --help",
     ])

@@ -170,7 +170,7 @@ struct AgentInputTests {
       "$0" lock
       "$0" item get a --no-input && exit 91 || [ $? -eq 6 ]
       rm "$HOME/full/filled"
-      "$0" unlock --passcode-file "$1"; "$0" item rm b; "$0" verify; "$0" agent stop
+      "$0" unlock --passcode-file "$1"; "$0" item rm b; "$0" vault check; "$0" agent stop
       """
     let words = ["--mount", "sh", "-c", script, Tool.path, home.passcode]
     let run = try home.tool.run(words, program: try Shell.need("unshare"))

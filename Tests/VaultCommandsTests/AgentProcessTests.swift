@@ -101,7 +101,7 @@ struct AgentProcessTests {
       "HOME": tool.home.path, "XDG_RUNTIME_DIR": tool.home.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C",
     ]
     let analyzer = try Shell.need("systemd-analyze")
-    let words = ["vault", "check", "--user", "--man=no"] + units
+    let words = ["verify", "--user", "--man=no"] + units
     let verified = try Program(analyzer, words, environment: variables).run()
     #expect(verified.status == 0 && verified.text.isEmpty, "\(verified.status) \(verified.text)")
     let socket = try String(contentsOfFile: units[1], encoding: .utf8)

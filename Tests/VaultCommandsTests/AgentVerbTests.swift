@@ -84,7 +84,7 @@ struct AgentVerbTests {
     let home = try AgentHome()
     expect(0, try home.tool("agent", "start"))
     expect(0, try home.tool("unlock", "--passcode-file", home.passcode))
-    let script = "'\(Tool.path)' item list < \"$('\(Tool.path)' path)\""
+    let script = "'\(Tool.path)' item list < \"$('\(Tool.path)' vault path)\""
     expect(9, try home.tool.run(["-c", script], program: try Shell.need("bash")))
     expect(0, try home.tool("get", "mail", "--no-input"))
   }

@@ -70,7 +70,7 @@ struct AttackPINVerbTests {
     let lines = try tool.file(
       "lines", #"{"args":["pin","set","own"]}"# + "\n" + #"{"args":["code","bank"]}"# + "\n")
     let screen = try PseudoTerminal()
-    let running = try tool.start(shell: "/bin/bash", ["-c", "\"$T\" batch < \(lines)"], on: screen)
+    let running = try tool.start(shell: "/bin/bash", ["-c", "\"$T\" vault batch < \(lines)"], on: screen)
     try screen.wait(for: "new PIN: ", times: 1)
     screen.type("274951\n")
     try screen.wait(for: "new PIN again: ", times: 1)

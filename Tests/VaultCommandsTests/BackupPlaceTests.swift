@@ -69,7 +69,7 @@ struct BackupPlaceTests {
       try() { export HOME=$home/$1; mkdir -m 700 "$HOME"; "$0" restore "$2" --passphrase-file "$home/phrase" > /dev/null && "$0" item get mail | od -An -tx1; }
       (cat "$1" > "$1.fifo" &) && try 1 "$1.fifo"
       try 2 /dev/stdin < "$1"; cat "$1" | try 3 /dev/stdin; cat "$1" | try 4 -; try 5 <(cat "$1")
-      cat "$1" | "$0" verify --backup - --passphrase-file "$home/phrase" | tail -1
+      cat "$1" | "$0" vault check --backup - --passphrase-file "$home/phrase" | tail -1
       """
     _ = try tool.file("phrase", "long phrase")
     let run = try tool.run(["-c", script, Tool.path, path], program: Shell.need("bash"))
@@ -163,7 +163,7 @@ struct BackupPlaceTests {
     let script = """
       b=$HOME/stick/b.vault; p="--passphrase-file $HOME/phrase"
       "$0" backup "$b" $p > /dev/null; echo "$?"; ls -A "$HOME/stick"; stat -c %a "$b"
-      "$0" backup "$b" $p > /dev/null 2>&1; echo "$?"; "$0" verify --backup "$b" $p | tail -1
+      "$0" backup "$b" $p > /dev/null 2>&1; echo "$?"; "$0" vault check --backup "$b" $p | tail -1
       export HOME=$HOME/new; mkdir -m 700 "$HOME"; "$0" restore "$b" $p > /dev/null; "$0" item get mail | od -An -tx1
       """
     try FileManager.default.createDirectory(

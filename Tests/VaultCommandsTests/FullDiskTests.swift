@@ -48,7 +48,7 @@ struct FullDiskTests {
       printf 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | "$T" otp add counter 2>/dev/null
       : > "$d/zero"; fill "$1"; set +e
       says() { want=$1; shift; said=$("$@" 2>&1 < /dev/null); got=$?; echo "$got $said" | tr '\\n' ' '; echo; [ $got = $want ]; }
-      says 0 "$T" item get mail; says 0 "$T" item list; says 0 "$T" status; says 0 "$T" verify
+      says 0 "$T" item get mail; says 0 "$T" item list; says 0 "$T" status; says 0 "$T" vault check
       says 0 "$T" otp code time; says 0 "$T" exec --fd 0=mail -- cat
       says 0 "$T" exec --file F=mail -- sh -c 'cat "$F"; exit $?'; says 0 "$T" exec --env V=mail -- sh -c 'echo $V'
       for verb in 'get watched' 'code counter' 'recovery-code new --out x' 'vault rotate device-key'; do says 13 "$T" $verb; done
@@ -95,7 +95,7 @@ struct FullDiskTests {
       """
       "$T" init --no-passcode --no-recovery-code > /dev/null 2>&1; printf pw | "$T" item add mail
       : > "$d/zero"; fill both; "$T" item get mail; printf new | "$T" item add late 2> /dev/null || echo " refused"
-      rm -r "$d"/i* "$d/zero"; printf new | "$T" item add late; "$T" item get late; echo; "$T" verify | tail -1
+      rm -r "$d"/i* "$d/zero"; printf new | "$T" item add late; "$T" item get late; echo; "$T" vault check | tail -1
       """)
     expect(run.text, equals: "pw refused\nnew\neverything is sound\n", "\(run.errors)")
   }

@@ -13,7 +13,9 @@ struct HistoryTransferTests {
 
   private static func add(_ name: String, _ secrets: String..., to tool: Tool) throws {
     for (index, secret) in secrets.enumerated() {
-      expect(0, try tool("item", index == 0 ? "add" : "update", name, input: Array(secret.utf8)))
+      expect(
+        0,
+        try tool.run(index == 0 ? ["add", name] : ["edit", name, "--password"], input: Array(secret.utf8)))
     }
   }
 

@@ -38,7 +38,7 @@ struct ProvidedSecretTests {
     let linked = try shell(
       """
       export CREDENTIALS_DIRECTORY=$HOME/c; mv c/vaultctl.device-key real; ln -s ../real c/vaultctl.device-key
-      "$T" rotate device-key --no-input; echo "exit $?"; "$T" item get mail --no-input
+      "$T" vault rotate device-key --no-input; echo "exit $?"; "$T" item get mail --no-input
       """, in: tool)
     expect(linked.text, equals: "exit 9\npw", "\(linked.errors)")
     #expect(

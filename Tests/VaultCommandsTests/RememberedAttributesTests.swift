@@ -15,7 +15,7 @@ struct RememberedAttributesTests {
     let script = """
       cd "$HOME"; T=$0; export VAULTCTL_PATH=$HOME/mirror/v.vault
       "$T" init --no-passcode > /dev/null 2>&1; echo "$?"
-      printf pw | "$T" item add mail; "$T" item get mail; echo " $?"; "$T" verify | tail -1
+      printf pw | "$T" item add mail; "$T" item get mail; echo " $?"; "$T" vault check | tail -1
       """
     let server = Tool.repository.appendingPathComponent("Tests/FileSystems/remembering.py").path
     let run = try tool.run(

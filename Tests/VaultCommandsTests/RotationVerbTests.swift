@@ -100,7 +100,7 @@ struct RotationVerbTests {
   }
 
   @Test(
-    "a given recovery code ends a delay before the keys are replaced", arguments: ["epoch", "vault", "purge"])
+    "a given recovery code ends a delay before the keys are replaced", arguments: ["epoch", "purge"])
   func delayed(verb: String) throws {
     let tool = try Tool()
     let code = try fill(tool, "pass", ["--recovery-code"])

@@ -138,7 +138,7 @@ struct EveryKindTests {
       .deletingLastPathComponent()
     let names = try FileManager.default.subpathsOfDirectory(atPath: place.folder + "/state")
     let key = try #require(names.first { $0.hasSuffix(".key") })
-    var command = ["run", "/usr/bin/python3", "-B", root.path + "/docs/format/open_vault.py", place.path]
+    var command = ["exec", "/usr/bin/python3", "-B", root.path + "/docs/format/open_vault.py", place.path]
     if let backup { command[4] = backup }
     command += backup == nil ? ["--json", "--device-key", place.folder + "/state/" + key] : ["--json"]
     for (number, (name, bytes)) in typed.sorted(by: { $0.key < $1.key }).enumerated() {

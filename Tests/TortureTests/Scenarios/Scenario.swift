@@ -152,7 +152,7 @@ extension Torture.Scenario {
       verb: "undo", before: { try $0.run(["edit", "old", "--generate", "24"]) },
       words: ["undo", "old"]),
     Self(verb: "cp", words: ["cp", "old", "second"]),
-    Self(verb: "gen", words: ["gen", "new"]),
+    Self(verb: "gen", words: ["gen", "generated"]),
     Self(verb: "read", words: ["read", "vaultctl://logged/password"]),
     Self(verb: "rm", words: ["rm", "old"]),
     Self(verb: "rm", variant: "at once", words: ["rm", "old", "--now"]),

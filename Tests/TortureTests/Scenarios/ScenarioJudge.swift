@@ -124,7 +124,9 @@ extension Torture {
     private static func describe(_ item: Item, _ core: VaultCore) throws -> String {
       let secret: String
       do throws(VaultError) {
-        secret = String(decoding: try core.secret(of: item.id).bytesForTesting, as: UTF8.self)
+        let bytes = try core.secret(of: item.id).bytesForTesting
+        // What was generated is another one in each run.
+        secret = item.name == "generated" ? "\(bytes.count) bytes" : String(decoding: bytes, as: UTF8.self)
       } catch {
         // An item behind the old set no longer opens.
         let reasons: [VaultError.Code] = [
