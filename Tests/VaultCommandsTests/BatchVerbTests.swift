@@ -46,7 +46,7 @@ struct BatchVerbTests {
     let input = lines(
       #"{"args":["status"]}"#, #"{"args":["get","nobody"]}"#,
       #"{"args":["add","a"],"stdin":"x","junk":1}"#,
-      #"{"args":["path"]}"#)
+      #"{"args":["vault","path"]}"#)
     let stopped = try tool("vault", "batch", input: input)
     expect(stopped.exit, equals: 1)
     try expect(answers(stopped).map { $0["exit"] as? Int }, equals: [0, 1])

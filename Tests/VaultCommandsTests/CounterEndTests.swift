@@ -42,7 +42,7 @@ struct CounterEndTests {
       expect(run.exit, equals: 0, "\(run.errors)")
       codes.append(run.text)
       let lines = try tool("export", "jsonl", "--plain").output
-      try expect(tool("rm", "o").exit, equals: 0)
+      try expect(tool("rm", "o", "--now").exit, equals: 0)
       try expect(tool("import", "jsonl", input: lines).exit, equals: 0)
     }
     expect(Set(codes).count, equals: codes.count)

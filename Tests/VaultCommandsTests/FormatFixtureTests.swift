@@ -250,7 +250,9 @@ private struct Fixture {
     let asksNothing = [
       ["show"], ["otp", "show"], ["vault", "rotate", "device-key"], ["history"],
     ]
-    if hasPasscode, !asksNothing.contains(Array(more.prefix(2))), more.prefix(3) != ["trash", "list"] {
+    if hasPasscode, !asksNothing.contains(where: { more.starts(with: $0) }),
+      more.prefix(3) != ["trash", "list"]
+    {
       all += ["--passcode-fd", "3"]
       secrets[3] = try secrets[3] ?? word("passcode")
     }

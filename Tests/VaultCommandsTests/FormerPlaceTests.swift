@@ -46,7 +46,7 @@ struct FormerPlaceTests {
     try move(data(tool, "vaultctl"), to: data(tool, "vault"))
     let before = try files(tool)
     for words in [
-      ["init", "--no-passcode"], ["restore", backup, "--passphrase-file", phrase], ["ls"], ["path"],
+      ["init", "--no-passcode"], ["restore", backup, "--passphrase-file", phrase], ["ls"], ["vault", "path"],
       ["doctor"],
       ["add", "x"],
       ["status"], ["vault", "batch"],
