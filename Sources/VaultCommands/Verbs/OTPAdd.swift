@@ -53,7 +53,7 @@ enum OTPAdd: VaultVerb {
     ]
   static let examples = [
     "printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | vaultctl otp add rfc",
-    "vaultctl otp add gate --role verifier < uri",
+    "vaultctl otp add turnstile --role verifier < uri",
   ]
 
   static func run(_ command: Command) throws -> Outcome {
