@@ -248,11 +248,9 @@ private struct Fixture {
     var secrets = secrets
     var all = more + words
     let asksNothing = [
-      ["show"], ["otp", "show"], ["vault", "rotate", "device-key"], ["history"],
+      ["show"], ["otp", "show"], ["vault", "rotate", "device-key"], ["history"], ["trash", "list"],
     ]
-    if hasPasscode, !asksNothing.contains(where: { more.starts(with: $0) }),
-      more.prefix(3) != ["trash", "list"]
-    {
+    if hasPasscode, !asksNothing.contains(where: { more.starts(with: $0) }) {
       all += ["--passcode-fd", "3"]
       secrets[3] = try secrets[3] ?? word("passcode")
     }

@@ -64,9 +64,9 @@ struct RefusedWordTests {
       (["otp", "lsit"], "'lsit' is not a command of 'vaultctl otp'", "did you mean 'vaultctl otp list'?"),
       (["otp", "github"], "'github' is not a command of 'vaultctl otp'", "'vaultctl code github'"),
       (["github"], "'github' is not a command of vaultctl", "'vaultctl show github'"),
-      (["vault", "check"], "'vault check' is not a command of vaultctl", "'vaultctl vault check'"),
+      (["vault", "verify"], "'vault verify' is not a command of vaultctl", "'vaultctl vault check'"),
       (
-        ["recovery-code", "verify"], "'check' is not a command of 'vaultctl recovery-code'",
+        ["recovery-code", "check"], "'check' is not a command of 'vaultctl recovery-code'",
         "'vaultctl recovery-code verify'"
       ),
       (["vault"], "'vaultctl vault' needs a command: ", "'vaultctl vault -h' lists all"),

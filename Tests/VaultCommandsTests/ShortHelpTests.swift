@@ -24,9 +24,8 @@ struct ShortHelpTests {
     for (name, text) in Self.pages() {
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
       #expect(lines.count <= 23 && lines.allSatisfy { $0.count <= 80 }, "\(name): \(lines.count)")
-      #expect(
-        text.hasPrefix("Usage: vaultctl") && text.contains("\n  vaultctl") || text.contains("| vaultctl")
-          || name == "otp", "\(name)")
+      let hasExample = ["\n  vaultctl", "| vaultctl", "; vaultctl"].contains { text.contains($0) }
+      #expect(text.hasPrefix("Usage: vaultctl") && hasExample || name == "otp", "\(name)")
     }
   }
 
@@ -78,7 +77,7 @@ struct ShortHelpTests {
       ("exit-codes", "Exit codes."), ("secrets", "A secret is never an argument"),
       ("words", "Words of other programs"),
       ("passwd", "Usage: vaultctl passcode change"), ("config", "'config' is not a command"),
-      ("thumbprint", "Usage: vaultctl jwt dpop"), ("help help", "Usage: vaultctl help"),
+      ("thumbprint", "  vaultctl key public"), ("help help", "Usage: vaultctl help"),
       ("", "Usage: vaultctl COMMAND"),
     ])
   func found(words: String, start: String) throws {

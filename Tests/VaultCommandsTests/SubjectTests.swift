@@ -41,11 +41,11 @@ struct SubjectTests {
 
   @Test("an argument too many is named by its place and its command, and never repeated")
   func arguments() throws {
-    let message = try message(["get", "x", "hunter"])
+    let message = try message(["get", "x", "notes", "hunter"])
     #expect(message.contains("argument 4") && message.contains("'vaultctl get'"), "\(message)")
     #expect(!message.contains("hunter"))
     // A text that only looks like an option may be a pasted secret.
-    for word in ["--Hunter2", "--hunter2", "-hunter", "--\(String(repeating: "x", count: 40))"] {
+    for word in ["--Hunter2", "--9hunter", "--h!nter", "-hunter", "--\(String(repeating: "x", count: 40))"] {
       #expect(try !self.message(["get", "x", word]).contains(word), "\(word)")
     }
   }

@@ -48,17 +48,22 @@ extension Help {
     return program.family(first).map { HelpRequest(topic: .family($0)) }
   }
 
-  /// The verbs in whose summary or options all the words are.
+  /// The verbs in whose name, summary or options all the words are; where there is none, those that have them in their notes.
   private func verbs(about words: [String]) -> [any Verb.Type] {
     let wanted = words.map { Array($0.lowercased().utf8.drop { $0 == UInt8(ascii: "-") }) }.filter {
       $0.count > 2
     }
     guard !wanted.isEmpty else { return [] }
-    return program.families.flatMap(\.verbs).filter { verb in
-      let text = ([verb.name, verb.summary] + ownOptions(of: verb).map(\.name)).joined(separator: " ")
-      let bytes = Array(text.lowercased().utf8)
-      return wanted.allSatisfy { Self.isPiece($0, of: bytes) }
+    let verbs = program.families.flatMap(\.verbs)
+    let named = verbs.filter { verb in
+      Self.has(wanted, in: [verb.name, verb.summary] + ownOptions(of: verb).map(\.name))
     }
+    return named.isEmpty ? verbs.filter { Self.has(wanted, in: $0.notes) } : named
+  }
+
+  private static func has(_ wanted: [[UInt8]], in texts: [String]) -> Bool {
+    let bytes = Array(texts.joined(separator: " ").lowercased().utf8)
+    return wanted.allSatisfy { isPiece($0, of: bytes) }
   }
 
   private static func isPiece(_ piece: [UInt8], of text: [UInt8]) -> Bool {

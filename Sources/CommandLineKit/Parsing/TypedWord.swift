@@ -23,16 +23,20 @@ package func typable(_ word: String) -> String? {
 
 /// An option that was typed, with its dashes and without its value.
 ///
-/// - Returns: nil for one that has not the form of an option: it may be a secret that begins with a dash.
+/// - Returns: nil for one that has not the form of an option, such as one with a capital and a digit: it may be a secret that
+///   begins with dashes.
 func shownOption(_ word: String) -> String? {
   guard word.hasPrefix("--") else { return word.unicodeScalars.count >= 2 ? String(word.prefix(2)) : nil }
   let name = word.utf8.dropFirst(2).prefix { $0 != UInt8(ascii: "=") }
   let hasForm = name.allSatisfy { byte in
     0x30...0x39 ~= byte || 0x41...0x5A ~= byte || 0x61...0x7A ~= byte || byte == 0x2D || byte == 0x5F
   }
-  guard hasForm, let first = name.first, first != 0x2D else { return nil }
-  let text = "--" + String(decoding: name, as: UTF8.self)
-  return shortened(text) + cutMark(text)
+  let hasDigit = name.contains { 0x30...0x39 ~= $0 }
+  let hasCapital = name.contains { 0x41...0x5A ~= $0 }
+  guard hasForm, name.count <= longestOption, !(hasDigit && hasCapital), let first = name.first,
+    first != 0x2D, !(0x30...0x39 ~= first)
+  else { return nil }
+  return "--" + String(decoding: name, as: UTF8.self)
 }
 
 private func shortened(_ word: String) -> String {
@@ -53,6 +57,9 @@ private func cutMark(_ word: String) -> String {
 
 /// How many bytes of a word are shown.
 private let longestShown = 64
+
+/// No option of a program has a longer name.
+private let longestOption = 32
 
 /// What no shell gives a meaning.
 private let plainMarks = Array("_./:@%+,-".utf8)
