@@ -89,9 +89,11 @@ struct EntryModel: Equatable {
     }
   }
 
+  /// A change that leaves all as it was makes no version.
   private mutating func change(_ name: String, _ body: (inout Content) -> Void) {
     var content = entries[name]!.content
     body(&content)
+    guard content != entries[name]!.content else { return }
     entries[name]!.replace(by: content)
   }
 
