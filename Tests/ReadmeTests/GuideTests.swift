@@ -81,15 +81,16 @@ struct GuideTests {
     try shown.compare(with: Self.screen(of: place), name)
   }
 
-  @Test("a page that a person types comes out again on a pseudo-terminal, prompts and all", arguments: typed)
-  func page(name: String) throws {
-    let place = "docs/guides/\(name)"
+  @Test(
+    "a page that a person types comes out again on a pseudo-terminal, prompts and all",
+    arguments: typed.map { "docs/guides/" + $0 } + [ScenarioTests.page])
+  func page(place: String) throws {
     let shown = Session(try Readme.blocks("console", of: place).joined())
     #expect(shown.steps.count >= 20)
     let run = try Self.screen(of: place).map {
       Session.Step(command: $0.command, output: Session.withoutProgram($0.output))
     }
-    try shown.compare(with: run, name)
+    try shown.compare(with: run, place)
   }
 
   /// What a terminal shows when a person types a transcript or a page.

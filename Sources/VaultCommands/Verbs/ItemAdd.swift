@@ -16,7 +16,7 @@ enum ItemAdd: VaultVerb {
     ItemOptions.attributes + [EntryOptions.tag] + EntryOptions.sealed + [
       noPassword, accessible, ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit,
       ExpiryOptions.expires,
-      ExpiryOptions.rule, ItemOptions.generate,
+      ExpiryOptions.rule, ItemOptions.generate, ItemOptions.copy,
     ]
   static let channels = [SecretChannel.applicationPassword]
   static let standardInput = StandardInput.data("password")
@@ -30,25 +30,25 @@ enum ItemAdd: VaultVerb {
       + "the item's own. Two of them need 'and', or 'or' where one is enough. 'show' says what enforces each.",
     "On a terminal it asks for the user, the address and the password, as far as no option gives them; where the answer for the password is "
       + "empty, it generates 24 characters.",
-    "A generated secret is printed by 'get', not by 'add', which says how many bits it has. "
+    "A generated secret is printed by 'get', not by 'add', which says how many bits it has; --copy copies the password once it is stored. "
       + "Items with different names can have the same service and account.",
     "A newline at the end of the data is a part of the secret. When the secret is one line with a newline, a message says so; "
       + "'printf %s' writes none.",
     "'vaultctl otp add NAME' gives the entry a one-time code.",
     "after-first-unlock items open with the device key alone, also while the vault is locked.",
-    ExpiryOptions.note,
+    ItemOptions.copyNote, ExpiryOptions.note,
   ]
   static let examples = [
-    "vaultctl add mail --account me@example.org --generate 24",
+    "vaultctl add mail --account me@example.org -g -c",
     "printf %s 'correct horse' | vaultctl add shop --url https://shop.example --tag shops",
   ]
 
   static func run(_ command: Command) throws -> Outcome {
-    guard !command[noPassword] || !command.has(ItemOptions.generate) else {
-      throw CommandError.usage("--no-password and --generate contradict each other")
+    for option: any OptionKey in [ItemOptions.generate, ItemOptions.copy]
+    where command[noPassword] && command.isGiven(option) {
+      throw CommandError.usage("--no-password and \(option.shown) contradict each other")
     }
     return try add(command, named: command.required(ItemOptions.newName), command[ItemOptions.generate])
-      .outcome
   }
 
   /// Adds an entry as the options say it, for this verb and for others that have these options.
@@ -56,7 +56,7 @@ enum ItemAdd: VaultVerb {
   /// - Parameter generator: What makes the password; `nil` if it is given, or if there is none.
   static func add(
     _ command: Command, named name: String, _ generator: Generator?
-  ) throws -> (outcome: Outcome, secret: SharedSecret?) {
+  ) throws -> Outcome {
     // Where there is no vault, nothing is asked for and read.
     _ = try command.vault.opened()
     let access = try command.newAccess(accessible: command[accessible])
@@ -84,7 +84,11 @@ enum ItemAdd: VaultVerb {
       return try core.add(new, entry: entry, context: context)
     }
     command.noteExpiry(of: item)
-    return (Outcome(json: item.json.adding(entropyOf: generator)), secret)
+    let json = item.json.adding(entropyOf: generator)
+    guard command.has(ItemOptions.copy), let secret, case .object(let fields) = json else {
+      return Outcome(json: json)
+    }
+    return try command.copy(secret, fields: fields)
   }
 }
 

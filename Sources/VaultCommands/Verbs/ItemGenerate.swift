@@ -43,11 +43,7 @@ enum ItemGenerate: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let (name, generator) = meant(command)
     guard let name else { return try print(generator, command) }
-    let added = try ItemAdd.add(command, named: name, generator)
-    guard command.has(ItemOptions.copy), let secret = added.secret,
-      case .object(let fields)? = added.outcome.json
-    else { return added.outcome }
-    return try command.copy(secret, fields: fields)
+    return try ItemAdd.add(command, named: name, generator)
   }
 
   /// One argument alone can be either.
@@ -73,7 +69,7 @@ enum ItemGenerate: VaultVerb {
 
 extension Command {
   /// Whether an option is given, once or several times.
-  fileprivate func isGiven(_ option: any OptionKey) -> Bool {
+  func isGiven(_ option: any OptionKey) -> Bool {
     has(option) || invocation.lists[option.name] != nil
   }
 }
