@@ -18,7 +18,7 @@ struct ScenarioTests {
     for part in parts {
       let title = String(part.prefix { $0 != "\n" })
       let said = try #require(part.firstMatch(of: /\nSteps: (\d+)\. Best peer: (\d+|none)/), "\(title)")
-      let block = try #require(part.firstMatch(of: /\n```console\n((?s).*?)\n```/), "\(title)").1
+      let block = try #require(part.firstMatch(of: /\n```console\n((?s:.*?))\n```/), "\(title)").1
       let commands = block.split(separator: "\n").count { $0.hasPrefix("$ ") }
       let steps = commands + block.count { $0 == "⟨" }
       expect(steps, equals: try #require(Int(said.1)), "\(title)")
