@@ -124,9 +124,11 @@ extension Vocabulary {
     Redirect("otp set", "otp add NAME"), Redirect("otp delete", "otp rm NAME"),
     Redirect("otp remove", "otp rm NAME"), Redirect("otp ls", "otp list"),
     Redirect(
-      "otp scan", "otp add ENTRY", "takes the URI on standard input, as 'zbarimg --nodbus -q --raw FILE' prints it"),
+      "otp scan", "otp add ENTRY",
+      "takes the URI on standard input, as 'zbarimg --nodbus -q --raw FILE' prints it"),
     Redirect(
-      "scan", "otp add ENTRY", "takes the URI on standard input, as 'zbarimg --nodbus -q --raw FILE' prints it"),
+      "scan", "otp add ENTRY",
+      "takes the URI on standard input, as 'zbarimg --nodbus -q --raw FILE' prints it"),
     Redirect("key ls", "key list"), Redirect("key new", "key generate NAME"),
     Redirect("key add", "key import NAME"), Redirect("key create", "key generate NAME"),
     Redirect("key delete", "key rm NAME"), Redirect("key remove", "key rm NAME"),
