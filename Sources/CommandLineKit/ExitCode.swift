@@ -26,6 +26,12 @@ package struct ExitCode: Hashable, Comparable, Sendable {
     12, meaning: "input malformed", code: "malformed", recovery: .startOver)
   package static let io = ExitCode(
     13, meaning: "input or output failed (full disk, permissions)", code: "io")
+  /// As shells end where a program cannot be run.
+  package static let programNotRun = ExitCode(
+    126, meaning: "the program to run cannot be run", code: "programNotRun", recovery: .startOver)
+  /// As shells end where there is no such program.
+  package static let programNotFound = ExitCode(
+    127, meaning: "the program to run was not found", code: "programNotFound", recovery: .startOver)
   package static let interrupted = ExitCode(
     130, meaning: "interrupted by Ctrl-C outside a prompt", code: "interrupted",
     recovery: .startOver)

@@ -129,8 +129,10 @@ struct ExecVerbTests {
       (["--fd", "3=", "--", "true"], 12),
       (["--fd", "99999999=mail", "--", "true"], 2), (["--fd", "3=nobody", "--", "true"], 1),
       (["--env", "A=binary", "--", "true"], 12), (["--fd", "3=code", "--", "true"], 9),
-      (["--fd", "3=mail", "--", "/nonexistent/program"], 13),
-      (["--fd", "3=mail", "--", "/dev/null"], 13),
+      (["--fd", "3=mail", "--", "/nonexistent/program"], 127),
+      (["--fd", "3=mail", "--", "no-such-program"], 127),
+      (["--fd", "3=mail", "--", "/dev/null/x"], 127), (["--fd", "3=mail", "--", "/dev/null"], 126),
+      (["--fd", "3=mail", "--", "/"], 126),
     ] as [([String], Int32)])
   func refusals(words: [String], exit: Int32) throws {
     let tool = try newTool()

@@ -26,7 +26,7 @@ package struct MaskedProgram {
   ///
   /// From its start on, this process has nothing open that the program inherited, standard output and standard error excepted.
   ///
-  /// - Throws: Exit 13 if it does not start, and if a part of its output could not be written although it ended with 0.
+  /// - Throws: As ``ProgramImage/become()`` if it does not start, and exit 13 if a part of its output could not be written although it ended with 0.
   package func run() throws(CommandError) -> End {
     let pipes = try MaskedPipes()
     let process: pid_t

@@ -61,7 +61,8 @@ package struct ProgramImage {
 extension ProgramImage {
   /// Becomes the program.
   ///
-  /// - Throws: Always: exit 13, or 2 for a number that this process may not open.
+  /// - Throws: Always: exit 127 if there is no such program, 126 if it cannot be run, 13 if the system has no room for it, or 2 for a
+  ///   number that this process may not open.
   package func become() throws(CommandError) {
     // The program keeps the number of this process.
     let variables =
@@ -81,7 +82,7 @@ extension ProgramImage {
         return errno
       }
     }
-    throw Self.notStarted(code)
+    throw notStarted(code)
   }
 
   private static let (processes, files) = ("/proc/", "/fd/")
@@ -102,10 +103,21 @@ extension ProgramImage {
     }
   }
 
-  private static func notStarted(_ code: Int32) -> CommandError {
-    CommandError(
-      .io, "starting the program: \(systemMessage(code))", hint: "look at its name and at PATH",
-      code: "programNotStarted")
+  /// The exit codes are those of shells.
+  private func notStarted(_ code: Int32) -> CommandError {
+    let name = words.first ?? ""
+    switch code {
+    case ENOENT, ENOTDIR:
+      return CommandError(
+        .programNotFound, "there is no program '\(name)'", hint: "look at its name and at PATH")
+    case ENOMEM, EAGAIN, EMFILE, ENFILE, EIO, EINTR:
+      return CommandError(
+        .io, "starting the program '\(name)': \(systemMessage(code))", code: "programNotStarted")
+    default:
+      return CommandError(
+        .programNotRun, "the program '\(name)' cannot be run: \(systemMessage(code))",
+        hint: "look at its mode and at its first line")
+    }
   }
 }
 
@@ -132,7 +144,7 @@ extension ProgramImage {
     }
     guard process < 0 else { return process }
     let code = errno
-    guard problem < passed.count else { throw Self.notStarted(code) }
+    guard problem < passed.count else { throw notStarted(code) }
     throw MemoryFile.notHandedOver(as: passed[problem].number, code)
   }
 

@@ -32,6 +32,6 @@ extension ExitCode {
   package static let all: [ExitCode] = [
     .done, .notFound, .usage, .authenticationFailed, .blocked, .cancelled, .interactionNotAllowed, .expired,
     .alreadyExists, .refused, .damaged, .deviceKey, .malformed, .io, .noVault, .unsupported, .network,
-    .outOfStep, .interrupted,
+    .outOfStep, .programNotRun, .programNotFound, .interrupted,
   ]
 }
