@@ -12,6 +12,8 @@ import VaultWords
 package struct EnvironmentFile {
   /// What the lines hand over, in their order.
   package let handovers: [Handover]
+  /// The variables whose value has a reference in braces, as a template has it. Here it is passed as it is.
+  let withBraces: [String]
 
   /// The most bytes of such a file. The kernel gives a program no more.
   static let longest = 2 << 20
@@ -22,7 +24,7 @@ package struct EnvironmentFile {
   /// - Throws: Exit 12 with the number of the line.
   package init(_ file: SharedSecret) throws(CommandError) {
     let text = try SecretReading.unmarked(file.copy(), named: Self.title)
-    var handovers: [Handover] = []
+    var (handovers, withBraces) = ([Handover](), [String]())
     try text.exposeElements { bytes throws(CommandError) in
       var (start, line) = (0, 1)
       while start < bytes.count {
@@ -33,11 +35,12 @@ package struct EnvironmentFile {
         let content = bytes.extracting(start..<(hasCR ? end - 1 : end))
         if let handover = try Self.handover(content, "line \(line) of the \(Self.title)") {
           handovers.append(handover)
+          if Self.hasBraces(content), case .value(let name) = handover.place { withBraces.append(name) }
         }
         (start, line) = (end + 1, line + 1)
       }
     }
-    self.handovers = handovers
+    (self.handovers, self.withBraces) = (handovers, withBraces)
   }
 
   private static func handover(_ line: Span<UInt8>, _ origin: String) throws(CommandError) -> Handover? {
@@ -80,6 +83,19 @@ package struct EnvironmentFile {
   private static func isReference(_ value: Span<UInt8>) -> Bool {
     let beginning = (0..<min(value.count, VaultReference.scheme.utf8.count)).map { value[$0] }
     return VaultReference.isMeant(by: String(decoding: beginning, as: UTF8.self))
+  }
+
+  private static func hasBraces(_ line: Span<UInt8>) -> Bool {
+    var start = 0
+    while start + 1 < line.count {
+      if line[start] == UInt8(ascii: "{"), line[start + 1] == UInt8(ascii: "{") {
+        var next = start + 2
+        while next < line.count, isBlank(line[next]) { next += 1 }
+        if isReference(line.extracting(next..<line.count)) { return true }
+      }
+      start += 1
+    }
+    return false
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool {

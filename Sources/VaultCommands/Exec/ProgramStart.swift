@@ -13,6 +13,8 @@ package struct ProgramStart {
   private let words: [String]
   /// Where the program finds each value.
   private let handovers: [Handover]
+  /// The variables that get a reference in braces as it is.
+  let withBraces: [String]
   /// The descriptors that brought a secret to this process.
   private let channels: [Int32]
   /// Whether secrets are concealed in the output.
@@ -35,6 +37,7 @@ package struct ProgramStart {
     } else {
       variables = try EnvironmentFile(of: invocation, in: world)
     }
+    withBraces = variables?.withBraces ?? []
     handovers = try Handover.all(in: invocation, and: variables)
     channels =
       Exec.secretOptions.compactMap { invocation[$0.descriptor] }
@@ -117,7 +120,7 @@ extension ProgramStart {
   func become(with files: [HandedFile], after done: [String]) throws(CommandError) {
     do throws(CommandError) { try become(with: files) } catch {
       var told = error
-      if told.exit == .io { told.sayWhatStays(done) }
+      if [.io, .programNotRun, .programNotFound].contains(told.exit) { told.sayWhatStays(done) }
       throw told
     }
   }

@@ -29,7 +29,9 @@ enum Exec: VaultVerb {
   static let needs = VaultNeed.unlocked
   static let asksByFlags = true
   static let audited = Audited.onRequest
-  static let ownExits: [ExitCode] = [.notFound, .expired, .refused, .malformed]
+  static let ownExits: [ExitCode] = [
+    .notFound, .expired, .refused, .malformed, .programNotRun, .programNotFound,
+  ]
   static let notes = [
     "In place of NAME, vaultctl://NAME/FIELD is a reference to one value. " + ReferenceNotes.form,
     "All values are read in one transaction before the program starts. " + ReferenceNotes.told,
@@ -47,7 +49,7 @@ enum Exec: VaultVerb {
     masking, staying,
     "The vault is closed before, though it stays unlocked in an agent, and so is a descriptor that gave the passcode or --env-file; other "
       + "descriptors stay open. The program leaves no core dump.",
-    "The exit code is 13 when the program cannot be started.",
+    "As in a shell, the exit code is 127 when the program is not found, and 126 when it cannot be run.",
   ]
   private static let masking =
     "Standard output and standard error that are no terminal show <concealed by vaultctl> for a secret of 6 bytes and more that was "
@@ -68,6 +70,11 @@ enum Exec: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let program = try ProgramStart(command.invocation, in: command.world)
+    for name in program.withBraces {
+      command.messages.warn(
+        "the variable \(name) gets {{ }} as it is: in a file of --env-file a reference is written without braces"
+      )
+    }
     let wanted = program.wanted
     let values = try command.values(of: wanted.map(\.value)) { wanted[$0].origin }
     let done = command.vault.takeDone().names
