@@ -63,7 +63,7 @@ struct HelpTests {
     }
     let disable = Help(VerbTable.program, width: 200).text(
       HelpRequest(topic: .verb(VerbTable.verb(["otp", "activate", "disable"])!)))
-    #expect(disable.contains("session      needs the vault; its passcode only for another transport"))
+    #expect(disable.contains("vault        needs the vault; its passcode only for another transport"))
     let close = Help(VerbTable.program, width: 200).text(
       HelpRequest(topic: .verb(VerbTable.verb(["card", "session", "close"])!)))
     #expect(close.contains("asks         nothing") && !close.contains("\n  3 "))

@@ -138,12 +138,12 @@ extension VaultVerb {
 extension VaultVerb {
   package static var facts: [(name: String, text: String)] {
     [
-      ("reads stdin", standardInput.explanation), ("session", sessionFact), ("asks", askFact),
+      ("reads stdin", standardInput.explanation), ("vault", vaultFact), ("asks", askFact),
       ("audited", auditFact),
     ]
   }
 
-  private static var sessionFact: String {
+  private static var vaultFact: String {
     switch needs {
     case .noVault: "needs no vault"
     case .vault:

@@ -9,7 +9,7 @@ import VaultWords
 /// `vaultctl vault doctor`: what is well, what is weak and what is broken, each with what to do.
 enum Doctor: VaultVerb {
   static let words = ["vault", "doctor"]
-  static let summary = "Look for weaknesses of the vault and this machine, and say what to do."
+  static let summary = "Judge how safe the vault and this machine are, and say what to do."
   static let removeOldKeys = Flag(
     "remove-old-keys", "Remove device keys that this vault has replaced, without asking.")
   static let ownOptions: [any OptionKey] = [removeOldKeys]

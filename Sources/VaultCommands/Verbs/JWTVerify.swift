@@ -8,7 +8,7 @@ import VaultWords
 /// `vaultctl jwt verify NAME`: the token comes on standard input.
 enum JWTVerify: VaultVerb {
   static let words = ["jwt", "verify"]
-  static let summary = "Check a token of a key, and print its claims."
+  static let summary = "Check a signed token (JWT) by a key, and print its claims."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let audience = Setting("audience", .text, "AUD", "One of the audiences must be this one.")

@@ -9,7 +9,7 @@ import VaultWords
 /// `vaultctl key verify NAME`: the data comes on standard input, the signature is in a file.
 enum KeyVerify: VaultVerb {
   static let words = ["key", "verify"]
-  static let summary = "Check a signature of a key."
+  static let summary = "Check the signature of data by a key."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let file = Setting("signature-file", .path, "FILE", "The signature.")

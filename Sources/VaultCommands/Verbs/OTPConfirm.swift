@@ -7,7 +7,7 @@ import VaultWords
 /// `vaultctl otp confirm NAME`: the codes behind a camouflaged PIN wait for it.
 enum OTPConfirm: VaultVerb {
   static let words = ["otp", "confirm"]
-  static let summary = "Confirm that the server accepted the last code."
+  static let summary = "Note that the server accepted the last code; the counter stays as it is."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let audited = Audited.always

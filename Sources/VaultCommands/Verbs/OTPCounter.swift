@@ -7,7 +7,7 @@ import VaultWords
 /// `vaultctl otp counter NAME`.
 enum OTPCounter: VaultVerb {
   static let words = ["otp", "counter"]
-  static let summary = "Show the counter of a credential, or set it."
+  static let summary = "Show the counter of a credential, or set it by hand."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let set = Setting("set", .number(0...UInt64.max), "N", "The counter of the next code.")

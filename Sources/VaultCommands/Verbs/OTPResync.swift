@@ -11,7 +11,7 @@ import VaultWords
 enum OTPResync: VaultVerb {
   static let words = ["otp", "resync"]
   static let summary =
-    "Resynchronize a verifier with two codes in a row."
+    "Find the counter of a verifier again from two codes in a row; no server is asked."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let channels = ItemOptions.accessChannels + [.pin]

@@ -7,7 +7,7 @@ import VaultWords
 /// `vaultctl otp sync NAME --transport PROGRAM`.
 enum OTPSync: VaultVerb {
   static let words = ["otp", "sync"]
-  static let summary = "Bring counter, clock and state in step with the server."
+  static let summary = "Ask the server, and bring the counter and the clock of a prover in step with it."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let ownOptions: [any OptionKey] = [TransportOptions.program]

@@ -9,7 +9,7 @@ import VaultWords
 /// `vaultctl otp verify NAME`: the code comes on standard input.
 enum OTPVerify: VaultVerb {
   static let words = ["otp", "verify"]
-  static let summary = "Check a code by a verifier's credential. A code is accepted once."
+  static let summary = "Check a one-time code, as a server does. A code is accepted once."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let channels = ItemOptions.accessChannels + [.pin]

@@ -7,7 +7,7 @@ import VaultWords
 /// `vaultctl pin change [PINITEM]`.
 enum PINChange: VaultVerb {
   static let words = ["pin", "change"]
-  static let summary = "Change a PIN, for all credentials behind it at once."
+  static let summary = "Change the PIN of a PIN item, for all credentials behind it at once."
   static let arguments = [PINOptions.item]
   static let ownOptions: [any OptionKey] = [PINOptions.keepBiokeys]
   static let channels = [SecretChannel.pin, .newPIN]

@@ -7,7 +7,7 @@ import VaultWords
 /// `vaultctl passcode change`.
 enum PasscodeChange: VaultVerb {
   static let words = ["passcode", "change"]
-  static let summary = "Replace the passcode; no item is rewritten."
+  static let summary = "Replace the passcode that is set; no item is rewritten."
   static let channels = [SecretChannel.newPasscode]
   static let needs = VaultNeed.unlocked
   static let runsIn = RunPlace.client

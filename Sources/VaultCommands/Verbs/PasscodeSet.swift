@@ -7,7 +7,7 @@ import VaultWords
 /// `vaultctl passcode set`. Forgets what a former holder of the device key could have planted.
 enum PasscodeSet: VaultVerb {
   static let words = ["passcode", "set"]
-  static let summary = "Set a passcode when the vault has none."
+  static let summary = "Set the first passcode of a vault that has none."
   static let dropRecoveryCode = Flag(
     "drop-recovery-code", "Drop the recovery code of the vault: it no longer works.")
   static let ownOptions: [any OptionKey] = [dropRecoveryCode]

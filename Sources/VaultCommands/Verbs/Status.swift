@@ -6,7 +6,7 @@ import VaultWords
 /// `vaultctl status`: opens the vault and says what it is; needs no passcode.
 enum Status: VaultVerb {
   static let words = ["status"]
-  static let summary = "Show where the vault is, how it is protected and how many items it has."
+  static let summary = "Show where the vault is, what guards it and how many items it has."
   static let notes = [
     "After wrong passcodes it shows until when none is accepted.",
     "With --json also, where they apply: passcodeFailures (wrong passcodes in a row), lockedOutUntil (Unix seconds, until which no "

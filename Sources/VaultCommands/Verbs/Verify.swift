@@ -7,7 +7,7 @@ import VaultWords
 /// `vaultctl vault check`: the report goes to standard output also when it is a bad one.
 enum Verify: VaultVerb {
   static let words = ["vault", "check"]
-  static let summary = "Open every part of the vault, compare the checksums, and report damage."
+  static let summary = "Read the whole vault file, compare the checksums, and report damage."
   static let complete = Flag(
     "complete", "Fail (6) when something was not looked at, such as secrets that stay locked.")
   static let backup = Setting(
