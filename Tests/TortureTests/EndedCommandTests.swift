@@ -38,6 +38,40 @@ extension Torture {
       #expect(absent > 3)
     }
 
+    /// Verified to fail when the error of the signal is told as it is.
+    @Test(
+      "a backup that a signal ends leaves nothing beside its target, and says so",
+      arguments: ["SIGINT", "SIGTERM"])
+    func backup(signal: String) throws {
+      let vault = TemporaryVault(in: Place.fast)
+      let core = try vault.makeCore()
+      for index in 0..<5 { _ = try core.add(NewItem(.genericPassword, name: "n\(index)")) }
+      let folder = vault.folder + "/backups"
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      let phrase = vault.folder + "/phrase"
+      try Data("a long phrase".utf8).write(to: URL(fileURLWithPath: phrase))
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: phrase)
+      var told = 0
+      // A backup synchronizes itself before it gets its name.
+      for number in 1...6 {
+        let process = try Running(
+          "strace",
+          [
+            "-f", "-qq", "-o", "/dev/null", "-e", "inject=fsync,fdatasync:signal=\(signal):when=\(number)",
+            Built.path("vaultctl-testing"), "backup", folder + "/b.vault", "--passphrase-file", phrase,
+          ], environment: Tool(vault).environment)
+        let said = process.lines().joined(separator: "\n")
+        guard process.wait() != 0 else {
+          try FileManager.default.removeItem(atPath: folder + "/b.vault")
+          continue
+        }
+        try expect(FileManager.default.contentsOfDirectory(atPath: folder), equals: [], "\(said)")
+        if said.hasSuffix("vaultctl: interrupted; nothing was written") { told += 1 }
+      }
+      #expect(told > 0)
+    }
+
     @Test("an export to a file that another process is about to make is refused, and harms nothing")
     func sameDraft() throws {
       let place = try ExportPlace(items: 10)

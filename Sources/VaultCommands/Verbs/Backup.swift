@@ -53,7 +53,10 @@ enum Backup: VaultVerb {
     try command.vault.unlock(core)
     let typed = try command.secrets.secret(.passphrase, isNew: true)
     let isGuessable = command.warnIfGuessable(typed, what: "passphrase")
-    let report = try command.backUp(core, to: path, passphrase: SharedSecret(typed))
+    let passphrase = SharedSecret(typed)
+    let report = try command.makingFile(path == FilePlace.standardStream ? nil : path) {
+      try command.backUp(core, to: path, passphrase: passphrase)
+    }
     if !report.isLogged {
       command.messages.note("the vault could not be written: its audit does not name this backup")
     }

@@ -60,8 +60,11 @@ enum Export: VaultVerb {
       throw CommandError.usage("--json needs FILE: standard output carries the items")
     }
     let destination = try ExportDestination(path, command: command)
-    let report = try command.exportItems(to: destination.stream)
-    try destination.finish()
+    let report = try command.makingFile(path) {
+      let report = try command.exportItems(to: destination.stream)
+      try destination.finish()
+      return report
+    }
     return command.outcome(path, report: report)
   }
 }

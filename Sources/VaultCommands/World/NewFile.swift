@@ -33,6 +33,21 @@ final class NewFile: UnfinishedFile {
   }
 }
 
+extension Command {
+  /// Runs what makes a file that has its name when it is whole, and says where a signal has ended that.
+  ///
+  /// - Parameter path: `nil` where it goes to standard output, which may have a part of it.
+  func makingFile<R>(_ path: String?, _ body: () throws -> R) throws -> R {
+    do { return try body() } catch {
+      let told = CommandError(describing: error)
+      guard path != nil, world.interruption.signal != nil, told.promptEnd == nil,
+        told.code == VaultError.Code.appCancelled.rawValue
+      else { throw error }
+      throw CommandError(.interrupted, "interrupted; nothing was written")
+    }
+  }
+}
+
 extension CommandError {
   fileprivate init(_ failure: NewPrivateFile.Failure) {
     guard failure.number != EEXIST else {
