@@ -31,8 +31,8 @@ enum Init: VaultVerb {
       + "does not answer or is not there, nothing is created (11). The key is not put into a file instead.",
   ]
   static let examples = [
-    "vaultctl init --no-passcode --recovery-code",
-    "vaultctl init --vault work.vault --no-passcode --no-recovery-code",
+    "vaultctl init --passcode-file pass --recovery-code",
+    "vaultctl init --vault work.vault --passcode-fd 3 3<pass",
   ]
   static let allowedInBatch = false
 
@@ -60,6 +60,7 @@ enum Init: VaultVerb {
       return try made(core, at: path, isGuessable: isGuessable, command: command)
     }
     try makeWithCode(at: path, passcode, isGuessable: isGuessable, command: command)
+    command.nameNextSteps()
     // It was printed before the vault was there.
     return Outcome(json: nil)
   }
@@ -116,13 +117,42 @@ private func made(
     command, outline: try VaultCore.outline(at: path), isGuessable: isGuessable, code: nil, at: path)
   guard !command[Init.noRecoveryCode], command.mayOffer else {
     warnOfNoCode(command)
+    if command.isTyped {
+      try command.emit(outcome)
+      command.nameNextSteps()
+      return Outcome(json: nil)
+    }
     return outcome
   }
   // The vault exists, whatever the answer is.
   try command.emit(outcome)
   try command.world.interruption.release()
-  if try !command.offerRecoveryCode(to: core) { warnOfNoCode(command) }
+  do {
+    if try !command.offerRecoveryCode(to: core) { warnOfNoCode(command) }
+  } catch {
+    let told = CommandError(describing: error)
+    guard told.exit == .cancelled else { throw error }
+    throw CommandError(
+      .cancelled, "the vault exists without a recovery code: 'vaultctl recovery-code new' makes one",
+      code: told.code, prompt: told.promptOutcome)
+  }
+  command.nameNextSteps()
   return Outcome(json: nil)
+}
+
+extension Command {
+  /// What a person at a terminal does with a new vault first.
+  fileprivate func nameNextSteps() {
+    guard isTyped else { return }
+    messages.note(has(CommonOptions.vault) ? "next, with the same --vault:" : "next:")
+    for (line, purpose) in [
+      ("vaultctl add NAME", "store a password, or have one generated"),
+      ("vaultctl get NAME -c", "copy it"),
+      ("vaultctl backup FILE", "keep a copy of the vault in another place"),
+    ] {
+      messages.note("  " + line + String(repeating: " ", count: 22 - line.utf8.count) + purpose)
+    }
+  }
 }
 
 /// The passcode to set, or nil for `--no-passcode`.
@@ -133,7 +163,7 @@ private func newPasscode(_ command: Command) throws -> SharedSecret? {
     } catch {
       guard error.exit == .interactionNotAllowed else { throw error }
       throw CommandError(
-        error.exit, error.message, hint: "give --passcode-fd N or --passcode-file PATH, or --no-passcode",
+        error.exit, error.message, hint: "give --passcode-fd N or --passcode-file PATH",
         code: error.code)
     }
   }
