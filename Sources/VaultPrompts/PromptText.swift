@@ -141,13 +141,17 @@ extension PromptText {
     return String(scalars.prefix(limit)) + "… (\(scalars.count - limit) more characters)"
   }
 
-  /// "2 tries left; an empty answer cancels"
+  /// "2 tries left; an empty answer cancels". All tries are left before the first: that says nothing.
   private static func answers(_ request: PromptRequest) -> String? {
-    let tries = request.triesLeft.map { $0 == 1 ? "last try" : "\($0) tries left" }
+    let isFirst = request.problem == nil && request.triesLeft.map { $0 >= allTries } ?? true
+    let tries = isFirst ? nil : request.triesLeft.map { $0 == 1 ? "last try" : "\($0) tries left" }
     let empty = request.emptyAnswer.map { "an empty answer \($0)" }
     let parts = [tries, empty].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
+
+  /// How many answers a prompt judges at most.
+  private static let allTries = 3
 
   private static func question(of request: PromptRequest, _ limit: Int) -> String {
     if let words = request.question {

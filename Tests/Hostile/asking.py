@@ -206,7 +206,7 @@ class KeeperAsks:
                         world.screen.type(rest)
                         # The question comes, and with it no word of a wrong answer.
                         world.screen.wait("read the secret: 'guarded'")
-                        world.screen.wait("3 tries left")
+                        world.screen.wait("an empty answer cancels")
                         world.screen.wait("vault passcode: ")
                         os.write(world.screen.master, DECLINE)
                         done = second.end()

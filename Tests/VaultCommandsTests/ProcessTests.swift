@@ -61,7 +61,7 @@ struct ProcessTests {
     let running = try tool.start(["get", "a"], on: screen, typed: false)
     try screen.wait(
       for:
-        "vaultctl get 'a': unlock the vault\r\n  3 tries left; an empty answer cancels\r\nvault passcode: "
+        "vaultctl get 'a': unlock the vault\r\n  an empty answer cancels\r\nvault passcode: "
     )
     #expect(!screen.echoes)
     screen.type("correct horse\n")

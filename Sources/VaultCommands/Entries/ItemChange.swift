@@ -139,8 +139,9 @@ struct ItemChange {
         .refused, "the secret of an item of kind \(item.kind.word) is not exchanged here",
         hint: "delete the item and add it again")
     }
-    let passcode =
-      command.has(ItemOptions.generate) ? nil : try command.vault.unlockBeforeTyping(item.access)
+    // Nothing is generated, and nothing typed, for a vault that does not open.
+    let passcode = try command.vault.unlockBeforeTyping(
+      item.access, isTyped: command.has(ItemOptions.generate) ? true : nil)
     return NewPassword(
       secret: try command.newSecret(by: command[ItemOptions.generate]), passcode: passcode,
       expiryBefore: item.expiryDate)

@@ -135,13 +135,10 @@ package struct Secrets {
   func typedData(
     _ what: String, asking question: String, to purpose: String, isFirst: Bool
   ) throws(CommandError) -> SecretBytes? {
-    var request = request(to: purpose, question)
-    let first = try read(
-      what, request: request, limit: Terminal.longestLine, hint: fileAdvice, isRepeated: !isFirst)
-    guard first.byteCount > 0 else { return nil }
-    try refuseKey(first, what)
-    request.question = what + " again"
-    return try repeated(first, what, request: request, limit: Terminal.longestLine, hint: fileAdvice)
+    try typedTwice(
+      what, request: request(to: purpose, question), limit: Terminal.longestLine, hint: fileAdvice,
+      isFirst: isFirst,
+      mayBeEmpty: true)
   }
 
   /// Data that is a file, from standard input, byte for byte. Nobody types it, so a terminal is not asked for it.
@@ -212,25 +209,40 @@ extension Secrets {
       throw CommandError(
         .interactionNotAllowed, "the \(what) is needed, and asking is switched off", hint: hint)
     }
-    let first = try read(what, request: request, limit: limit, hint: hint)
-    guard twice else { return first }
-    var again = request
-    again.question = request.question.map { $0 + " again" }
-    return try repeated(first, what, request: again, limit: limit, hint: hint)
+    guard twice else { return try read(what, request: request, limit: limit, hint: hint) }
+    return try typedTwice(what, request: request, limit: limit, hint: hint, mayBeEmpty: false)!
   }
 
-  /// - Returns: What was typed first.
-  private func repeated(
-    _ first: consuming SecretBytes, _ what: String, request: PromptRequest, limit: Int, hint: String
-  ) throws(CommandError) -> SecretBytes {
-    let second = try read(what, request: request, limit: limit, hint: hint, isRepeated: true)
-    guard first.isEqualInConstantTime(to: second) else {
-      throw CommandError(
-        .malformed, "the two entries of the \(what) differ", hint: "nothing was changed; try again",
-        prompt: .answered)
+  /// A new secret that a person types twice. Where the entries differ, or where nothing is typed although it must be, it is asked for again.
+  ///
+  /// - Parameter isFirst: Whether the first question says what the answer is for.
+  /// - Returns: `nil` for an empty answer.
+  private func typedTwice(
+    _ what: String, request: PromptRequest, limit: Int, hint: String, isFirst: Bool = true, mayBeEmpty: Bool
+  ) throws(CommandError) -> SecretBytes? {
+    var request = request
+    for round in 0..<Self.rounds {
+      let first = try read(
+        what, request: request, limit: limit, hint: hint, isRepeated: !isFirst && round == 0)
+      guard first.byteCount > 0 else {
+        if mayBeEmpty { return nil }
+        request.problem = "an empty \(what) is refused"
+        continue
+      }
+      try refuseKey(first, what)
+      var again = request
+      again.question = what + " again"
+      if let question = request.question, !mayBeEmpty { again.question = question + " again" }
+      let second = try read(what, request: again, limit: limit, hint: hint, isRepeated: true)
+      if first.isEqualInConstantTime(to: second) { return first }
+      request.problem = "the two entries of the \(what) differ"
     }
-    return first
+    throw CommandError(
+      .malformed, request.problem ?? "nothing was typed", hint: "nothing was changed; try again",
+      prompt: .answered)
   }
+
+  private static let rounds = 3
 
   /// Reads an answer from the terminal or from pinentry, as `--prompt` says.
   private func read(

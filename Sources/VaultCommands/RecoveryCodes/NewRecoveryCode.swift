@@ -29,6 +29,7 @@ struct NewRecoveryCode {
     do {
       if let file { try command.vault.making(file) { try seal(code) } } else { try seal(code) }
     } catch { throw failure(error, hadCode: hadCode) }
+    if case .terminal = target { command.messages.note("the recovery code is valid from now on") }
     guard hadCode else { return }
     command.messages.note("the old recovery code no longer opens the vault")
   }

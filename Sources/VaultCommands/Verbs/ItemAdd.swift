@@ -70,7 +70,9 @@ enum ItemAdd: VaultVerb {
     if isGiven, command.isTyped {
       (secret, generator) = try command.typedEntry(name, &attributes, &edits)
     } else if !command[noPassword] {
-      secret = try command.newSecret(by: generator)
+      secret =
+        try generator.map { SharedSecret(try $0.secret(from: command.world.random)) }
+        ?? command.newSecret(by: nil)
     }
     let context = try command.vault.context(for: access)
     let item = try command.vault.unlocking { core in
@@ -83,6 +85,7 @@ enum ItemAdd: VaultVerb {
       try edits.apply(to: &entry)
       return try core.add(new, entry: entry, context: context)
     }
+    if let generator { command.noteEntropy(of: generator) }
     command.noteExpiry(of: item)
     return (Outcome(json: item.json.adding(entropyOf: generator)), secret)
   }
@@ -117,7 +120,7 @@ extension Command {
       "password", asking: "password (empty: a new one is generated)", to: purpose, isFirst: isFirst)
     guard let typed else {
       let generator = Generator("24")!
-      return (try generatedSecret(by: generator), generator)
+      return (SharedSecret(try generator.secret(from: world.random)), generator)
     }
     return (SharedSecret(typed), nil)
   }
@@ -144,7 +147,7 @@ extension Command {
     return secret
   }
 
-  private func noteEntropy(of generator: Generator) {
+  fileprivate func noteEntropy(of generator: Generator) {
     let bits = generator.bitCount
     let what = generator.alphabet == .words ? "words" : "characters of \(generator.alphabet.rawValue)"
     messages.note("generated \(generator.length) \(what): \(bits) bits")

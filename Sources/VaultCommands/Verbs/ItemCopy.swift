@@ -69,16 +69,19 @@ extension NewItem {
 extension Command {
   /// Refuses a name that an item has, before anybody is asked for anything.
   ///
+  /// - Parameter mayHave: Whether a new item can have the name of an item beside it.
   /// - Throws: Exit 8.
-  func refuseTaken(_ name: String) throws {
+  func refuseTaken(_ name: String, unless mayHave: (Item) -> Bool = { _ in false }) throws {
     let core = try vault.opened()
-    do throws(VaultError) { _ = try core.items(.name(name)) } catch {
+    var items: [Item] = []
+    do throws(VaultError) { items = try core.items(.name(name)) } catch {
       guard error.code == .itemNotFound else { throw error }
-      return
     }
+    guard let item = items.first(where: { !mayHave($0) }) else { return }
     let typed = Hint.plainName(name) ?? "NAME"
+    let next = item.kind.rules.canBeEntry ? "edit \(typed)' changes" : "show \(typed)' shows"
     throw CommandError(
       .alreadyExists, "there is an item '\(printable(name))' already",
-      hint: "take another name; 'vaultctl edit \(typed)' changes that one", code: "duplicateItem")
+      hint: "take another name; 'vaultctl \(next) that one", code: "duplicateItem")
   }
 }

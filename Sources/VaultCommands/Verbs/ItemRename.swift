@@ -26,6 +26,7 @@ enum ItemRename: VaultVerb {
     let new = command.required(new)
     let item = try command.vault.unlocking { core in
       let item = try command.target()
+      if item.name != new { try command.refuseTaken(new) }
       var changes = ItemChanges()
       changes.attributes[.name] = new
       return try core.update(item.id, changes, context: command.vault.context(for: item))

@@ -30,7 +30,7 @@ enum KeyGenerate: VaultVerb {
   ]
 
   static func run(_ command: Command) throws -> Outcome {
-    _ = try command.vault.opened()
+    try command.refuseTaken(command.required(ItemOptions.newName))
     let access = try command.newAccess(accessible: command[KeyOptions.accessible])
     let context = try command.vault.context(for: access)
     let made = try command.vault.unlocking { core in

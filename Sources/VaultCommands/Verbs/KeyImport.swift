@@ -31,7 +31,7 @@ enum KeyImport: VaultVerb {
   ]
 
   static func run(_ command: Command) throws -> Outcome {
-    _ = try command.vault.opened()
+    try command.refuseTaken(command.required(ItemOptions.newName))
     let access = try command.newAccess(accessible: command[KeyOptions.accessible])
     try command.vault.unlockBeforeTyping(access)
     let file = try KeyFile(

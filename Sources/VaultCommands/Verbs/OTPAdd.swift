@@ -60,6 +60,7 @@ enum OTPAdd: VaultVerb {
     let name = command.required(ItemOptions.newName)
     // Where there is no vault, nothing is asked for and read.
     _ = try command.vault.opened()
+    try command.refuseTaken(name) { command.mayBecomeCode(of: $0) }
     let access = try command.newAccess(accessible: command[accessible])
     try command.vault.unlockBeforeTyping(access)
     let limits = try command.offlineLimits()
@@ -68,7 +69,7 @@ enum OTPAdd: VaultVerb {
       return try add(new, guarding, command)
     }
     let uri = try OTPAuthURI(
-      parsing: command.secrets.line("otpauth:// URI", to: "store a credential", twice: true),
+      parsing: command.secrets.line("otpauth:// URI", to: "store a credential", twice: false),
       allowingWeak: command[ItemOptions.allowWeak])
     for warning in uri.warnings { command.messages.warn(warning.words) }
     let role = command[role] ?? .prover
@@ -101,6 +102,11 @@ extension OTPAdd {
 }
 
 extension Command {
+  /// Whether a new credential can become the one-time code of an item that has its name.
+  fileprivate func mayBecomeCode(of item: Item) -> Bool {
+    item.kind.rules.canBeEntry && code(of: item) == nil
+  }
+
   /// The limits of `--offline-codes` and `--offline-age`.
   func offlineLimits() throws(CommandError) -> OfflineLimits {
     let limits = OfflineLimits(

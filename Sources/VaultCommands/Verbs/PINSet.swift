@@ -7,7 +7,7 @@ import VaultWords
 /// `vaultctl pin set [PINITEM]`.
 enum PINSet: VaultVerb {
   static let words = ["pin", "set"]
-  static let summary = "Make a PIN item, to put credentials behind it with 'otp add --pin'."
+  static let summary = "Make a new PIN item, to put credentials behind it with 'otp add --pin'."
   static let arguments = [PINOptions.newItem]
   static let accessible = ItemOptions.accessible("When the PIN, and what is behind it, can be used.")
   static let unlockKey = Setting(
@@ -43,6 +43,7 @@ enum PINSet: VaultVerb {
         .refused, "a camouflaged PIN item is made without a PIN, and \(option.shown) is given",
         hint: "give the PIN to each credential that is put behind it, such as 'vaultctl otp add --pin-fd N'")
     }
+    try command.refuseTaken(new.name)
     let path = command[unlockKey]
     var file: NewSecretFile?
     if let path {

@@ -332,7 +332,7 @@ extension VaultCore {
   private static func delayed(_ milliseconds: UInt64) -> VaultError {
     VaultError(
       .passcodeDelay,
-      "too many wrong passcodes, or a restored vault: the next attempt is accepted in \(words(milliseconds))",
+      "too many wrong passcodes, or a restored vault: no attempt is accepted for now",
       hint: "wait, or end the delay with the recovery code", attemptsLeft: 0,
       retryAfter: .milliseconds(milliseconds))
   }

@@ -170,8 +170,13 @@ extension Terminal {
     _ asking: Asking, signals: PromptSignals, turn: inout TerminalTurn
   ) throws(TerminalError) -> SecretBytes {
     guard writeAll(asking.text) else { throw .noTerminal(EIO) }
-    defer { if !asking.echoes, isInForeground { _ = writeAll("\n") } }
-    return try readLine(asking, signals: signals, turn: &turn)
+    // The terminal has shown the newline of a line that it echoes. What follows a question without a line begins one of its own.
+    var endsLine = !asking.echoes
+    defer { if endsLine, isInForeground { _ = writeAll("\n") } }
+    do throws(TerminalError) { return try readLine(asking, signals: signals, turn: &turn) } catch {
+      if !error.followsLine { endsLine = true }
+      throw error
+    }
   }
 
   private borrowing func sayWaiting(_ asking: Asking) { if asking.cuts == nil { sayWaiting() } }

@@ -38,6 +38,14 @@ package enum TerminalError: Error, Equatable, Sendable {
     }
   }
 
+  /// Whether the person has typed a line.
+  var followsLine: Bool {
+    switch self {
+    case .tooLong, .severalLines: true
+    default: false
+    }
+  }
+
   /// Why no prompt can be shown on the terminal; nil where one was shown.
   package var obstacle: String? {
     switch self {
