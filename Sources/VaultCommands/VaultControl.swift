@@ -98,7 +98,9 @@ package enum VaultControl {
       throw CommandError.usage("argument \(index + 1) is not UTF-8")
     }
     let printer = Printer(
-      output: output, isJSON: messages.isJSON, hasColours: Colour.isWanted(on: output, in: world.environment))
+      output: output, isJSON: messages.isJSON, hasColours: Colour.isWanted(on: output, in: world.environment),
+      // A pager is a program of the person's choice: neither the agent nor the keeper starts it.
+      paging: world.agent == nil && !world.isKeeper ? world.environment : nil)
     switch try Parser.parse(words.compactMap(\.self), of: VerbTable.program, in: Surroundings(of: world)) {
     case .help(let request):
       try ending(byLostReaderOf: output, in: world) { try show(request, on: output, in: world) }

@@ -52,7 +52,8 @@ package struct Finding: Sendable, Equatable {
   package var pieces: [Outcome.Piece] {
     let gap = String(repeating: " ", count: 9 - state.rawValue.count)
     return [
-      .coloured(state.rawValue, state.colour), .text("\(gap)\(check): \(printableSentence(message))\n"),
+      .coloured(state.rawValue, state.colour),
+      .text("\(gap)\(wording(ofKey: check)): \(printableSentence(message))\n"),
     ] + (hint.map { [.text("         \(printableSentence($0))\n")] } ?? [])
   }
 }

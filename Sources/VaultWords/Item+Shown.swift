@@ -53,7 +53,7 @@ extension Item {
 
   /// Two columns for people.
   package func lines(at moment: ExpiryMoment, adding facts: [(String, String)] = []) -> [String] {
-    columns((fields(at: moment).map { ($0.key, $0.text) } + facts).map { [$0.0, $0.1] })
+    columns((fields(at: moment).map { (wording(ofKey: $0.key), $0.text) } + facts).map { [$0.0, $0.1] })
   }
 
   private struct Field {

@@ -50,4 +50,52 @@ struct ProgressTests {
     let shown = text.matches(of: /(\d+) %/).map { String($0.1) }
     expect(shown, equals: ["10", "60", "60", "60", "90"], "\(text)")
   }
+
+  /// What work on a terminal of this width shows, each form of the line on its own.
+  private func lines(
+    columns: Int, title: String = "writing the backup", steps: [(Int, Int)], note: String? = nil
+  ) throws -> [String] {
+    let screen = try PseudoTerminal()
+    let terminal = unsafe open(screen.path, O_RDWR | O_NOCTTY)
+    var size = winsize(ws_row: 24, ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+    unsafe expect(ioctl(terminal, UInt(TIOCSWINSZ), &size), equals: 0)
+    let stream = OutputStream(descriptor: terminal, name: "test")
+    var now: Int64 = 0
+    let progress = CommandLineKit.Progress(of: "vaultctl", title, on: stream, isQuiet: false, clock: { now })
+    for (done, total) in steps {
+      now += 1000
+      progress.update(done: done, of: total)
+    }
+    if let note { Messages(of: "vaultctl", to: stream, isJSON: false, escape: { $0 }).note(note) }
+    progress.finish()
+    close(terminal)
+    return screen.drain().components(separatedBy: "\r\u{1B}[K")
+  }
+
+  /// Verified to fail on commit b01ad48b, whose line takes 82 columns of 80.
+  @Test("the line leaves the last column free, whatever the width", arguments: [20, 40, 70, 80, 200])
+  func widths(columns: Int) throws {
+    for total in [0, 20_000, 4] {
+      let shown = try lines(columns: columns, steps: [(1, total), (2304, total), (20_000, total)])
+      expect(shown.count, equals: 5, "\(shown)")
+      #expect(shown.allSatisfy { $0.count < columns }, "\(shown)")
+      #expect(total == 0 || shown[3].contains("100 %"), "\(shown)")
+      #expect(total == 0 || columns < 40 || shown[3].contains("[####"), "\(shown)")
+    }
+  }
+
+  @Test("a total that gets lost is kept, and the fraction never goes back")
+  func lostTotal() throws {
+    let shown = try lines(columns: 80, steps: [(5, 10), (7, 0), (2, 10), (6, 10)])
+    expect(
+      shown.compactMap { $0.firstMatch(of: /\d+ %/).map { String($0.0) } },
+      equals: ["50 %", "50 %", "50 %", "60 %"])
+  }
+
+  @Test("a message clears the line that it interrupts, once")
+  func interrupted() throws {
+    let shown = try lines(columns: 80, steps: [(1, 2)], note: "a remark")
+    expect(shown.count, equals: 3, "\(shown)")
+    expect(shown.last, equals: "vaultctl: a remark\r\n")
+  }
 }

@@ -86,7 +86,7 @@ struct CommandLineTests {
     expect(json["passcodeFailures"] as? Int, equals: 5)
     expect(json["lockedOutUntil"] as? Int, equals: tool.now + 60)
     let text = try tool("status").text
-    #expect(text.contains("5 in a row") && text.contains(/lockedOutUntil +2030-03-17T17:47:40Z/), "\(text)")
+    #expect(text.contains("5 in a row") && text.contains(/locked out until +2030-03-17T17:47:40Z/), "\(text)")
   }
 
   @Test("edit says how accessibility and access rule are changed", arguments: ["accessible", "access"])

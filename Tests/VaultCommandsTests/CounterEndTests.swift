@@ -146,7 +146,7 @@ struct CounterEndTests {
     for words in [["otp", "list"], ["ls"]] {
       let lines = try tool.run(words).text.split(separator: "\n")
       for (name, mark) in [
-        ("end", "counter at its end"), ("behind", "counter must be set"), ("odd", "counter damaged"),
+        ("end", "counter at its end"), ("behind", "needs its counter"), ("odd", "counter damaged"),
       ] {
         #expect(lines.contains { $0.hasPrefix(name + " ") && $0.contains(mark) }, "\(lines)")
       }

@@ -97,7 +97,7 @@ struct DeviceKeyVerbTests {
       try expect(tool.run(word.split(separator: " ").map(String.init)).exit, equals: 0)
       #expect(try keys.count == 1 && !keys.names.contains(id), "\(word)")
       try expect(tool("get", "mail").output, equals: [1, 2, 3])
-      #expect(!(try tool("vault", "doctor").text.contains("oldKeys")))
+      #expect(!(try tool("vault", "doctor").text.contains("old keys")))
     }
   }
 
@@ -186,7 +186,7 @@ struct DeviceKeyVerbTests {
       atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     let key = folder + "/" + id + ".key"
     try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: key))
-    let line = "otherKeys: 1 device key of another vault id: \(folder)"
+    let line = "other keys: 1 device key of another vault id: \(folder)"
     #expect(try tool("vault", "doctor").text.contains(line))
     #expect(!(try tool("vault", "doctor").text.contains("vault id: \(keys.path)")))
     try FileManager.default.removeItem(atPath: vault(tool))

@@ -146,7 +146,7 @@ struct EntryEditTests {
     expect(0, try tool("otp", "add", "code", input: uri))
     expect(9, try tool("edit", "code", "--set", "field:k=v"), "whose secret only its component uses")
     expect(0, try tool("edit", "code", "--set", "tag=work"))
-    try expect(tool("ls", "--tag", "work", "--format", "name").text, equals: "shop\ncode\n")
+    try expect(tool("ls", "--tag", "work", "--format", "name").text, equals: "code\nshop\n")
   }
 
   @Test("an item behind a passcode of its own is changed with one question for each step", .requirement("Q6"))

@@ -82,8 +82,8 @@ struct EntryFindTests {
     func names(_ words: String...) throws -> String {
       try tool.run(["ls", "--format", "name"] + words).text.replacing("\n", with: " ")
     }
-    try expect(names(), equals: "b C a ")
-    try expect(names("--sort", "name"), equals: "a b C ")
+    try expect(names("--sort", "added"), equals: "b C a ")
+    try expect(names(), equals: "a b C ")
     try expect(names("--sort", "created"), equals: "a C b ")
     try expect(names("--sort", "modified"), equals: "b a C ")
     try expect(names("--tag", "work"), equals: "b C ")
@@ -106,9 +106,9 @@ struct EntryFindTests {
     func names(_ words: String...) throws -> String {
       try tool.run(["ls", "--format", "name"] + words).text.replacing("\n", with: " ")
     }
-    try expect(names("GIT"), equals: "work/GitHub git ")
+    try expect(names("GIT"), equals: "git work/GitHub ")
     try expect(names("work/"), equals: "work/GitHub ")
-    try expect(names("work"), equals: "work/GitHub homework/x ")
+    try expect(names("work"), equals: "homework/x work/GitHub ")
     expect(1, try tool("ls", "nope"), "no item has 'nope' in its name")
     expect(1, try tool("ls", "x/"), "no item has a name that begins with 'x/'")
     expect(12, try tool("ls", ""), "TEXT is empty")

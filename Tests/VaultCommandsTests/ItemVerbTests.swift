@@ -156,8 +156,8 @@ struct ItemVerbTests {
       try expect(
         tool("add", name, "--service", name == "b" ? "other" : "s", input: [1]).exit, equals: 0)
     }
-    try expect(tool("ls", "--format", "name").text, equals: "c\na\nb\n")
-    try expect(tool("ls", "--service", "s", "--format", "name").text, equals: "c\na\n")
+    try expect(tool("ls", "--format", "name").text, equals: "a\nb\nc\n")
+    try expect(tool("ls", "--service", "s", "--format", "name").text, equals: "a\nc\n")
     #expect(try tool("ls", "--kind", "otp", "--format", "name").text.isEmpty)
     #expect((try tool("ls", "--json").json["items"] as? [[String: Any]])?.count == 3)
     try expect(tool("add", "d", "--label", "a\u{1B}[2Jb", input: [1]).exit, equals: 12)
@@ -169,10 +169,10 @@ struct ItemVerbTests {
     "a long list is laid out as a whole; an item that is damaged is named (10), and the others are printed")
   func longList() throws {
     let tool = try newTool()
-    let names = (0..<600).map { $0 == 599 ? "the longest name of all" : "n\($0)" }
+    let names = (0..<600).map { $0 == 599 ? "z, the longest name of all" : "n\(1000 + $0)" }
     let lines = names.map { #"{"args":["add","\#($0)","--service","s"],"stdin":"x"}"# + "\n" }
     try expect(tool("vault", "batch", input: Array(lines.joined().utf8)).exit, equals: 0)
-    let text = names.map { $0.padding(toLength: 25, withPad: " ", startingAt: 0) + "password  s  \($0)\n" }
+    let text = names.map { $0.padding(toLength: 28, withPad: " ", startingAt: 0) + "password  s  \($0)\n" }
     try expect(tool("ls").text, equals: text.joined())
     try expect(tool("ls", "--format", "name").text, equals: names.map { $0 + "\n" }.joined())
     let json = try tool("ls", "--json").json

@@ -240,7 +240,7 @@ struct PINVerbTests {
     expect(items.count, equals: 1)
     #expect(items[0]["credentials"] as? [String] == ["bank"] && items[0]["pinMode"] as? Int == 1)
     #expect(items[0]["attemptsLeft"] as? Int == 10 && items[0]["marked"] as? Bool == false)
-    #expect(try tool("pin", "status", "pin", "--no-input").text.contains("attemptsLeft"))
+    #expect(try tool("pin", "status", "pin", "--no-input").text.contains("attempts left"))
     try expect(tool("pin", "status", "bank").exit, equals: 1)
     func unlocked(_ words: String...) throws -> Int32 {
       try tool.run(words + ["--passcode-fd", "4"], secrets: [4: "pass"]).exit

@@ -1,5 +1,7 @@
-/// A colour of a word on a terminal; nothing is ever said by colour alone.
+/// A colour or a weight of a word on a terminal; nothing is ever said by it alone.
 package enum Colour: String, Sendable {
+  case bold = "1"
+  case dim = "2"
   case red = "31"
   case green = "32"
   case yellow = "33"

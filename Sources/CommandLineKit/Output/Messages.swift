@@ -78,6 +78,10 @@ package struct Messages {
 
   /// When standard error fails, there is no place left to report that.
   private func emit(_ text: String) {
+    if stream.showsProgress {
+      try? stream.write("\r\u{1B}[K")
+      stream.showsProgress = false
+    }
     try? stream.write(text)
     try? stream.flush()
   }

@@ -10,6 +10,8 @@ package final class OutputStream: TextOutput {
   private let name: String
   private let hint: String?
   private var gathered: [UInt8] = []
+  /// Whether a bar of progress stands on the last line of the terminal.
+  var showsProgress = false
   /// Whether the program that read this has gone away, as `head` does.
   package private(set) var hasLostReader = false
 

@@ -29,15 +29,16 @@ package struct Pager {
 
   /// Prints a text, through a pager where it is longer than the screen of a terminal.
   ///
+  /// - Parameter rowCount: How many rows the text takes, where the caller knows it.
   /// - Throws: What writing throws.
   package static func print(
-    _ text: String, to output: OutputStream, in environment: Environment
+    _ text: String, rowCount: Int? = nil, to output: OutputStream, in environment: Environment
   ) throws(CommandError) {
     try output.flush()
     if output.isTerminal {
       let size = output.terminalSize
       // The line for the next command is on the screen too.
-      if size.rowCount(of: text) >= size.rows, Pager(environment)?.show(text) == true { return }
+      if rowCount ?? size.rowCount(of: text) >= size.rows, Pager(environment)?.show(text) == true { return }
     }
     try output.write(text)
     try output.flush()

@@ -6,9 +6,11 @@ package struct Printer {
   private let output: OutputStream
   private let isJSON: Bool
   private let hasColours: Bool
+  private let paging: Environment?
 
-  package init(output: OutputStream, isJSON: Bool, hasColours: Bool) {
-    (self.output, self.isJSON, self.hasColours) = (output, isJSON, hasColours)
+  /// - Parameter paging: The environment that names the pager of lists; `nil` in a process that must run none.
+  package init(output: OutputStream, isJSON: Bool, hasColours: Bool, paging: Environment? = nil) {
+    (self.output, self.isJSON, self.hasColours, self.paging) = (output, isJSON, hasColours, paging)
   }
 
   package func print(_ outcome: Outcome) throws(CommandError) {
@@ -25,6 +27,7 @@ package struct Printer {
     case .text(let text): try output.write(text)
     case .lines(let count, let line):
       for index in 0..<count { if let line = line(index) { try output.write(line + "\n") } }
+    case .table(let table) where table.isList && output.isTerminal: try printList(table)
     case .table(let table): try table.write(to: output)
     case .coloured(let word, let colour): try output.write(hasColours ? colour.text(word) : word)
     case .secret(let box): try box.expose { bytes throws(CommandError) in try output.writeSecret(bytes) }
@@ -34,6 +37,13 @@ package struct Printer {
     case .newlineOnTerminal: if output.isTerminal { try output.write("\n") }
     case .json(let json): try printLine(json)
     }
+  }
+
+  private func printList(_ table: Table) throws(CommandError) {
+    let lines = table.screen(columns: output.terminalSize.columns, hasColours: hasColours)
+    let text = lines.reduce(into: "") { $0 += $1 + "\n" }
+    guard let paging else { return try output.write(text) }
+    try Pager.print(text, rowCount: lines.count, to: output, in: paging)
   }
 
   private func printLine(_ json: JSON) throws(CommandError) {

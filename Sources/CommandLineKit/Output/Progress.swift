@@ -34,24 +34,46 @@ package final class Progress {
     let now = clock()
     guard now - begun >= 1000, now - (lastShown ?? 0) >= 100 else { return }
     lastShown = now
-    emit("\r\u{1B}[K\(program): " + line(done: furthest.done, of: furthest.total))
+    // The last column stays free: a terminal may go on to the next line there.
+    emit("\r\u{1B}[K" + line(in: max(20, stream.terminalSize.columns) - 1))
+    stream.showsProgress = true
   }
 
   private func isFurther(_ done: Int, of total: Int) -> Bool {
-    guard total > 0, furthest.total > 0 else { return total > 0 || done >= furthest.done }
-    return Double(done) / Double(total) >= Double(furthest.done) / Double(furthest.total)
+    guard furthest.total > 0 else { return total > 0 || done >= furthest.done }
+    return total > 0 && Double(done) / Double(total) >= Double(furthest.done) / Double(furthest.total)
   }
 
   package func finish() {
-    if lastShown != nil { emit("\r\u{1B}[K") }
+    if lastShown != nil, stream.showsProgress { emit("\r\u{1B}[K") }
+    stream.showsProgress = false
     lastShown = nil
   }
 
-  private func line(done: Int, of total: Int) -> String {
-    guard total > 0 else { return "\(title): \(done)" }
-    let filled = min(30, done * 30 / total)
-    let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 30 - filled)
-    return "\(title) [\(bar)] \(min(100, done * 100 / total)) % (\(done) of \(total))"
+  /// The longest form that fits: the text is shortened first, then the bar.
+  private func line(in width: Int) -> String {
+    let (done, total) = furthest
+    guard total > 0 else {
+      let whole = ["\(program): \(title): \(done)", "\(title): \(done)"].first { $0.count <= width }
+      return whole ?? DisplayWidth.cut(title, to: max(1, width - String(done).count - 2)) + ": \(done)"
+    }
+    let percent = "\(min(100, done * 100 / total)) %"
+    // As wide at the beginning as at the end: a bar that changes its width would seem to go back.
+    let (widestPercent, count) = ("100 %".count, " (\(done) of \(total))")
+    let widestCount = " (\(total) of \(total))".count
+    for (text, count, countWidth) in [
+      ("\(program): \(title) ", count, widestCount), ("\(title) ", count, widestCount), ("\(title) ", "", 0),
+    ] {
+      let room = width - text.count - widestPercent - countWidth - "[] ".count
+      let least = count.isEmpty ? 5 : 30
+      if room >= least { return text + bar(min(30, room)) + " " + percent + count }
+    }
+    return DisplayWidth.cut(title, to: width - widestPercent - 1) + " " + percent
+  }
+
+  private func bar(_ width: Int) -> String {
+    let filled = min(width, furthest.done * width / furthest.total)
+    return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled) + "]"
   }
 
   /// A terminal that was stopped (Ctrl-S) does not stop the work.

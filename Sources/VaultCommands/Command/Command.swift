@@ -129,7 +129,9 @@ package struct Command {
   }
 
   func progress(_ title: String) -> Progress {
-    Progress(of: "vaultctl", title, on: messages.stream, isQuiet: isJSON)
+    // A dumb terminal cannot take a line back.
+    Progress(
+      of: "vaultctl", title, on: messages.stream, isQuiet: isJSON || world.environment["TERM"] == "dumb")
   }
 }
 

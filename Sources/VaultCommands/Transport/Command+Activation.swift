@@ -64,13 +64,13 @@ extension CredentialStatus {
 
   fileprivate var lines: [String] {
     var rows = [["name", name], ["state", state.rawValue]]
-    if let secondsLeft { rows.append(["secondsLeft", String(secondsLeft)]) }
-    if pin != nil { rows.append(["pinBlocked", isPINBlocked ? "yes" : "no"]) }
+    if let secondsLeft { rows.append(["seconds left", String(secondsLeft)]) }
+    if pin != nil { rows.append([wording(ofKey: "pinBlocked"), isPINBlocked ? "yes" : "no"]) }
     if state == .unlockStarted {
       rows.append(["ends with", unlockNeedsNewPIN ? "a new PIN" : "the current PIN"])
     }
     if isBeingReplaced { rows.append(["replaced by", "an activation that is under way"]) }
-    if let factors { rows.append(["pinMode", String(factors.rawValue)]) }
+    if let factors { rows.append([wording(ofKey: "pinMode"), factors.words]) }
     for (name, value) in [("service", service), ("account", account), ("issuer", issuer)] {
       if let value { rows.append([name, value]) }
     }

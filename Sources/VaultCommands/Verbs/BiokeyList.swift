@@ -18,15 +18,22 @@ enum BiokeyList: VaultVerb {
   ]
 
   static func run(_ command: Command) throws -> Outcome {
-    let biokeys = try command.vault.opened().biokeys()
+    let biokeys = try command.vault.opened().biokeys().sorted { ($0.name ?? "") < ($1.name ?? "") }
     return Outcome(
       json: .object { Field("items", .array(biokeys.map(\.json))) },
-      lines: columns(
-        biokeys.map {
-          [
-            $0.name ?? "", $0.pinName ?? "", $0.device ?? "", Instants.text(seconds: $0.registered.seconds),
-            $0.shownState,
-          ]
-        }))
+      pieces: command.list(
+        [
+          Table.Column("NAME"), Table.Column("PIN"), Table.Column("DEVICE"),
+          Table.Column("REGISTERED", isSecondary: true),
+        ], count: biokeys.count,
+        ifEmpty: "there is no biokey: 'vaultctl biometry biokey register' makes one"
+      ) {
+        let key = biokeys[$0]
+        return ListRow(
+          cells: [
+            key.name ?? "", key.pinName ?? "", key.device ?? "",
+            Instants.text(seconds: key.registered.seconds),
+          ], marks: [key.shownState], warns: key.isInvalidated || key.isLocked)
+      })
   }
 }

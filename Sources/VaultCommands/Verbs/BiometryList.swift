@@ -15,12 +15,19 @@ enum BiometryList: VaultVerb {
   ]
 
   static func run(_ command: Command) throws -> Outcome {
-    let members = try command.vault.opened().enrolledMembers()
+    let members = try command.vault.opened().enrolledMembers().sorted { $0.name < $1.name }
     return Outcome(
       json: .object {
         Field("items", .array(members.map(\.json)))
       },
-      lines: columns(
-        members.map { [$0.name, $0.sourceWord, Instants.text(seconds: $0.enrolled.seconds)] }))
+      pieces: command.list(
+        [Table.Column("NAME"), Table.Column("SOURCE"), Table.Column("ENROLLED", isSecondary: true)],
+        count: members.count, ifEmpty: "the set has no member: 'vaultctl biometry enroll NAME' enrolls one"
+      ) {
+        ListRow(
+          cells: [
+            members[$0].name, members[$0].sourceWord, Instants.text(seconds: members[$0].enrolled.seconds),
+          ])
+      })
   }
 }

@@ -40,6 +40,8 @@ enum ItemFind: VaultVerb {
     defer { progress.finish() }
     let core = try command.vault.opened()
     var listing = try core.listing(of: nil) { progress.update(done: $0, of: 0) }
+    // The passcode may be asked for.
+    progress.finish()
     let sealed = try command[all] ? command.sealedPlaces(of: folded, in: listing.items) : SealedPlaces()
     var places: [ItemID: [String]] = [:]
     for item in listing.items {
@@ -47,7 +49,6 @@ enum ItemFind: VaultVerb {
       if !found.isEmpty { places[item.id] = found }
     }
     listing.items.removeAll { places[$0.id] == nil }
-    progress.finish()
     if sealed.unsearched > 0 {
       command.messages.note("entries with an access rule, which were not searched: \(sealed.unsearched)")
     }
@@ -79,19 +80,32 @@ enum ItemFind: VaultVerb {
           ?? CommandError(
             .notFound, "nothing was found for '\(printable(typed))'", hint: hint, code: "nothingFound"))
     }
-    let lines = items.map { item in
-      switch command[ItemOptions.format] ?? .table {
-      case .name: [item.name ?? item.id.hexadecimal]
-      case .id: [item.id.hexadecimal]
-      case .table:
-        [
-          item.name ?? item.id.hexadecimal, item.kind.word,
-          item.attributes[.issuer] ?? item.attributes[.service] ?? item.attributes[.server] ?? "",
-          item.attributes[.account] ?? "", (places[item.id] ?? []).joined(separator: ", "),
-        ]
+    return Outcome(
+      json: json, pieces: pieces(command, items, moment, listing.counterMarks, places), failure: unreadable)
+  }
+
+  private static func pieces(
+    _ command: Command, _ items: [Item], _ moment: ExpiryMoment,
+    _ counters: [ItemID: ItemListing.CounterMark], _ places: [ItemID: [String]]
+  ) -> [Outcome.Piece] {
+    switch command[ItemOptions.format] ?? .table {
+    case .name: [.lines(count: items.count) { printable(items[$0].name ?? items[$0].id.hexadecimal) }]
+    case .id: [.lines(count: items.count) { items[$0].id.hexadecimal }]
+    case .table:
+      command.list(
+        Table.Column.ofItems("KIND") + [Table.Column("FOUND IN", isSecondary: true)], count: items.count,
+        ifEmpty: nil
+      ) { index in
+        let item = items[index]
+        let hasExpired = moment.hasExpired(item)
+        let counter = counters[item.id]
+        return ListRow(
+          cells: item.listCells(kind: item.kind.word) + [(places[item.id] ?? []).joined(separator: ", ")],
+          marksOnTerminal: [item.owned == nil ? nil : "code", hasExpired ? "expired" : nil, counter?.words]
+            .compactMap(\.self),
+          warns: hasExpired || counter != nil)
       }
     }
-    return Outcome(json: json, pieces: [.table(table(of: lines.count) { lines[$0] })], failure: unreadable)
   }
 }
 

@@ -1,3 +1,4 @@
+import AuthenticatorKit
 import CommandLineKit
 import TextFormats
 import VaultKit
@@ -16,7 +17,7 @@ enum ItemList: VaultVerb {
   static let expired = Flag("expired", "Only items whose expiry has passed.")
   static let sort = Setting(
     "sort", .choice(["added": Order.added, "name": .name, "modified": .modified, "created": .created]), "",
-    "The order: by name, or the newest first.", defaultValue: "added")
+    "The order: by name, as they were added, or the newest first.", defaultValue: "name")
   static let text = Argument(
     "TEXT", .text, "Only items whose name has this in it, or begins with it where it ends with a slash.",
     isRequired: false)
@@ -29,6 +30,7 @@ enum ItemList: VaultVerb {
       + "a message says so, and the exit code is 1; an empty vault is an empty list.",
     "An item whose expiry has passed, by the clock or by the recorded time ('vaultctl vault clock'), is marked: expired. So is a card "
       + "token or a consent that has ended. Nothing that is marked can be read or used.",
+    noteOnLists,
     noteOnCounters, noteOnUnreadableItems,
   ]
   static let examples = [
@@ -54,7 +56,7 @@ enum ItemList: VaultVerb {
   }
 }
 
-/// The items of a kind, or of all, in the order in which they were added.
+/// The items of a kind, or of all, by their names.
 ///
 /// All are opened before the first is printed: a reader that stops in the middle of the list keeps no state of the vault
 /// open. What is held of each is its attributes; its line is made as it is printed. Those that do not open are named by
@@ -77,12 +79,7 @@ func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
     case .name: [.lines(count: items.count) { items[$0].name.map(printable) }]
     case .id: [.lines(count: items.count) { items[$0].id.hexadecimal }]
     case .table:
-      [
-        .table(
-          table(of: items.count) { index in
-            items[index].row(at: moment, counter: marks[items[index].id])
-          })
-      ]
+      try command.list(items, of: kind, at: moment, counters: marks)
     }
   var failure = CommandError(unreadable: unreadable, beside: items)
   if failure == nil, items.isEmpty, let filters = command.listFilters {
@@ -122,7 +119,7 @@ extension Command {
       let moment = listing.moment
       listing.items.removeAll { !moment.hasExpired($0) }
     }
-    switch self[ItemList.sort] ?? .added {
+    switch self[ItemList.sort] ?? .name {
     case .added: break
     case .name: listing.items = listing.items.sortedByName()
     case .modified: listing.items.sort { $0.modified > $1.modified }
@@ -186,31 +183,88 @@ extension Item {
     return json(at: moment).adding(counter.field, .boolean(true))
   }
 
-  fileprivate func row(at moment: ExpiryMoment, counter: ItemListing.CounterMark?) -> [String] {
+  fileprivate func row(
+    at moment: ExpiryMoment, counter: ItemListing.CounterMark?, type: String?, isLocked: Bool
+  ) -> ListRow {
+    let suite = attributes[.ocraSuite]
+    let hasExpired = moment.hasExpired(self)
+    return ListRow(
+      cells: listCells(kind: type ?? kind.word),
+      marks: [suite, weakness.map { "weak: \($0)" }, hasExpired ? "expired" : nil, counter?.words]
+        .compactMap(\.self),
+      marksOnTerminal: (owned == nil ? [] : ["code"]) + (isLocked ? ["locked PIN"] : []),
+      warns: hasExpired || isLocked || counter != nil || weakness != nil)
+  }
+
+  /// Name, kind, service and account.
+  func listCells(kind: String) -> [String] {
     let attributes = attributes
-    let cells = [
-      name ?? id.hexadecimal, kind.word,
+    return [
+      name ?? id.hexadecimal, kind,
       attributes[.issuer] ?? attributes[.service] ?? attributes[.server] ?? "", attributes[.account] ?? "",
     ]
-    let marks = [
-      attributes[.ocraSuite], weakness.map { "weak: \($0)" }, moment.hasExpired(self) ? "expired" : nil,
-      counter?.words,
-    ].compactMap(\.self)
-    return cells + marks
+  }
+
+  /// The type of a credential, as people write it: HOTP, TOTP, OCRA.
+  fileprivate var credentialType: String? {
+    for fact in kind.rules.facts?(attributes) ?? [] {
+      if fact.key == "type", case .text(let type) = fact.value { return type.uppercased() }
+    }
+    return nil
   }
 }
 
+extension Command {
+  fileprivate func list(
+    _ items: [Item], of kind: ItemKind?, at moment: ExpiryMoment, counters: [ItemID: ItemListing.CounterMark]
+  ) throws -> [Outcome.Piece] {
+    let showsTypes = kind == .otp && listsOnTerminal
+    var locked: Set<ItemID> = []
+    if listsOnTerminal, items.contains(where: { $0.kind == .pin }) {
+      let pins = try? vault.opened().pinStatuses().filter { $0.isBlocked || $0.attemptsLeft == 0 }
+      locked = Set((pins ?? []).map(\.id))
+    }
+    let empty =
+      kind == .otp
+      ? "there is no credential: 'vaultctl otp add NAME' adds one"
+      : "the vault has no items: 'vaultctl add NAME' adds one"
+    return list(
+      Table.Column.ofItems(showsTypes ? "TYPE" : "KIND"), count: items.count,
+      ifEmpty: listFilters == nil ? empty : nil
+    ) {
+      items[$0].row(
+        at: moment, counter: counters[items[$0].id], type: showsTypes ? items[$0].credentialType : nil,
+        isLocked: locked.contains(items[$0].id))
+    }
+  }
+}
+
+extension Table.Column {
+  /// Those of ``Item/listCells(kind:)``.
+  static func ofItems(_ kind: String) -> [Table.Column] {
+    [
+      Table.Column("NAME"), Table.Column(kind, isSecondary: true), Table.Column("SERVICE"),
+      Table.Column("ACCOUNT"),
+    ]
+  }
+}
+
+/// What the help of a list says of how it looks.
+let noteOnLists =
+  "On a terminal a list has headings and is cut to its width, and a longer one than the screen goes through $PAGER, unless the agent has "
+  + "printed it. Its last column also marks: code, an entry with a one-time code; locked PIN. A pipe and a file get all of it, without headings."
+
 /// What the help of a list says of the marks of counters.
 let noteOnCounters =
-  "A credential whose counter gives no code is marked: counter at its end (it never gives one again), counter must be set ('vaultctl otp "
+  "A credential whose counter gives no code is marked: counter at its end (it never gives one again), needs its counter ('vaultctl otp "
   + "counter NAME --set N'), counter damaged. With --json: exhausted, needsResync or counterDamaged, where it is true."
 
 extension ItemListing.CounterMark {
   /// The mark for people.
-  fileprivate var words: String {
+  var words: String {
     switch self {
     case .atEnd: "counter at its end"
-    case .mustBeSet: "counter must be set"
+    case .mustBeSet: "needs its counter"
     case .damaged: "counter damaged"
     }
   }

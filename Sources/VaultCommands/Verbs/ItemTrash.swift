@@ -23,15 +23,26 @@ enum ItemTrashList: VaultVerb {
 
   /// - Parameter piece: What the names have; `nil` for all.
   static func list(_ command: Command, _ piece: TypedPiece?) throws -> Outcome {
-    let items = try command.vault.opened().trash().filter { piece?.isIn($0) ?? true }
+    let items = try command.vault.opened().trash().filter { piece?.isIn($0) ?? true }.sortedByName()
     if items.isEmpty, piece == nil { command.messages.note("the trash is empty") }
     let failure =
       items.isEmpty && piece != nil
       ? CommandError(.notFound, "nothing in the trash has that in its name", code: "nothingFound") : nil
     return Outcome(
       json: .object { Field("items", JSON.array(items.map(\.trashJSON))) },
-      lines: columns(
-        items.map { [$0.name ?? $0.id.hexadecimal, $0.kind.word, $0.trashEnd, $0.id.hexadecimal] }),
+      pieces: command.list(
+        [
+          Table.Column("NAME"), Table.Column("KIND", isSecondary: true), Table.Column("IN THE TRASH"),
+          Table.Column("ID", isSecondary: true),
+        ], count: items.count, ifEmpty: nil
+      ) {
+        ListRow(
+          cells: [
+            items[$0].name ?? items[$0].id.hexadecimal, items[$0].kind.word, items[$0].trashEnd,
+            items[$0].id.hexadecimal,
+          ],
+          marksOnTerminal: items[$0].owned == nil ? [] : ["code"])
+      },
       failure: failure)
   }
 }

@@ -20,14 +20,22 @@ enum KeyList: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let core = try command.vault.opened()
     let (keys, moment) = (try core.listClientKeys(), try core.expiryMoment())
+    let sorted = keys.sorted { ($0.item.name ?? "").lowercased() < ($1.item.name ?? "").lowercased() }
     return Outcome(
-      json: .object { Field("items", .array(keys.map { $0.json(at: moment) })) },
-      lines: columns(
-        keys.map {
-          [
-            $0.item.name ?? $0.item.id.hexadecimal, $0.type.rawValue, $0.publicKey.pin,
-            $0.isExportable ? "exportable" : "",
-          ] + (moment.hasExpired($0.item) ? ["expired"] : [])
-        }))
+      json: .object { Field("items", .array(sorted.map { $0.json(at: moment) })) },
+      pieces: command.list(
+        [
+          Table.Column("NAME"), Table.Column("TYPE"),
+          Table.Column("PIN OF ITS PUBLIC KEY", isSecondary: true),
+        ],
+        count: sorted.count, ifEmpty: "there is no key: 'vaultctl key generate NAME' makes one"
+      ) { index in
+        let key = sorted[index]
+        let hasExpired = moment.hasExpired(key.item)
+        return ListRow(
+          cells: [key.item.name ?? key.item.id.hexadecimal, key.type.rawValue, key.publicKey.pin],
+          marks: [key.isExportable ? "exportable" : nil, hasExpired ? "expired" : nil].compactMap(\.self),
+          warns: hasExpired)
+      })
   }
 }

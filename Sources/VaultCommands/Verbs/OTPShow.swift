@@ -32,7 +32,12 @@ enum OTPShow: VaultVerb {
     json = json.adding("needsResync", .boolean(state.needsResync)).adding(
       "failures", .integer(Int64(state.failures)))
     let mustBeSet = item.countsCodes ? "yes, set the counter with 'vaultctl otp counter'" : "yes"
-    facts += [("needsResync", state.needsResync ? mustBeSet : "no"), ("failures", String(state.failures))]
+    facts += [
+      (
+        item.countsCodes ? "needs its counter" : wording(ofKey: "needsResync"),
+        state.needsResync ? mustBeSet : "no"
+      ), ("failures", String(state.failures)),
+    ]
     let limits = OfflineLimits(item)
     let offline: [(String, UInt32?)] = [
       ("offlineCodes", limits.codes), ("offlineSeconds", limits.seconds),
@@ -40,11 +45,11 @@ enum OTPShow: VaultVerb {
     ]
     for case let (name, number?) in offline {
       json = json.adding(name, .unsigned(UInt64(number)))
-      facts.append((name, String(number)))
+      facts.append((wording(ofKey: name), String(number)))
     }
     if state.secondsOffset != 0 {
       json = json.adding("clockOffset", .integer(Int64(state.secondsOffset)))
-      facts.append(("clockOffset", "\(state.secondsOffset) s"))
+      facts.append((wording(ofKey: "clockOffset"), "\(state.secondsOffset) s"))
     }
     return Outcome(
       json: try command.withEnforcement(json, of: item),

@@ -49,7 +49,9 @@ enum ShowClock: VaultVerb {
     return Outcome(
       json: .object(
         shown.map { ($0.0, .integer($0.1.seconds)) } + [("lead", .integer(clocks.lead / 1000))]),
-      lines: columns(shown.map { [$0.0, Instants.text(seconds: $0.1.seconds)] }) + [clocks.words])
+      lines: columns(shown.map { [wording(ofKey: $0.0), Instants.text(seconds: $0.1.seconds)] }) + [
+        clocks.words
+      ])
   }
 }
 

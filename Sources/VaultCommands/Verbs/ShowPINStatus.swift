@@ -11,9 +11,9 @@ enum ShowPINStatus: VaultVerb {
   static let arguments = [PINOptions.item]
   static let ownExits: [ExitCode] = [.notFound]
   static let notes = [
-    "pinMode says what makes a code behind the PIN: 1 the PIN, 9 the PIN or a biokey. marked: the vault was copied or "
-      + "restored since the last PIN, so the next one needs the passcode once.",
-    "With --json: name, id, mode (checked, camouflaged, or unknown), blocked and marked (true or false), pinMode, uses, and credentials "
+    "After the vault was copied or restored, the next PIN needs the passcode once.",
+    "With --json: pinMode says what makes a code behind the PIN: 1 the PIN, 9 the PIN or a biokey; marked whether the vault was copied or "
+      + "restored since the last PIN. Also name, id, mode (checked, camouflaged, or unknown), blocked (true or false), uses, and credentials "
       + "(the names of those behind it). A checked PIN also has limit and attemptsLeft, a camouflaged PIN has pending and "
       + "codesSinceConfirmation. Without PINITEM: items, a list of these.",
   ]
@@ -25,11 +25,18 @@ enum ShowPINStatus: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let core = try command.vault.opened()
     guard command[PINOptions.item] != nil else {
-      let all = try core.pinStatuses()
+      let all = try core.pinStatuses().sorted { $0.name.lowercased() < $1.name.lowercased() }
       let items = try all.map { try $0.json(core) }
       return Outcome(
         json: .object { Field("items", .array(items)) },
-        lines: columns(all.map { [$0.name, $0.modeWord, $0.summary] }))
+        pieces: command.list(
+          ["NAME", "MODE", "STATE"].map { Table.Column($0) }, count: all.count,
+          ifEmpty: "there is no PIN: 'vaultctl pin set NAME' makes one"
+        ) {
+          ListRow(
+            cells: [all[$0].name, all[$0].modeWord, all[$0].summary],
+            marksOnTerminal: all[$0].isBlocked ? ["locked PIN"] : [], warns: all[$0].isBlocked)
+        })
     }
     let status = try command.pinStatus(of: command.pinItem().id)
     return Outcome(json: try status.json(core), lines: columns(try status.facts(core)))
@@ -74,16 +81,28 @@ extension PINStatus {
   fileprivate func facts(_ core: VaultCore) throws -> [[String]] {
     var rows = [["name", name], ["id", id.hexadecimal], ["mode", modeWord]]
     if let limit { rows.append(["limit", String(limit)]) }
-    if let attemptsLeft { rows.append(["attemptsLeft", String(attemptsLeft)]) }
+    if let attemptsLeft { rows.append(["attempts left", String(attemptsLeft)]) }
     rows.append(["blocked", isBlocked ? "yes" : "no"])
-    rows.append(["marked", isMarked ? "yes: the next PIN needs the passcode" : "no"])
+    rows.append(["copied or restored", isMarked ? "yes: the next PIN needs the passcode" : "no"])
     if mode == .camouflaged {
-      rows.append(["pending", hasPendingChange ? "yes" : "no"])
-      rows.append(["codesSinceConfirmation", String(codesSinceConfirmation)])
+      rows.append(["change pending", hasPendingChange ? "yes" : "no"])
+      rows.append(["codes since confirmation", String(codesSinceConfirmation)])
     }
-    rows.append(["pinMode", String(factors.rawValue)])
+    rows.append([wording(ofKey: "pinMode"), factors.words])
     rows.append(["uses", String(uses)])
     rows += try names(core).map { ["credential", $0] }
     return rows
+  }
+}
+
+extension PINFactors {
+  /// What a code needs.
+  var words: String {
+    switch rawValue {
+    case 1: "the PIN"
+    case 2: "a new PIN"
+    case 9: "the PIN or a biokey"
+    default: "factors \(rawValue)"
+    }
   }
 }

@@ -51,9 +51,10 @@ enum Status: VaultVerb {
     }
     let kinds = counts.byKind.sorted { $0.key < $1.key }
     let byKind = JSON.object(kinds.map { ($0.key, .integer(Int64($0.value))) })
-    let width = rows.map(\.key.count).max() ?? 0
-    var lines = rows.map {
-      $0.key + String(repeating: " ", count: width - $0.key.count + 2) + printable($0.text)
+    let titles = rows.map { wording(ofKey: $0.key) }
+    let width = titles.map(\.count).max() ?? 0
+    var lines = zip(titles, rows).map { title, row in
+      title + String(repeating: " ", count: width - title.count + 2) + printable(row.text)
     }
     lines += kinds.map { String(repeating: " ", count: width + 2) + "\($0.value) \($0.key)" }
     return Outcome(json: .object(rows.map { ($0.key, $0.json) } + [("kinds", byKind)]), lines: lines)

@@ -22,8 +22,13 @@ enum TokenList: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     var unreadable: [ItemListing.Unreadable] = []
     let all = try command.vault.opened().cardTokens(damaged: { unreadable.append(.init($0, $1)) })
+      .sorted { $0.name.lowercased() < $1.name.lowercased() }
     return Outcome(
-      json: .object { Field("items", .array(all.map(\.json))) }, lines: columns(all.map(\.row)),
+      json: .object { Field("items", .array(all.map(\.json))) },
+      pieces: command.list(
+        ["NAME", "STATE", "LABEL"].map { Table.Column($0) }, count: all.count,
+        ifEmpty: "there is no card token: 'vaultctl card put NAME' stores one"
+      ) { ListRow(cells: all[$0].row) },
       failure: CommandError(unreadable: unreadable))
   }
 }

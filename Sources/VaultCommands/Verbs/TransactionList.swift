@@ -68,7 +68,10 @@ enum TransactionList: VaultVerb {
             return asked.last { $0.id == one.id }?.json(of: name) ?? one.json(of: name)
           })
       },
-      pieces: command.isJSON ? [] : [.table(table(of: all.count) { all[$0].row(of: names[$0]) })],
+      pieces: command.list(
+        ["ALIAS", "STATE", "CREDENTIAL", "SERVICE"].map { Table.Column($0) }, count: all.count,
+        ifEmpty: "there is no transaction: --transport asks the servers"
+      ) { ListRow(cells: all[$0].row(of: names[$0])) },
       failure: failure.map { CommandError($0) } ?? damage)
   }
 }
