@@ -72,7 +72,6 @@ struct ProgressTests {
     return screen.drain().components(separatedBy: "\r\u{1B}[K")
   }
 
-  /// Verified to fail on commit b01ad48b, whose line takes 82 columns of 80.
   @Test("the line leaves the last column free, whatever the width", arguments: [20, 40, 70, 80, 200])
   func widths(columns: Int) throws {
     for total in [0, 20_000, 4] {

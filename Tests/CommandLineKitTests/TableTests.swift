@@ -39,7 +39,6 @@ struct TableTests {
     return table
   }
 
-  /// Verified to fail when the widest column is not the first that is cut.
   @Test(
     "a list fits the terminal, and one long name takes nothing from the other columns",
     arguments: [20, 40, 80, 200])

@@ -38,7 +38,6 @@ extension Torture {
       #expect(absent > 3)
     }
 
-    /// Verified to fail when the error of the signal is told as it is.
     @Test(
       "a backup that a signal ends leaves nothing beside its target, and says so",
       arguments: ["SIGINT", "SIGTERM"])

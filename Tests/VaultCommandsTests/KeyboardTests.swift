@@ -3,9 +3,6 @@ import TestSupport
 import Testing
 
 /// What a person sees who types at a terminal.
-///
-/// Verified to fail when `init` names no next steps, when the entry that differs ends the command, when an empty passcode is refused after
-/// its second entry, when a taken name is found after the prompt, and when a question that Ctrl-C ends leaves its line open.
 @Suite("At the keyboard", .bounded, .serialized)
 struct KeyboardTests {
   private static let passcode = "correct horse battery staple"
@@ -54,7 +51,7 @@ struct KeyboardTests {
         "the vault exists without a recovery code: 'vaultctl recovery-code new' makes one\r\n")
     try expect(running.wait(), equals: 5)
     #expect(screen.transcript.contains("[y/N] ^C\r\n"))
-    expect(0, try tool("ls", "--passcode-fd", "3", secrets: [3: Self.passcode]))
+    expect(0, try tool("ls"))
   }
 
   @Test("three entries that differ end the command, and nothing is made")

@@ -37,7 +37,6 @@ struct ListScreenTests {
     return (parts[0], lines, String(parts[1].prefix { $0 != "." }))
   }
 
-  /// Verified to fail on commit b01ad48b, whose lists have no heading.
   @Test("a list has headings and marks, and a pipe gets what it got, sorted by name")
   func list() throws {
     let tool = try newTool()

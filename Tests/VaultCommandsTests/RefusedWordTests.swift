@@ -64,7 +64,7 @@ struct RefusedWordTests {
       (["otp", "lsit"], "'lsit' is not a command of 'vaultctl otp'", "did you mean 'vaultctl otp list'?"),
       (["otp", "github"], "'github' is not a command of 'vaultctl otp'", "'vaultctl code github'"),
       (["github"], "'github' is not a command of vaultctl", "'vaultctl show github'"),
-      (["vault", "verify"], "'vault verify' is not a command of vaultctl", "'vaultctl vault check'"),
+      (["vault", "verify"], "'verify' is not a command of 'vaultctl vault'", "'vaultctl vault check'"),
       (
         ["recovery-code", "check"], "'check' is not a command of 'vaultctl recovery-code'",
         "'vaultctl recovery-code verify'"

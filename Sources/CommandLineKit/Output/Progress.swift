@@ -52,7 +52,8 @@ package final class Progress {
 
   /// The longest form that fits: the text is shortened first, then the bar.
   private func line(in width: Int) -> String {
-    let (done, total) = furthest
+    let total = furthest.total
+    let done = total > 0 ? min(furthest.done, total) : furthest.done
     guard total > 0 else {
       let whole = ["\(program): \(title): \(done)", "\(title): \(done)"].first { $0.count <= width }
       return whole ?? DisplayWidth.cut(title, to: max(1, width - String(done).count - 2)) + ": \(done)"
