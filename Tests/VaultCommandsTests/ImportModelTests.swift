@@ -98,7 +98,7 @@ private struct Snapshot: Equatable {
   let trashCount: Int
 
   init(of tool: Tool) throws {
-    let listed = try #require(try tool("ls", "--json").json["items"] as? [[String: Any]])
+    let listed = try #require(try tool("ls", "--sort", "added", "--json").json["items"] as? [[String: Any]])
     let all = try tool("export", "jsonl", "--plain").text.split(separator: "\n").map(String.init)
     let lines = all.filter { !$0.contains(#""trashUntil":"#) }
     trashCount = all.count - lines.count

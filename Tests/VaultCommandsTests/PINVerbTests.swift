@@ -30,7 +30,7 @@ struct PINVerbTests {
   @Test("a PIN is not asked for where its item exists")
   func taken() throws {
     let run = try newTool().run(["pin", "set", "--no-input"])
-    expect(8, run, "choose another name")
+    expect(8, run, "there is an item 'pin' already")
   }
 
   private func code(_ tool: Tool, _ pin: String, _ more: String...) throws -> Tool.Run {

@@ -27,7 +27,7 @@ extension EntryContent {
   ///   - isRevealed: Whether the password and hidden values are shown.
   ///   - showsNotes: Whether the notes are shown, and not their number of lines.
   func pieces(below keys: [String], isRevealed: Bool, showsNotes: Bool) -> [Outcome.Piece] {
-    let rows = ShownRows(width: (keys + ["thisDeviceOnly"]).map(\.count).max()! + 2)
+    let rows = ShownRows(width: (keys + ["thisDeviceOnly"]).map { wording(ofKey: $0).count }.max()! + 2)
     var pieces: [Outcome.Piece] = []
     if let sharedPassword, isRevealed {
       pieces += rows.row("password", sharedPassword)

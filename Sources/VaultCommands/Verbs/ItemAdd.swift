@@ -39,7 +39,7 @@ enum ItemAdd: VaultVerb {
     ItemOptions.copyNote, ExpiryOptions.note,
   ]
   static let examples = [
-    "vaultctl add mail --account me@example.org -g -c",
+    "vaultctl add mail --account me@example.org -g",
     "printf %s 'correct horse' | vaultctl add shop --url https://shop.example --tag shops",
   ]
 
