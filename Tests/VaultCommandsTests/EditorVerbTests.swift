@@ -52,9 +52,10 @@ struct EditorVerbTests {
       run.json["changed"] as? [String],
       equals: ["account", "tags", "password", "notes", "addresses", "\"customer\""])
     let shown = try home.tool("show", "shop").text
-    #expect(shown.contains("account         berta") && shown.contains("customer = ***"), "\(shown)")
+    #expect(shown.contains("account              berta") && shown.contains("customer = ***"), "\(shown)")
     #expect(
-      shown.contains("host            other.example") && shown.contains("tags            away, work"),
+      shown.contains("host                 other.example")
+        && shown.contains("tags                 away, work"),
       "\(shown)")
     try expect(home.tool("get", "shop", "--field", "notes").text, equals: "line one\nline 2\n")
     try expect(home.tool("get", "shop", "--version", "1").text, equals: "geheim")

@@ -117,7 +117,7 @@ struct EntryVerbTests {
     let run = try tool("show", "shop")
     for line in [
       "host            shop.example", "tags            home, work", "field           customer = 4711=x",
-      "field           PIN of card = ********", "notes           2 lines", "password        ********",
+      "field           PIN of card = ********", "notes           2 lines", "password             ********",
       "url             https://other.example",
     ] { #expect(run.text.contains(line + "\n"), "\(run.text)") }
     let json = try tool("show", "shop", "--json")
@@ -147,7 +147,8 @@ struct EntryVerbTests {
     }
     let short = try shown("s", "x")
     try expect(shown("l", String(repeating: "y", count: 300)), equals: short)
-    #expect(short.contains("password        ********") && short.contains("field           PIN = ********"))
+    #expect(
+      short.contains("password             ********") && short.contains("field           PIN = ********"))
   }
 
   @Test(
@@ -186,8 +187,10 @@ struct EntryVerbTests {
     try screen.wait(for: "end=0.")
     try expect(running.wait(), equals: 0)
     let shown = screen.transcript
-    #expect(shown.contains("notes           line one\r\n                line two\r\n"), "\(shown)")
-    #expect(shown.contains("code            yes") && shown.contains("password        ********"), "\(shown)")
+    #expect(shown.contains("notes                line one\r\n                     line two\r\n"), "\(shown)")
+    #expect(
+      shown.contains("code                 yes") && shown.contains("password             ********"),
+      "\(shown)")
     #expect(!shown.contains("geheim") && !shown.contains("canary"))
     try expect(tool("show", "shop", "--json").json["hasCode"] as? Bool, equals: true)
     try expect(tool("code", "shop").text, equals: "755224\n")

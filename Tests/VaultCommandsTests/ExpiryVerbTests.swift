@@ -101,7 +101,7 @@ struct ExpiryVerbTests {
         run.errors.contains("'the key' expired 2027-01-31 09:00 UTC, and is refused since"), "\(run.errors)")
       #expect(run.errors.contains("vaultctl edit --id \(id) --no-expiry"), "\(run.errors)")
     }
-    #expect(try tool("show", "the key").text.contains("expiry          refuse"))
+    #expect(try tool("show", "the key").text.contains("expiry               refuse"))
     #expect(try tool("vault", "doctor").text.contains("1 items have expired, and are refused"))
     try expect(tool("edit", "the key", "--expiry", "warn").exit, equals: 0)
     try expect(tool("get", "the key").exit, equals: 0)
