@@ -116,9 +116,11 @@ struct EntryVerbTests {
     let tool = try Self.make()
     let run = try tool("show", "shop")
     for line in [
-      "host            shop.example", "tags            home, work", "field           customer = 4711=x",
-      "field           PIN of card = ********", "notes           2 lines", "password             ********",
-      "url             https://other.example",
+      "host                 shop.example", "tags                 home, work",
+      "field                customer = 4711=x",
+      "field                PIN of card = ********", "notes                2 lines",
+      "password             ********",
+      "url                  https://other.example",
     ] { #expect(run.text.contains(line + "\n"), "\(run.text)") }
     let json = try tool("show", "shop", "--json")
     for text in [run.text, json.text] { #expect(!text.contains("canary") && !text.contains("geheim")) }
@@ -148,7 +150,8 @@ struct EntryVerbTests {
     let short = try shown("s", "x")
     try expect(shown("l", String(repeating: "y", count: 300)), equals: short)
     #expect(
-      short.contains("password             ********") && short.contains("field           PIN = ********"))
+      short.contains("password             ********") && short.contains("field                PIN = ********")
+    )
   }
 
   @Test(
@@ -157,9 +160,9 @@ struct EntryVerbTests {
     let tool = try Self.make()
     let run = try tool("show", "shop", "--reveal")
     for line in [
-      "password        geheim", "field           PIN of card = canary-1234",
-      "field           customer = 4711=x",
-      "notes           line one", "                line two",
+      "password             geheim", "field                PIN of card = canary-1234",
+      "field                customer = 4711=x",
+      "notes                line one", "                     line two",
     ] { #expect(run.text.contains(line + "\n"), "\(run.text)") }
     let json = try tool("show", "shop", "--reveal", "--json").json
     let fields = try #require(json["fields"] as? [[String: Any]])
@@ -169,9 +172,9 @@ struct EntryVerbTests {
     expect(0, try tool("add", "odd", "--notes-file", odd, input: [0x1B, 65]))
     let described = try tool("show", "odd", "--reveal")
     #expect(!described.text.contains("\u{1B}"))
-    #expect(described.text.contains("notes           (2 lines, 13 bytes)"), "\(described.text)")
+    #expect(described.text.contains("notes                (2 lines, 13 bytes)"), "\(described.text)")
     expect(0, try tool("add", "plain", input: [65]))
-    #expect(try tool("show", "plain", "--reveal").text.contains("password        A\n"))
+    #expect(try tool("show", "plain", "--reveal").text.contains("password             A\n"))
     expect(0, try tool("key", "generate", "k"))
     expect(9, try tool("show", "k", "--reveal"), "--reveal is for entries")
   }
