@@ -204,7 +204,7 @@ struct HistoryTransferTests {
     #expect(try tool("ls").text.isEmpty)
     // Lines without the new members mean what they meant.
     expect(0, try Self.importing(tool, entry + "}\n" + #"{"kind":"otp","name":"code","# + uri + "}"))
-    try expect(tool("ls", "--format", "name").text, equals: "n\ncode\n")
+    try expect(tool("ls", "--format", "name").text, equals: "code\nn\n")
   }
 
   @Test("what stays is named: of this device only with its code, and a former version that does not open")

@@ -96,7 +96,7 @@ struct ImportDuplicateTests {
     try add("github-admin", "mine", "--service", "https://github.com", "--account", "alice")
     let run = try importing(mode, Self.gitHub, ["--json"])
     #expect(try run.exit == 0 && run.json["added"] as? Int == 2, "\(run.errors)")
-    try expect(names(), equals: ["github-admin", "GitHub", "GitHub token"])
+    try expect(names(), equals: ["GitHub", "GitHub token", "github-admin"])
     try expect(["github-admin", "GitHub", "GitHub token"].map(secret), equals: ["mine", "p1", "t2"])
     for name in try names() {
       try expect(tool("get", name, "--field", "account").text, equals: "alice")

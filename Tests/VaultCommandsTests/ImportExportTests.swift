@@ -45,7 +45,7 @@ struct ImportExportTests {
     let other = try newTool()
     let taken = try other("import", "jsonl", file, "--json")
     #expect(try taken.exit == 0 && taken.json["added"] as? Int == 4, "\(taken.errors)")
-    try expect(names(other), equals: ["mail", "binary", "bank", "door"])
+    try expect(names(other), equals: ["bank", "binary", "door", "mail"])
     try expect(other("get", "mail").output, equals: tool("get", "mail").output)
     try expect(other("get", "binary").output, equals: binary)
     for name in try names(tool) {
