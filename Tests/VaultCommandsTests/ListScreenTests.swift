@@ -19,22 +19,9 @@ struct ListScreenTests {
     _ words: String, by tool: Tool, _ variables: [String: String] = [:], columns: UInt16 = 80,
     rows: UInt16 = 24
   ) throws -> (text: String, lines: [String], exit: String) {
-    let screen = try PseudoTerminal()
-    var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-    let terminal = unsafe open(screen.path, O_RDWR | O_NOCTTY)
-    unsafe expect(ioctl(terminal, UInt(TIOCSWINSZ), &size), equals: 0)
-    let own = ["T": Tool.path, "TERM": "xterm", "PAGER": "cat"].merging(variables) { $1 }
-    let script = "\"$T\" \(words); echo \"END=$?.\""
-    var child = Child("/bin/sh", ["-c", script], tool.environment.merging(own) { $1 })
-    child.leadsSession = true
-    for descriptor in Int32(0)...2 { child.open(descriptor, screen.path, flags: O_RDWR) }
-    let running = try child.start()
-    try screen.wait(for: /END=[0-9]+\./)
-    try running.wait()
-    close(terminal)
-    let parts = screen.transcript.replacing("\r\n", with: "\n").components(separatedBy: "END=")
-    let lines = parts[0].split(separator: "\n").map(String.init)
-    return (parts[0], lines, String(parts[1].prefix { $0 != "." }))
+    let shown = try tool.onScreen(
+      words, ["PAGER": "cat"].merging(variables) { $1 }, columns: columns, rows: rows)
+    return (shown.text, shown.text.split(separator: "\n").map(String.init), shown.exit)
   }
 
   @Test("a list has headings and marks, and a pipe gets what it got, sorted by name")
